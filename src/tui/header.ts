@@ -111,6 +111,8 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
     lineOf(({ short }) => short, 1),
     lineOf(({ short }) => short, 0),
     lineOf(({ short }) => short.slice(0, 3), 1),
+    lineOf(({ id, short, title }) => (id === current ? title : short.slice(0, 3)), 0),
+    lineOf(({ id, title }) => (id === current ? title : ''), 0),
   ]
   const fits = wishes.find((line) => lineWidth(line) <= columns)
   return sized(fits ?? [active(` ${alone?.digit ?? ':'} ${alone?.title ?? ''} `), dim('  tab goes on')], columns)

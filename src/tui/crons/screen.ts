@@ -1,5 +1,5 @@
-import { clockTime, shortSpan, span, wrap } from '../../text/text.ts'
-import { bad, blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
+import { clip, clockTime, shortSpan, span, wrap } from '../../text/text.ts'
+import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask } from '../shell/ask.ts'
 import { byUrgency, type CronFacts, type CronRunFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
@@ -12,7 +12,10 @@ import { useQuery } from '../shell/use-query.ts'
 import { cronPauseDialog, runDialog } from './dialogs.ts'
 
 const RUNS_SHOWN = 12
-const DRAWER_LINES_MAX = 6
+const DRAWER_LINES_MAX = 12
+/** What a list needs at least, above a drawer with many runs. */
+const LIST_SHARE = 0.6
+const LEAST_DRAWER_LINES = 4
 
 export const cronsScreen: Screen = { id: 'crons', digit: '5', title: 'Crons', short: 'Cron', use: useCrons }
 
@@ -88,7 +91,7 @@ export type CronsModel = Shown & {
 export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   if (model.total === 0) return emptyLines(model, area)
   const drawer = model.crons[model.chosen]
-  const drawerLines = drawer === undefined ? [] : detailLines(drawer, model, area.width)
+  const drawerLines = drawer === undefined ? [] : detailLines(drawer, model, area)
   const top = filterLine(model, area.width)
   const room = area.height - top.length - 2 - drawerLines.length
   const height = Math.min(Math.max(1, model.crons.length), Math.max(1, room))
@@ -143,12 +146,20 @@ function nextRun({ more }: CronFacts, now: number | undefined): string {
   return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)
 }
 
-function detailLines(cron: CronFacts, model: CronsModel, width: number): Line[] {
+function detailLines(cron: CronFacts, model: CronsModel, { width, height }: ScreenArea): Line[] {
   const failed = cron.lastFailure === undefined ? '' : `last failure ${clockTime(cron.lastFailure)}`
   const head = rule(width, cron.name, failed === '' ? [] : [dim(failed)])
-  const lines = [...scheduleLine(cron), ...troubleLines(cron, width), ...lastRunLine(cron.more?.runs[0], model.now)]
+  const [last, ...before] = cron.more?.runs ?? []
+  const lines = [
+    ...scheduleLine(cron),
+    ...troubleLines(cron, width),
+    ...lastRunLine(last, model.now),
+    ...before.map((run) => runLine(run, width)),
+  ]
+  const rest = height - Math.min(model.crons.length, Math.ceil(height * LIST_SHARE)) - 3
+  const most = Math.max(LEAST_DRAWER_LINES, Math.min(DRAWER_LINES_MAX, rest))
   if (cron.more === undefined && model.source.problem) lines.push(...problemLines(model.source.problem, width))
-  return [head, ...lines.slice(0, DRAWER_LINES_MAX), ...(lines.length === 0 ? [blank] : [])]
+  return [head, ...lines.slice(0, most), ...(lines.length === 0 ? [blank] : [])]
 }
 
 function scheduleLine({ more }: CronFacts): Line[] {
@@ -164,6 +175,19 @@ function troubleLines(cron: CronFacts, width: number): Line[] {
     return wrap(why, width - 11).map((text, i) => [bad(i === 0 ? ' error     ' : '           '), text])
   if (state === 'stale') return [[warn(' stale     '), 'no success for three times its interval']]
   return cron.skipReason === '' ? [] : [[dim(' skipped   '), cron.skipReason]]
+}
+
+const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
+  success: good('✓ success'),
+  failed: bad('✗ failed '),
+  skipped: dim('– skipped'),
+}
+
+function runLine({ at, result, tookMs, trigger, reason }: CronRunFacts, width: number): Line {
+  const when = at === undefined ? '--:--:--' : clockTime(at)
+  const took = `${tookMs} ms`.padStart(9)
+  const left: Line = [dim(` ${when}  `), runWords[result], dim(`${took}  ${trigger}`)]
+  return reason === '' ? left : [...left, '  ', clip(reason, Math.max(1, width - lineWidth(left) - 3))]
 }
 
 function lastRunLine(run: CronRunFacts | undefined, now: number | undefined): Line[] {
