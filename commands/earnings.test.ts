@@ -32,6 +32,18 @@ test('without a time it is the summary of the interface', async () => {
   expect(await told()).toMatchObject({ lifetime_usd: 0.75, recent_settlements: [{}, {}], currency: 'USDC' })
 })
 
+test('says when the next settlement is, and why each sum waits', async () => {
+  const { next_settlement_at, waiting, pending_usd } = await told()
+  expect(waiting).toEqual([{ reason: 'scheduled', amount_usd: pending_usd, sales: 0, until: next_settlement_at }])
+  const { out } = await shop.souk(['earnings', '--as', 'ann'], { columns: 120 })
+  expect(out).toContain('$0.75 waits: earned; the next settlement pays all of it')
+  await shop.json(['crons', 'pause', 'provider-settlement'])
+  const paused = await shop.souk(['earnings', '--as', 'ann'], { columns: 120 })
+  await shop.json(['crons', 'resume', 'provider-settlement'])
+  expect(paused.out).toContain('next settlement none')
+  expect(paused.out).toContain('the operator has paused settlements')
+})
+
 test('a time ends now, in business time, and names every sale of it', async () => {
   const short = await told('--period', '10d')
   expect(short).toMatchObject({ earned: '0.25', sales: [{ amount: '0.25', role: 'sale' }] })

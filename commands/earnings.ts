@@ -15,6 +15,24 @@ type Settlement = Summary['recent_settlements'][number]
 /** What was sold in a time, every sale of it. */
 type Period = { readonly since: string | null; readonly until: string; readonly earned: string; readonly sales: Sale[] }
 
+/** Why money waits, in words. */
+const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
+  undelivered: 'it is paid for, and not delivered yet',
+  in_review: 'delivered; its buyer may look at it and dispute it',
+  disputed: 'disputed; it is decided who gets it',
+  release_due: 'accepted; the next run releases it',
+  escrow_paused: 'accepted; the operator has paused escrow',
+  scheduled: 'earned; the next settlement pays all of it, there is no least amount',
+  payout_first: 'earned; another payout to your wallet has to arrive first',
+  on_its_way: 'on its way to your wallet',
+  no_key: 'set aside; the marketplace has no key to pay with, its operator was told',
+  paused: 'earned; the marketplace is paused',
+  settlement_paused: 'earned; the operator has paused settlements',
+  suspended: 'earned; you are suspended',
+  sanctioned: 'kept: your wallet is on a list of sanctions',
+  unscreened: 'earned; there is no list of sanctions to look your wallet up in',
+}
+
 const Sale = z.object({
   id: z.string(),
   role: z.string(),
@@ -68,12 +86,17 @@ function amountOf(row: Settlement | Sale): string | number {
   return 'reference' in row ? row.amount : row.provider_amount_usd
 }
 
-function viewSummary(
-  { settled_usd, pending_usd, held_usd, lifetime_usd, recent_settlements: recent }: Summary,
-  io: Io,
-) {
+function viewSummary(summary: Summary, io: Io) {
+  const { settled_usd, pending_usd, held_usd, lifetime_usd, recent_settlements: recent } = summary
   io.line(`earned ${bold(`$${lifetime_usd}`)}   settled $${settled_usd}   pending $${pending_usd}`)
   io.line(`in escrow $${held_usd}`)
+  const { next_settlement_at: next, waiting } = summary
+  io.line(`next settlement ${next === null ? 'none: nothing is ready for one' : bold(next)}`)
+  for (const { reason, amount_usd, sales, until } of waiting) {
+    const jobs = sales === 0 ? '' : `   ${sales} ${sales === 1 ? 'job' : 'jobs'}`
+    const when = until === null || reason === 'scheduled' ? '' : `   until ${until}`
+    io.line(`  $${amount_usd} waits: ${WHY[reason]}${jobs}${when}`)
+  }
   printRows(io, columns, recent)
   if (recent.length === 0) io.note('nothing was sold yet')
 }

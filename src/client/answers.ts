@@ -89,7 +89,7 @@ export const shared: Readonly<Record<string, string>> = {
   Product:
     '{"id":"#prod_","product_id":"#prod_","provider_id":"#p_","provider_name":"s","name":"s","description":"s","category":"s","price":"@Amount","agent_price":"@Amount","provider_net_price":"@Amount","status":["w"],"file":["|","@FileFacts","0"],"sold":"i","endpoint":"s","created_at":"@Time","listed_at":"@Time","updated_at":"@Time"}',
   ProviderEarnings:
-    '{"settled_usd":"@UsdNumber","held_usd":"@UsdNumber","pending_usd":"@UsdNumber","lifetime_usd":"@UsdNumber","recent_settlements":["[","@Settlement"],"currency":["=","USDC"]}',
+    '{"settled_usd":"@UsdNumber","held_usd":"@UsdNumber","pending_usd":"@UsdNumber","lifetime_usd":"@UsdNumber","next_settlement_at":["|","@Time","0"],"waiting":["[","@WaitingMoney"],"recent_settlements":["[","@Settlement"],"currency":["=","USDC"]}',
   PublicProfile:
     '{"id":"#p_","participant_id":"#p_","wallet":"@Address","name":"s","description":"s","type":["=","agent","provider","both"],"verification_tier":["w"],"capabilities":["[","s"],"links":["{","s"],"first_party":"b","created_at":"@Time","trust":"@Trust","reputation":{"band":["|","i","0"],"confidence":"n","is_new":"b"},"webhook_health?":{"healthy":["|","b","0"],"listings":"i","healthy_listings":"i"},"identity":["|","@LinkedIdentity","0"],"identity_url":"s"}',
   Purchase:
@@ -139,6 +139,8 @@ export const shared: Readonly<Record<string, string>> = {
     '{"subject":"@Bytes32","root":"@Bytes32","seq":"i","uri":"s","transaction":"@Bytes32","anchored_at":"@Time"}',
   VerificationAttempt:
     '{"id":"#vat_","attempt_id":"#vat_","participant_id":"#p_","status":["w"],"operator_name":["|","s","0"],"consented_at":["|","@Time","0"],"vendor_url":["|","s","0"],"reason":["|","s","0"],"created_at":"@Time","expires_at":"@Time","ended_at":["|","@Time","0"]}',
+  WaitingMoney:
+    '{"reason":["=","undelivered","in_review","disputed","release_due","escrow_paused","scheduled","payout_first","on_its_way","no_key","paused","settlement_paused","suspended","sanctioned","unscreened"],"amount_usd":"@UsdNumber","sales":"i","until":["|","@Time","0"]}',
   WalletTrust:
     '{"verdict":["w"],"level":"i","level_name":"s","confidence":"n","sandbox_verified":"b","disputed":"b","risk_flags":["[","s"],"issued_at":["|","@Time","0"],"expires_at":["|","@Time","0"],"subject_id":["|","s","0"],"subject_count":"i","trust_url":["|","s","0"],"first_party":"b","score":["|","i","0"],"is_new":"b","wallet":"@Address","evidence_root":["|","@Bytes32","0"]}',
 }

@@ -295,6 +295,8 @@ describe('earnings of a provider', () => {
       held_usd: 0,
       pending_usd: 0,
       lifetime_usd: 0,
+      next_settlement_at: null,
+      waiting: [],
       recent_settlements: [],
       currency: 'USDC',
     })

@@ -7,6 +7,34 @@ import { defineEndpoint, json, key } from '../endpoint/define.ts'
 /** Where the money of a sale stands on its way to the provider's wallet. */
 export const settlementStatuses = ['pending', 'processing', 'settled', 'blocked'] as const
 
+/** Why money of a sale is not at the provider's wallet yet. There is no least amount: what is earned goes with the next run. */
+export const waitingReasons = [
+  'undelivered',
+  'in_review',
+  'disputed',
+  'release_due',
+  'escrow_paused',
+  'scheduled',
+  'payout_first',
+  'on_its_way',
+  'no_key',
+  'paused',
+  'settlement_paused',
+  'suspended',
+  'sanctioned',
+  'unscreened',
+] as const
+
+/** Money that waits for one reason; all of them together are what is held and what is pending. */
+export const WaitingMoney = z
+  .strictObject({
+    reason: z.enum(waitingReasons),
+    amount_usd: UsdNumber,
+    sales: z.int().meta({ description: 'jobs in escrow; 0 where money of several sales is one sum by now' }),
+    until: Time.nullable().meta({ description: 'when the first of it moves on by itself; null: somebody has to act' }),
+  })
+  .meta({ id: 'WaitingMoney' })
+
 /** A sale and the payout that carries it to the provider's wallet. */
 const Settlement = z
   .strictObject({
@@ -35,6 +63,10 @@ export const earningsApi = {
           held_usd: UsdNumber.meta({ description: 'net of sales that wait in escrow' }),
           pending_usd: UsdNumber.meta({ description: 'earned, and not yet at the wallet' }),
           lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
+          next_settlement_at: Time.nullable().meta({
+            description: 'when what is earned goes to the wallet; null while nothing does. Ours, as is waiting',
+          }),
+          waiting: z.array(WaitingMoney).meta({ description: 'why the rest is not at the wallet' }),
           recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
           currency: z.literal('USDC'),
         })
