@@ -1,77 +1,111 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { isKeyOf } from '../src/core/record.ts'
+import type { Noun } from '../src/core/id.ts'
+import { at, isKeyOf } from '../src/core/record.ts'
+import type { Triggered } from '../src/market/situations/run.ts'
+import type { EventSettings, Sayable, SettingName } from '../src/market/situations/settings.ts'
 import { type EventType, eventTypes } from '../src/model/event-types.ts'
 import { bold, cyan, dim, green, nearest, span } from '../src/text/text.ts'
 
 /** What an event is also called. */
 const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook.failed' }
 
+const REPEATS_MAX = 100
+
 const args = z.object({
   event: z.string().optional().meta({ description: 'such as job.disputed; see --list' }),
 })
 const options = z.object({
+  for: z
+    .string()
+    .optional()
+    .meta({ description: 'what of your own it is to be about; --list says what an event can be about', value: 'id' }),
+  set: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'what is to be so, such as rating=2; --list says what an event takes', value: 'name=value' }),
+  repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'how often, one after the other' }),
   list: z.boolean().default(false).meta({ description: 'every event, and how it comes about' }),
 })
 type Wanted = CommandContext<z.output<typeof args>, z.output<typeof options>>
+
+type Listed = {
+  readonly type: string
+  readonly means: string
+} & (
+  | { readonly why: string }
+  | { readonly moves_ms: number; readonly about: readonly Noun[]; readonly settings: readonly SettingName[] }
+)
+
+const columns: readonly Column<Listed>[] = [
+  { title: 'EVENT', value: ({ type }) => type },
+  { title: 'FOR', value: (one) => ('why' in one ? null : one.about.join(', ')), drop: 2 },
+  { title: 'SET', value: (one) => ('why' in one ? null : one.settings.join(', ')), drop: 1 },
+  { title: 'CLOCK', value: (one) => ('why' in one || one.moves_ms === 0 ? null : `+${span(one.moves_ms)}`), drop: 3 },
+  { title: 'MEANS', value: (one) => ('why' in one ? `not by hand: ${one.why}` : one.means), flexible: true },
+]
 
 export const command = defineCommand({
   name: 'trigger',
   heading: 'Daemon',
   summary: 'make an event happen in a sandbox, by real acts of people of the demo',
   description:
-    'Somebody buys, disputes, subscribes or is suspended until the event is there; nothing is made up. Some events need time to pass: business time is moved for them, after asking.',
+    'Somebody buys, disputes, subscribes or is suspended until the event is there; nothing is made up. With --for people of the demo buy your listing, bid on your request or dispute your job; what only you could do is left to you. Some events need time to pass: business time is moved for them, after asking.',
   args,
   options,
-  examples: ['souk trigger job.disputed', 'souk trigger --list', 'souk trigger plan.created --json'],
+  examples: [
+    'souk trigger job.disputed --set reason="The page is blank" --set category=quality',
+    'souk trigger job.dispatched --for svc_0123456789abcdef --set input.text=hello',
+    'souk trigger --list',
+    'souk trigger plan.created --repeat 2 --json',
+  ],
   async run(context) {
     const { situations } = await import('../src/market/situations/index.ts')
     if (context.options.list || context.args.event === undefined) return { events: Object.keys(eventTypes).map(listed) }
     const type = eventType(context.args.event)
     const situation = situations[type]
     if ('why' in situation) throw new CliError('conflict', `${type} cannot be made to happen: ${situation.why}.`)
-    wouldDo(context.globals, `make ${type} happen`)
-    if (situation.moves !== undefined) {
-      await context.io.confirm(`Move the clock of the marketplace by ${span(situation.moves)} for ${type}?`)
-    }
-    return { event: await made(context, type), moved_ms: situation.moves ?? 0 }
+    const words = await said(context, type, situation)
+    const { repeat } = context.options
+    const moves = (situation.moves ?? 0) * repeat
+    wouldDo(context.globals, `make ${type} happen${repeat > 1 ? ` ${repeat} times` : ''}`)
+    if (moves > 0) await context.io.confirm(`Move the clock of the marketplace by ${span(moves)} for ${type}?`)
+    const events = await made(context, { type, ...words })
+    return { event: at(events, 0), made: events, moved_ms: moves }
 
     function listed(name: string) {
       const one = situations[name as EventType] // a key of the list
       return {
         type: name,
         means: eventTypes[name as EventType],
-        ...('why' in one ? { why: one.why } : { moves_ms: one.moves ?? 0 }),
+        ...('why' in one
+          ? { why: one.why }
+          : { moves_ms: one.moves ?? 0, about: one.about ?? [], settings: one.sets ?? [] }),
       }
     }
   },
   rows: (data) => ('events' in data ? data.events : undefined),
+  columns,
   view(data, io) {
     if ('events' in data) {
-      for (const one of data.events) {
-        io.line(`${one.type.padEnd(34)}${one.means}   ${dim(asideOf(one))}`)
-      }
+      printRows(io, columns, data.events)
+      io.note(`  next      ${cyan(io.hint('souk trigger job.disputed --set reason="The page is blank"'))}`)
       return
     }
-    const { event, moved_ms: moved } = data
-    io.line(`${green('✓')} ${bold(event.type)}   ${event.subject.id}   ${dim(event.id)}`)
-    if (moved > 0) io.line(`  clock     moved on by ${span(moved)}`)
-    io.note(`  next      ${cyan(io.hint('souk trigger --list'))}`)
+    for (const { type, subject, id } of data.made) io.line(`${green('✓')} ${bold(type)}   ${subject.id}   ${dim(id)}`)
+    if (data.moved_ms > 0) io.line(`  clock     moved on by ${span(data.moved_ms)}`)
+    io.note(
+      `  next      ${cyan(io.hint(`souk why ${data.event.subject.id}`))}   ${cyan(io.hint('souk trigger --list'))}`,
+    )
   },
 })
 
-type Listed = { readonly why: string } | { readonly moves_ms: number }
-
-function asideOf(one: Listed): string {
-  if ('why' in one) return `not by hand: ${one.why}`
-  return one.moves_ms > 0 ? `moves the clock by ${span(one.moves_ms)}` : ''
-}
-
 /** @throws CliError usage with the name that was probably meant. */
 function eventType(word: string): EventType {
-  const type = ALIASES[word] ?? word
+  const type = Object.hasOwn(ALIASES, word) ? (ALIASES[word] ?? word) : word
   if (isKeyOf(eventTypes, type)) return type
   const near = nearest(word, Object.keys(eventTypes))
   throw usage(`There is no event "${word}"${near ? ` (did you mean ${near}?)` : ''}.`, {
@@ -79,16 +113,42 @@ function eventType(word: string): EventType {
   })
 }
 
-async function made(context: Wanted, type: EventType) {
+type Words = { readonly on: string | undefined; readonly told: EventSettings }
+
+/** What was said of an event, before anything is done for it. @throws CliError usage that names the setting */
+async function said({ options: given }: Wanted, type: EventType, situation: Sayable): Promise<Words> {
+  const { BadSetting, subjectOf, toldBy } = await import('../src/market/situations/settings.ts')
+  try {
+    const on = subjectOf(type, situation, given.for)
+    return { on, told: toldBy(type, situation, given.set) }
+  } catch (error) {
+    if (!(error instanceof BadSetting)) throw error
+    throw usage(error.message, { facts: error.facts, next: ['souk trigger --list'] })
+  }
+}
+
+async function made(context: Wanted, words: Words & { readonly type: EventType }) {
   const session = await context.session()
-  const { castAt } = await import('../src/market/stage.ts')
+  const { castAt, inFolder } = await import('../src/market/stage.ts')
   const { situations } = await import('../src/market/situations/index.ts')
   const { trigger } = await import('../src/market/situations/run.ts')
-  const { inFolder } = await import('../src/market/stage.ts')
-  const situation = situations[type]
+  const situation = situations[words.type]
   if ('why' in situation) throw new CliError('conflict', situation.why)
   const opened = await castAt(context, session)
   const headers = await session.adminHeaders()
   const events = (signal: AbortSignal) => session.open('streamEvents', { query: {}, headers, signal, timeoutMs: 0 })
-  return inFolder((folder) => trigger({ ...opened, type, folder, events }, situation))
+  const { repeat } = context.options
+  const progress = context.io.progress(words.type)
+  try {
+    return await inFolder(async (folder) => {
+      const found: Triggered[] = []
+      for (let turn = 1; turn <= repeat && !context.signal.aborted; turn += 1) {
+        progress.update(repeat > 1 ? `${words.type}   ${turn} of ${repeat}` : words.type)
+        found.push(await trigger({ ...opened, ...words, folder, events }, situation))
+      }
+      return found
+    })
+  } finally {
+    progress.stop()
+  }
 }

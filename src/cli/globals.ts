@@ -111,7 +111,7 @@ export function splitOptionalValues(argv: readonly string[]): string[] {
   const end = argv.indexOf('--')
   return argv.map((word, i) => {
     const [flag = '', ...value] = word.split('=')
-    const other = OPTIONAL_VALUES[flag]
+    const other = Object.hasOwn(OPTIONAL_VALUES, flag) ? OPTIONAL_VALUES[flag] : undefined
     return other === undefined || value.length === 0 || (end >= 0 && i > end) ? word : `${other}=${value.join('=')}`
   })
 }

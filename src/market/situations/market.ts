@@ -2,16 +2,16 @@ import { DAY_MS } from '../../core/time.ts'
 import { fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
 import { bidOn, postRequest } from '../weeks.ts'
-import { listingOf, type Scene, type Situation, visitor } from './scene.ts'
+import { listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS
 /** A renewal that fails is tried again for six days. */
 const UNPAID_MS = 41 * DAY_MS
 
 async function awarded(scene: Scene): Promise<void> {
-  const { play, cast } = scene
-  const id = await postRequest(play, 'acme', 'Proofread a page')
-  const bid = await bidOn(play, id, { by: 'inkwell', price: '2.00' })
+  const { play, cast, told } = scene
+  const id = await postRequest(play, 'acme', told.title ?? 'Proofread a page')
+  const bid = await bidOn(play, id, { by: 'inkwell', price: told.price ?? '2.00' })
   await bidOn(play, id, { by: 'pixelforge', price: '3.00' })
   const { job_id: job } = await cast.acme.pay('awardPosting', { params: { id }, body: { bid_id: bid } })
   const deliverables = { text: 'Two commas were missing.' }
@@ -19,14 +19,19 @@ async function awarded(scene: Scene): Promise<void> {
   await cast.acme.pay('verifyJob', { params: { id: job }, body: { rating: 5 } })
 }
 
-async function bidTakenBack({ play, cast }: Scene): Promise<void> {
-  const id = await postRequest(play, 'acme', 'Proofread a page')
-  const bidId = await bidOn(play, id, { by: 'pixelforge', price: '3.00' })
+async function bidMade({ play, told, on }: Scene): Promise<void> {
+  const id = on ?? (await postRequest(play, 'acme', told.title ?? 'Proofread a page'))
+  await bidOn(play, id, { by: 'pixelforge', price: told.price ?? '3.00' })
+}
+
+async function bidTakenBack({ play, cast, told }: Scene): Promise<void> {
+  const id = await postRequest(play, 'acme', told.title ?? 'Proofread a page')
+  const bidId = await bidOn(play, id, { by: 'pixelforge', price: told.price ?? '3.00' })
   await cast.pixelforge.call('withdrawBid', { params: { id, bidId } })
 }
 
-async function requestCancelled({ play, cast }: Scene): Promise<void> {
-  const id = await postRequest(play, 'acme', 'Proofread a page')
+async function requestCancelled({ play, cast, told }: Scene): Promise<void> {
+  const id = await postRequest(play, 'acme', told.title ?? 'Proofread a page')
   await cast.acme.call('cancelPosting', { params: { id } })
 }
 
@@ -59,8 +64,13 @@ async function told(scene: Scene): Promise<void> {
   await scene.operator.call('runCron', { params: { name: 'posting-notify-retries' } })
 }
 
-async function planLife({ cast, shelf }: Scene): Promise<void> {
-  const plan = { name: 'Passing', price: '1.00', billing_period: 'monthly' as const, service_ids: [shelf.palette] }
+async function planLife({ cast, shelf, told }: Scene): Promise<void> {
+  const plan = {
+    name: told.name ?? 'Passing',
+    price: told.price ?? '1.00',
+    billing_period: 'monthly' as const,
+    service_ids: [shelf.palette],
+  }
   const { id } = await cast.pixelforge.call('createPlan', { body: plan })
   await cast.pixelforge.call('updatePlan', { params: { id }, body: { price: '1.50' } })
   await cast.pixelforge.call('deletePlan', { params: { id } })
@@ -72,11 +82,19 @@ type Subscribed = { readonly who: Person; readonly seller: Person; readonly id: 
 async function subscribed(scene: Scene): Promise<Subscribed> {
   const seller = await visitor(scene, { type: 'provider' })
   const service = await listingOf(seller)
-  const plan = { name: 'All counts', price: '1.00', billing_period: 'monthly' as const, service_ids: [service] }
+  const price = scene.told.price ?? '1.00'
+  const plan = { name: 'All counts', price, billing_period: 'monthly' as const, service_ids: [service] }
   const { id: planId } = await seller.call('createPlan', { body: plan })
   const who = await visitor(scene)
   const { id } = await who.pay('subscribe', { params: { id: planId } })
   return { who, seller, id }
+}
+
+/** To the plan that is meant, or to one of somebody new. */
+async function joined(scene: Scene): Promise<void> {
+  const { on } = scene
+  if (on === undefined) await subscribed(scene)
+  else await (await visitor(scene)).pay('subscribe', { params: { id: on } })
 }
 
 async function pausedAndOn(scene: Scene): Promise<void> {
@@ -103,63 +121,69 @@ async function unserved(scene: Scene): Promise<void> {
 }
 
 async function productLife(scene: Scene): Promise<void> {
-  const { play, cast } = scene
+  const { play, cast, told, on } = scene
+  if (on !== undefined) {
+    await (await visitor(scene)).pay('purchaseProduct', { params: { id: on }, body: {} })
+    return
+  }
   const file = await fileOf(play, 'page.txt', 'A page.\n')
-  const { id } = await cast.pixelforge.call('createProduct', { body: { name: 'A page', price: '0.50' }, file })
+  const sold = { name: told.name ?? 'A page', price: told.price ?? '0.50' }
+  const { id } = await cast.pixelforge.call('createProduct', { body: sold, file })
   await (await visitor(scene)).pay('purchaseProduct', { params: { id }, body: {} })
   await cast.pixelforge.call('updateProduct', { params: { id }, body: { price: '0.60' } })
   await cast.pixelforge.call('deleteProduct', { params: { id } })
 }
 
-async function listingLife({ cast }: Scene): Promise<void> {
-  const id = await listingOf(cast.inkwell)
+async function listingLife({ cast, told }: Scene): Promise<void> {
+  const id = await listingOf(cast.inkwell, told)
   await cast.inkwell.call('updateService', { params: { id }, body: { price: '0.60' } })
   await cast.inkwell.call('deleteService', { params: { id } })
 }
 
-const make = (act: (scene: Scene) => Promise<unknown>, moves?: number): Situation => ({
-  make: async (scene) => void (await act(scene)),
-  ...(moves === undefined ? {} : { moves }),
-})
-const asTimePasses = (moves: number): Situation => ({
-  moves,
-  async make(scene) {
-    await subscribed(scene)
-    await scene.advance(moves)
-  },
-})
+const request = { sets: ['title'] } as const
+const bid = { sets: ['title', 'price'] } as const
+const wares = { sets: ['name', 'price'] } as const
+const priced = { sets: ['price'] } as const
+const asTimePasses = (moves: number): Situation =>
+  made(
+    async (scene) => {
+      await subscribed(scene)
+      await scene.advance(moves)
+    },
+    { moves, ...priced },
+  )
 
 export const marketSituations = {
-  'posting.created': make(requestCancelled),
+  'posting.created': made(requestCancelled, request),
   'posting.open': { why: 'a request is open in the moment in which it is posted, and posting.created tells of both' },
-  'posting.awarded': make(awarded),
-  'posting.completed': make(awarded),
-  'posting.cancelled': make(requestCancelled),
-  'posting.expired': make(requestRunsOut, 2 * DAY_MS),
-  'posting.suspended': make(posterSuspended),
-  'posting.reinstated': make(posterSuspended),
-  'bid.submitted': make(bidTakenBack),
-  'bid.withdrawn': make(bidTakenBack),
-  'bid.accepted': make(awarded),
-  'bid.rejected': make(awarded),
-  'request.created': make(told),
+  'posting.awarded': made(awarded, bid),
+  'posting.completed': made(awarded, bid),
+  'posting.cancelled': made(requestCancelled, request),
+  'posting.expired': made(requestRunsOut, { moves: 2 * DAY_MS }),
+  'posting.suspended': made(posterSuspended),
+  'posting.reinstated': made(posterSuspended),
+  'bid.submitted': made(bidMade, { about: ['posting'], ...bid }),
+  'bid.withdrawn': made(bidTakenBack, bid),
+  'bid.accepted': made(awarded, bid),
+  'bid.rejected': made(awarded, bid),
+  'request.created': made(told),
   'request.notifications_disabled': { why: 'twenty notifications have to be given up in a row, which takes days' },
-  'plan.created': make(planLife),
-  'plan.updated': make(planLife),
-  'plan.deleted': make(planLife),
-  'subscription.created': make(subscribed),
-  'subscription.renewed': make(renewed, MONTH_MS),
+  'plan.created': made(planLife, wares),
+  'plan.updated': made(planLife, wares),
+  'plan.deleted': made(planLife, wares),
+  'subscription.created': made(joined, { about: ['plan'], ...priced }),
+  'subscription.renewed': made(renewed, { moves: MONTH_MS, ...priced }),
   'subscription.past_due': asTimePasses(MONTH_MS),
   'subscription.expired': asTimePasses(UNPAID_MS),
-  'subscription.canceled': make(endedNow),
-  'subscription.paused': make(pausedAndOn),
-  'subscription.resumed': make(pausedAndOn),
-  'subscription.unserved': make(unserved),
-  'product.created': make(productLife),
-  'product.updated': make(productLife),
-  'product.deleted': make(productLife),
-  'product.sold': make(productLife),
-  'service.created': make(listingLife),
-  'service.updated': make(listingLife),
-  'service.deleted': make(listingLife),
+  'subscription.canceled': made(endedNow, priced),
+  'subscription.paused': made(pausedAndOn, priced),
+  'subscription.resumed': made(pausedAndOn, priced),
+  'subscription.unserved': made(unserved, priced),
+  'product.created': made(productLife, wares),
+  'product.updated': made(productLife, wares),
+  'product.deleted': made(productLife, wares),
+  'product.sold': made(productLife, { about: ['product'], ...wares }),
+  'service.created': made(listingLife, wares),
+  'service.updated': made(listingLife, wares),
+  'service.deleted': made(listingLife, wares),
 } as const satisfies Readonly<Record<string, Situation>>

@@ -1,12 +1,13 @@
 import { DAY_MS } from '../../core/time.ts'
 import { fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
-import { buyListing, listingOf, type Scene, type Situation, visitor } from './scene.ts'
+import { buyListing, listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
 /** HTTP's word for an endpoint that is gone for good. */
 const GONE = 410
 
-const arrived = (scene: Scene): Promise<Person> => visitor(scene)
+const arrived = (scene: Scene): Promise<Person> =>
+  visitor(scene, { name: scene.told.name, type: scene.told.role ?? 'agent' })
 
 async function edited(scene: Scene): Promise<void> {
   const who = await visitor(scene)
@@ -52,13 +53,13 @@ async function forgotten(scene: Scene): Promise<void> {
 
 async function deposited(scene: Scene): Promise<Person> {
   const who = await visitor(scene)
-  await who.pay('deposit', { body: { amount: '5.00' } })
+  await who.pay('deposit', { body: { amount: scene.told.amount ?? '5.00' } })
   return who
 }
 
 async function withdrawn(scene: Scene): Promise<Person> {
   const who = await deposited(scene)
-  await who.call('withdrawBalance', { body: { amount: '2.00' } })
+  await who.call('withdrawBalance', { body: { amount: scene.told.amount ?? '2.00' } })
   return who
 }
 
@@ -107,9 +108,12 @@ async function sanctioned(
   }
 }
 
+/** Money for somebody who is there; from somebody new some is taken back. */
 async function adjusted(scene: Scene): Promise<void> {
-  const { id } = await deposited(scene)
-  const body = { amount: '-1.00', reason: 'Credited twice by mistake.' }
+  const { on, told } = scene
+  const id = on ?? (await deposited(scene)).id
+  const amount = on === undefined ? `-${told.amount ?? '1.00'}` : (told.amount ?? '1.00')
+  const body = { amount, reason: told.reason ?? 'Credited twice by mistake.' }
   await scene.operator.call('adjustBalance', { params: { id }, body })
 }
 
@@ -144,32 +148,27 @@ async function goneEndpoint(scene: Scene): Promise<void> {
   await buyListing(await visitor(scene), service)
 }
 
-const make = (act: (scene: Scene) => Promise<unknown>, moves?: number): Situation => ({
-  make: async (scene) => void (await act(scene)),
-  ...(moves === undefined ? {} : { moves }),
-})
-
 export const peopleSituations = {
-  'participant.registered': make(arrived),
-  'participant.updated': make(edited),
-  'participant.key_rotated': make(rotated),
-  'terms.accepted': make(agreed),
-  'identity.linked': make(linked),
+  'participant.registered': made(arrived, { sets: ['name', 'role'] }),
+  'participant.updated': made(edited),
+  'participant.key_rotated': made(rotated),
+  'terms.accepted': made(agreed),
+  'identity.linked': made(linked),
   'identity.unlinked': { why: 'an identity has to be sold on the chain, which the sandbox has no row for' },
-  'verification.pending_consent': make(consented),
-  'verification.vendor_pending': make(consented),
-  'verification.approved': make(decided('approved')),
-  'verification.rejected': make(decided('rejected')),
-  'verification.expired': make(forgotten, 2 * DAY_MS),
-  'balance.deposited': make(deposited),
-  'balance.withdrawn': make(withdrawn),
-  'admin.balance_adjusted': make(adjusted),
-  'referral.due': make((scene) => rewarded(scene, ['5.00'])),
-  'referral.withdrawn': make(rewardTaken),
-  'payout.confirmed': make(arrivedMoney),
-  'payout.failed': make(withdrawalFails),
-  'payout.blocked': make(earningsBlocked),
-  'payout.unblocked': make(earningsBlocked),
-  'webhook.failed': make(goneEndpoint),
-  'webhook.disabled': make(goneEndpoint),
+  'verification.pending_consent': made(consented),
+  'verification.vendor_pending': made(consented),
+  'verification.approved': made(decided('approved')),
+  'verification.rejected': made(decided('rejected')),
+  'verification.expired': made(forgotten, { moves: 2 * DAY_MS }),
+  'balance.deposited': made(deposited, { sets: ['amount'] }),
+  'balance.withdrawn': made(withdrawn, { sets: ['amount'] }),
+  'admin.balance_adjusted': made(adjusted, { about: ['participant'], sets: ['amount', 'reason'] }),
+  'referral.due': made((scene) => rewarded(scene, ['5.00'])),
+  'referral.withdrawn': made(rewardTaken),
+  'payout.confirmed': made(arrivedMoney, { sets: ['amount'] }),
+  'payout.failed': made(withdrawalFails, { sets: ['amount'] }),
+  'payout.blocked': made(earningsBlocked),
+  'payout.unblocked': made(earningsBlocked),
+  'webhook.failed': made(goneEndpoint),
+  'webhook.disabled': made(goneEndpoint),
 } as const satisfies Readonly<Record<string, Situation>>

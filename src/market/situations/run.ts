@@ -6,6 +6,7 @@ import type { Opened } from '../cast.ts'
 import type { Stage } from '../hand.ts'
 import { openSink, type Sink } from '../sink.ts'
 import type { Scene, Situation } from './scene.ts'
+import type { EventSettings } from './settings.ts'
 
 /** How long an event may come after what made it: messages are sent in the background. */
 const WAIT_MS = 30_000
@@ -18,6 +19,8 @@ export type Triggering = Opened & {
   readonly stage: Stage
   readonly type: EventType
   readonly folder: string
+  readonly on?: string | undefined
+  readonly told?: EventSettings
   /** Of the whole marketplace, from now on. */
   readonly events: (signal: AbortSignal) => Promise<TransportResponse>
 }
@@ -30,12 +33,14 @@ export async function trigger(
   triggering: Triggering,
   { make }: Extract<Situation, { make: unknown }>,
 ): Promise<Triggered> {
-  const { type, events, folder, ...opened } = triggering
+  const { type, events, folder, on, told = {}, ...opened } = triggering
   const { stage, operator } = opened
   const over = new AbortController()
   const sinks: Sink[] = []
   const scene: Scene = {
     ...opened,
+    on,
+    told,
     play: { ...opened, agenda: createAgenda(), dice: diceOf(Math.floor(stage.wall())), now: stage.wall, folder },
     advance: async (ms) => void (await operator.call('moveClock', { body: { advance_ms: ms } })),
     async sink(status) {
@@ -46,7 +51,7 @@ export async function trigger(
   }
   try {
     const stream = await events(over.signal)
-    const seen = firstOf(stream, type)
+    const seen = firstOf(stream, type, on)
     seen.catch(() => undefined) // looked at below, when the situation is there
     await make(scene)
     const timer = setTimeout(() => over.abort(), WAIT_MS)
@@ -61,8 +66,8 @@ export async function trigger(
   }
 }
 
-/** The first event of a type on a stream of events. @throws Error when the stream ends before */
-async function firstOf(stream: TransportResponse, type: EventType): Promise<Triggered> {
+/** The first event of a type on a stream of events, about what is meant where it can be. @throws Error when none comes */
+async function firstOf(stream: TransportResponse, type: EventType, on?: string): Promise<Triggered> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of stream.chunks()) {
@@ -71,10 +76,16 @@ async function firstOf(stream: TransportResponse, type: EventType): Promise<Trig
     rest = (messages.pop() ?? '').slice(-MAX_EVENT_CHARS)
     for (const message of messages) {
       const found = await eventIn(message)
-      if (found?.type === type) return { ...found, type }
+      if (found?.type === type && isAbout(found.subject, on)) return { ...found, type }
     }
   }
   throw new Error(`the stream ended before ${type} came`)
+}
+
+/** Others act at the same time: of two disputes the one that was meant is told. */
+function isAbout({ id }: Triggered['subject'], on: string | undefined): boolean {
+  const kind = (text: string) => text.slice(0, text.indexOf('_'))
+  return on === undefined || kind(on) !== kind(id) || id === on
 }
 
 async function eventIn(message: string) {

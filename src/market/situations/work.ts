@@ -1,104 +1,165 @@
+import { isJsonObject, type Json, parseJson } from '../../core/json.ts'
 import { DAY_MS } from '../../core/time.ts'
-import { attach, buy, type DemoOrder, hand, negotiate, report, say, verify } from '../acts.ts'
-import { begin, type Scene, type Situation } from './scene.ts'
+import { attach, delivered, type Play } from '../acts.ts'
+import { sellerOf, type Ware } from '../cast.ts'
+import type { Person } from '../hand.ts'
+import { made, ofCast, type Scene, type Situation } from './scene.ts'
+import type { SettingName } from './settings.ts'
 
-const ordered = ({ play }: Scene): Promise<DemoOrder> => buy(play, { who: 'acme', ware: 'audit' })
-
-async function sold({ play, cast }: Scene): Promise<void> {
-  const order = await buy(play, { who: 'acme', ware: 'audit' })
-  await begin(play, order.job)
-  await say(cast.acme, order.job, 'Please look at the shop too.')
-  await hand(play, order)
-  await verify(play, cast.acme, order.job)
+/** A job, and who acts in it; asked for only where they have to. */
+type Deal = {
+  readonly job: string
+  readonly thread: () => Promise<string>
+  readonly buyer: () => Person
+  readonly seller: () => Person
+  readonly deliverables: Readonly<Record<string, string>>
 }
 
-async function failed(scene: Scene): Promise<void> {
-  await report(scene.play, await ordered(scene), { status: 'failed', notes: 'The page is gone.' })
+/** An act in a job. */
+type Step = (scene: Scene, deal: Deal) => Promise<unknown>
+
+/** Buys what somebody of the demo sells, or the listing that is meant; or it is about a job that is there. */
+async function dealOf(scene: Scene, ware: Ware): Promise<Deal> {
+  const { on, cast, shelf, play } = scene
+  if (on?.startsWith('job_')) return dealAt(scene, on)
+  const { acme } = cast
+  const service = on ?? shelf[ware]
+  const { provider_id: provider } = await acme.call('getService', { params: { id: service } })
+  const body = await orderOf(scene, service)
+  const { job_id: job, thread_id: thread } = await acme.pay('purchaseService', { params: { id: service }, body })
+  return {
+    job,
+    thread: async () => thread,
+    buyer: () => acme,
+    seller: () => (on === undefined ? play.cast[sellerOf(ware)] : ofCast(scene, provider, `sells ${on}`)),
+    deliverables: on === undefined ? delivered[ware] : { text: 'Here it is.' },
+  }
 }
 
-async function cancelled(scene: Scene): Promise<void> {
-  const { job } = await ordered(scene)
-  const { thread_id: thread } = await scene.cast.acme.call('getJob', { params: { id: job } })
-  await scene.cast.acme.call('declineThread', { params: { id: thread ?? '' }, body: { reason: 'Ordered twice.' } })
+/** What is ordered: as it was said, beside what the listing needs anyway. */
+async function orderOf({ cast, told }: Scene, id: string): Promise<{ [member: string]: Json }> {
+  const { input_schema: schema } = await cast.acme.call('getService', { params: { id } })
+  const { exampleInput } = await import('../../schema/example.ts')
+  const example = schema == null ? {} : parseJson(JSON.stringify(exampleInput(schema) ?? {}))
+  return { ...(isJsonObject(example) ? example : {}), ...told.input }
 }
 
-/** @returns the job */
-async function disputed(scene: Scene): Promise<string> {
-  const { play, cast } = scene
-  const order = await ordered(scene)
-  await hand(play, order)
-  const { thread_id: thread } = await cast.acme.call('getJob', { params: { id: order.job } })
-  const evidence = [await attach(play, cast.acme, { thread: thread ?? '', name: 'evidence.svg' })]
-  const body = { reason: 'Half of the pages are missing.', category: 'quality', evidence } as const
-  await cast.acme.pay('disputeJob', { params: { id: order.job }, body })
-  return order.job
+async function dealAt(scene: Scene, job: string): Promise<Deal> {
+  const { thread } = await scene.operator.call('getJobBundle', { params: { id: job } })
+  return {
+    job,
+    thread: async () => thread.thread_id,
+    buyer: () => ofCast(scene, thread.agent_id ?? 'somebody without an account', `bought ${job}`),
+    seller: () => ofCast(scene, thread.provider_id, `does ${job}`),
+    deliverables: { text: 'Here it is.' },
+  }
 }
 
-async function refunded(scene: Scene): Promise<void> {
-  const params = { id: await disputed(scene) }
-  await scene.operator.call('resolveJob', { params, body: { outcome: 'refund', reason: 'The pages are missing.' } })
+const begin: Step = (_scene, { job, seller }) =>
+  seller().call('updateJob', { params: { id: job }, body: { status: 'in_progress' } })
+
+const say: Step = ({ told }, { job, buyer }) =>
+  buyer().call('postJobMessage', {
+    params: { id: job },
+    body: { message: told.text ?? 'Please look at the shop too.' },
+  })
+
+const hand: Step = (_scene, { job, seller, deliverables }) =>
+  seller().call('updateJob', { params: { id: job }, body: { status: 'completed', deliverables: { ...deliverables } } })
+
+const judge: Step = ({ told }, { job, buyer }) => {
+  const body = { rating: told.rating ?? 4, comment: told.comment ?? 'Quick and clean.' }
+  return buyer().pay('verifyJob', { params: { id: job }, body })
 }
 
-/** Delivered by a machine: paid out before the buyer says anything. */
-async function paidOut({ play }: Scene): Promise<DemoOrder> {
-  const order = await buy(play, { who: 'acme', ware: 'palette' })
-  await hand(play, order)
-  return order
+const fail: Step = ({ told }, { job, seller }) =>
+  seller().call('updateJob', {
+    params: { id: job },
+    body: { status: 'failed', notes: told.reason ?? 'The page is gone.' },
+  })
+
+const cancel: Step = async ({ told }, { thread, buyer }) =>
+  buyer().call('declineThread', { params: { id: await thread() }, body: { reason: told.reason ?? 'Ordered twice.' } })
+
+const complain =
+  (otherwise: string, withEvidence: boolean): Step =>
+  async ({ play, told }, { job, thread, buyer }) => {
+    const evidence = withEvidence ? [await evidenceOf(play, buyer(), await thread())] : []
+    const reason = { reason: told.reason ?? otherwise, category: told.category ?? 'quality' }
+    await buyer().pay('disputeJob', { params: { id: job }, body: { ...reason, ...(withEvidence ? { evidence } : {}) } })
+  }
+
+const evidenceOf = (play: Play, buyer: Person, thread: string) => attach(play, buyer, { thread, name: 'evidence.svg' })
+
+const dispute = complain('Half of the pages are missing.', true)
+const disputeLate = complain('Two of the colours are the same.', false)
+
+const refund: Step = ({ operator, told }, { job }) => {
+  const body = { outcome: 'refund', reason: told.reason ?? 'The pages are missing.' } as const
+  return operator.call('resolveJob', { params: { id: job }, body })
 }
 
-async function rated(scene: Scene): Promise<void> {
-  const { job } = await paidOut(scene)
-  await scene.cast.acme.pay('verifyJob', { params: { id: job }, body: { rating: 4 } })
+async function declined({ cast, shelf, told }: Scene): Promise<void> {
+  const brief = told.text ?? 'A mark.'
+  const { thread_id: id } = await cast.quill.pay('inquire', { params: { id: shelf.logo }, body: { brief } })
+  await cast.quill.call('declineThread', { params: { id }, body: { reason: told.reason ?? 'Another time.' } })
 }
 
-async function lateDispute(scene: Scene): Promise<void> {
-  const { job } = await paidOut(scene)
-  const body = { reason: 'Two of the colours are the same.', category: 'quality' } as const
-  await scene.cast.acme.pay('disputeJob', { params: { id: job }, body })
+async function asked({ cast, shelf, told, on }: Scene): Promise<void> {
+  const brief = { text: told.text ?? 'A mark for a small harbour workshop: rope, tools, no anchors.' }
+  await cast.quill.pay('inquire', { params: { id: on ?? shelf.logo }, body: { brief } })
 }
 
-async function declined(scene: Scene): Promise<void> {
-  const { cast, shelf } = scene
+async function talked({ cast, shelf, told }: Scene): Promise<void> {
   const { thread_id: id } = await cast.quill.pay('inquire', { params: { id: shelf.logo }, body: { brief: 'A mark.' } })
-  await cast.quill.call('declineThread', { params: { id }, body: { reason: 'Another time.' } })
-}
-
-async function talked({ cast, shelf }: Scene): Promise<void> {
-  const { thread_id: id } = await cast.quill.pay('inquire', { params: { id: shelf.logo }, body: { brief: 'A mark.' } })
-  await cast.pixelforge.call('proposePrice', { params: { id }, body: { price: '5.00', message: 'One draft.' } })
+  const offer = { price: told.price ?? '5.00', message: told.text ?? 'One draft.' }
+  await cast.pixelforge.call('proposePrice', { params: { id }, body: offer })
   await cast.quill.pay('acceptPrice', { params: { id }, body: {} })
 }
 
-const make = (act: (scene: Scene) => Promise<unknown>): Situation => ({
-  make: async (scene) => void (await act(scene)),
-})
-const later = (moves: number, act: (scene: Scene) => Promise<unknown>): Situation => ({
-  moves,
-  async make(scene) {
-    await act(scene)
-    await scene.advance(moves)
-  },
-})
+type Story = {
+  readonly ware?: Ware
+  /** What comes before the last step, where the job is bought for it. */
+  readonly before?: readonly Step[]
+  readonly sets?: readonly SettingName[]
+  readonly moves?: number
+}
+
+/** A job is bought and goes on up to a step; one that is there takes that step alone. */
+function story(last: Step | undefined, { ware = 'audit', before = [], sets = [], moves }: Story = {}): Situation {
+  const act = async (scene: Scene) => {
+    const deal = await dealOf(scene, ware)
+    const steps = scene.on === deal.job ? [] : before
+    for (const step of steps) await step(scene, deal)
+    await last?.(scene, deal)
+    if (moves !== undefined) await scene.advance(moves)
+  }
+  const about = last === undefined && moves === undefined ? (['service'] as const) : (['service', 'job'] as const)
+  return made(act, { about, sets: ['input', ...sets], ...(moves === undefined ? {} : { moves }) })
+}
+
+const judged = { before: [begin, hand], sets: ['rating', 'comment'] } as const
 
 export const workSituations = {
   'job.created': { why: 'a job is dispatched in the moment in which it is paid for, and job.dispatched tells of both' },
-  'job.dispatched': make(ordered),
-  'job.in_progress': make(sold),
-  'job.completed': make(sold),
-  'job.verified': make(sold),
-  'job.released': make(sold),
-  'job.failed': make(failed),
-  'job.cancelled': make(cancelled),
-  'job.expired': later(2 * DAY_MS, ordered),
-  'job.disputed': make(disputed),
-  'job.refunded': make(refunded),
-  'job.rated': make(rated),
-  'job.dispute_recorded': make(lateDispute),
-  'job.dispute_undecided': later(4 * DAY_MS, disputed),
+  'job.dispatched': story(undefined),
+  'job.in_progress': story(begin),
+  'job.completed': story(hand, { before: [begin, say] }),
+  'job.verified': story(judge, judged),
+  'job.released': story(judge, judged),
+  'job.failed': story(fail, { sets: ['reason'] }),
+  'job.cancelled': story(cancel, { sets: ['reason'] }),
+  'job.expired': story(undefined, { moves: 2 * DAY_MS }),
+  'job.disputed': story(dispute, { before: [hand], sets: ['reason', 'category'] }),
+  'job.refunded': story(refund, { before: [hand, dispute], sets: ['reason', 'category'] }),
+  // Delivered by a machine: paid out before the buyer says anything.
+  'job.rated': story(judge, { ware: 'palette', before: [hand], sets: ['rating', 'comment'] }),
+  'job.dispute_recorded': story(disputeLate, { ware: 'palette', before: [hand], sets: ['reason', 'category'] }),
+  'job.dispute_undecided': story(dispute, { before: [hand], sets: ['reason', 'category'], moves: 4 * DAY_MS }),
   'job.unpaid': { why: 'a payment has to fail on the chain after it was checked, and that of the sandbox fails none' },
-  'message.created': make(sold),
-  'thread.inquiry': make((scene) => negotiate(scene.play, 'quill', 'asked')),
-  'thread.proposal': make(talked),
-  'thread.accepted': make(talked),
-  'thread.cancelled': make(declined),
+  'message.created': story(say, { before: [begin], sets: ['text'] }),
+  'thread.inquiry': made(asked, { about: ['service'], sets: ['text'] }),
+  'thread.proposal': made(talked, { sets: ['price', 'text'] }),
+  'thread.accepted': made(talked, { sets: ['price', 'text'] }),
+  'thread.cancelled': made(declined, { sets: ['text', 'reason'] }),
 } as const satisfies Readonly<Record<string, Situation>>
