@@ -214,12 +214,15 @@ describe('paths', () => {
   test.each([
     ['../../precious.txt', 'ids that are paths, 0'],
     ['its own job', 'an honest answer'],
-  ])('a purchase that calls its job %s is saved over a link at most, and never through it', async (_, trick) => {
-    const { harm, code, out } = await under(trick, 'buy svc_0123456789abcdef -i text=a --save results')
-    expect(harm).toEqual([])
-    if (code === 0) expect(out).toContain(`results/${JOB}-result.json`)
-    expect(code).toBe(trick.startsWith('ids') ? 1 : 0)
-  })
+  ])(
+    'a purchase that calls its job %s is saved beside a link, and never through it or in its place',
+    async (_, trick) => {
+      const { harm, code, out } = await under(trick, 'buy svc_0123456789abcdef -i text=a --save results')
+      expect(harm).toEqual([])
+      if (code === 0) expect(out).toContain(`results/${JOB}-result.1.json`)
+      expect(code).toBe(trick.startsWith('ids') ? 1 : 0)
+    },
+  )
 
   test.each(['..', '../../precious', 'a/b', 'C:\\x'])('%s is no job to save', async (id) => {
     const { harm, code } = await under('an honest answer', `jobs view '${id}' --save results`)

@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { engineBoard } from '../daemon/features/engines/engines.ts'
 import { firstPartyServices } from '../daemon/features/first-party/index.ts'
@@ -42,9 +45,11 @@ const faulty = (): Order[] =>
     sentiment_analysis: { text: 'Das Wetter ist heute leider gar nicht schön.' },
   }).map(([slug, input]) => ({ slug, input, isFaulty: true }))
 
+const folderOf = (slug: string) => join(shop.home, 'results', slug)
+
 async function buy({ slug, input, isFaulty }: Order): Promise<Bought> {
   const id = await shop.market.serviceId(slug)
-  const words = ['buy', id, '--input-file', '-', '--json', '--pay', 'x402', '--wait']
+  const words = ['buy', id, '--input-file', '-', '--json', '--pay', 'x402', '--wait', '--save', folderOf(slug)]
   const { code } = await shop.souk(words, { stdin: JSON.stringify(input) })
   return { slug, code, isFaulty }
 }
@@ -87,3 +92,28 @@ async function left(): Promise<bigint> {
   const { wallets } = await shop.json(['wallet', 'list'])
   return shop.market.daemon.ctx.chain.balanceOf(toWallet(wallets[0].address))
 }
+
+/** What is delivered as a file, as whoever opens it knows it by. */
+const isMp3 = (data: Buffer) => data.subarray(0, 3).toString() === 'ID3' || data.readUInt16BE(0) >= 0xffe0
+const isWav = (data: Buffer) => data.subarray(0, 4).toString() === 'RIFF'
+const files: Readonly<Record<string, readonly [name: RegExp, isThat: (data: Buffer) => boolean]>> = {
+  audio_loudness_normalization: [/^audio\.mp3$/, isMp3],
+  openapi_draft: [/^openapi\.json$/, (data) => JSON.parse(data.toString()).openapi.startsWith('3.1')],
+  page_screenshot: [/^image\.png$/, (data) => PNG.sync.read(data).width === 1_366],
+  pdf_generation: [/^pdf\.pdf$/, (data) => data.subarray(0, 5).toString() === '%PDF-'],
+  qr_code: [/^qr_code\.png$/, (data) => PNG.sync.read(data).width === 300],
+  style_guide: [/^result\.md$/, (data) => data.toString().startsWith('# ')],
+  text_to_speech: [/^audio\.(mp3|wav)$/, (data) => isMp3(data) || isWav(data)],
+  website_research_context: [/^agent_context\.md$/, (data) => data.toString().includes('Ducks')],
+}
+
+test('pictures, pages, recordings and documents were saved as what they are, under names of their own', async () => {
+  const slugs = await offered()
+  for (const [slug, [name, isThat]] of Object.entries(files).filter(([slug]) => slugs.includes(slug))) {
+    const saved = readdirSync(folderOf(slug)).map((file) => ({ file, own: file.replace(/^job_[0-9a-f]{16}-/, '') }))
+    const found = saved.filter(({ own }) => name.test(own))
+    expect([slug, found.length > 0]).toEqual([slug, true])
+    for (const { file } of found) expect(isThat(readFileSync(join(folderOf(slug), file)))).toBe(true)
+    expect(saved.filter(({ own }) => !name.test(own)).map(({ own }) => own)).toEqual(found.map(() => 'result.json'))
+  }
+})

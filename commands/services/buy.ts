@@ -157,7 +157,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
     const bought = await settle(context, session, answer)
     const result = bought.result ?? bought.deliverables ?? null
     const files: readonly SavedFile[] =
-      given.save === undefined || result === null ? [] : saveResult(given.save, bought.job_id, result)
+      given.save === undefined || !isThere(result) ? [] : saveResult(given.save, bought.job_id, result)
     return {
       kind: 'purchase' as const,
       job_id: bought.job_id,

@@ -3,7 +3,7 @@ import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Listing } from '../../src/cli/nouns/services/services.ts'
-import { type Column, printRows } from '../../src/cli/output.ts'
+import { type Column, printGroups, type RowGroup } from '../../src/cli/output.ts'
 import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
@@ -60,10 +60,15 @@ export const columns: readonly Column<Listing>[] = [
   },
 ]
 
-/** The catalog's own order keeps a category together: it is named before the first of its rows. */
-function withCategories(services: readonly Listing[]): readonly Column<Listing>[] {
-  const firsts = new Set(services.filter((row, at) => row.category !== services[at - 1]?.category))
-  return [{ title: 'CATEGORY', value: (row) => (firsts.has(row) ? row.category : ''), drop: 5 }, ...columns]
+/** The catalog's own order keeps a category together: then each is named once; in any other order none is. */
+function grouped(services: readonly Listing[]): readonly RowGroup<Listing>[] {
+  const firsts = services.filter((row, at) => row.category !== services[at - 1]?.category)
+  const isTogether = new Set(firsts.map(({ category }) => category)).size === firsts.length
+  if (!isTogether || firsts.length < 2) return [{ rows: services }]
+  return firsts.map(({ category }) => ({
+    heading: category,
+    rows: services.filter((row) => row.category === category),
+  }))
 }
 
 export const command = defineCommand({
@@ -130,7 +135,7 @@ export const command = defineCommand({
   view(catalog, io) {
     const { services, total, offset, limit } = catalog
     io.note(`Showing ${services.length} of ${total} services`)
-    printRows(io, withCategories(services), services)
+    printGroups(io, columns, grouped(services))
     if (services.length === 0) io.note('nothing matches')
     if (offset + services.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
     const [first] = services

@@ -6,7 +6,7 @@ import { findListing, type Listing } from '../../src/cli/nouns/services/services
 import * as z from '../../src/cli/params.ts'
 import { isObject } from '../../src/core/json.ts'
 import { shellWord } from '../../src/text/shell.ts'
-import { bold, cyan } from '../../src/text/text.ts'
+import { bold, clip, cyan, widthOf, wrap } from '../../src/text/text.ts'
 import { hookOf } from './list.ts'
 
 export const command = defineCommand({
@@ -41,21 +41,39 @@ function isListing(data: Listing | Readonly<Record<string, unknown>>): data is L
 function showListing(listing: Listing, io: Io): void {
   const { price, agent_price, provider_net_price, provider_trust } = listing
   const paid = `${agent_price.fixed} you pay   (price ${price.fixed}, provider gets ${provider_net_price.fixed})`
-  io.line(`${bold(listing.name)}   ${listing.id}   ${listing.category}`)
-  io.line(`  ${listing.description}`)
-  io.line(`  price     ${agent_price.fixed === null ? 'on request' : paid}`)
-  io.line(`  provider  ${listing.provider_name} (${listing.provider_verification_tier})   ${listing.provider_id}`)
-  if (provider_trust) io.line(`  trust     ${provider_trust.verdict}   level ${provider_trust.level_name}`)
-  io.line(`  delivery  ${listing.fulfillment_type}, ${listing.estimated_delivery}`)
-  io.line(`  webhook   ${hookOf(listing.webhook_status).words}`)
+  const { provider_name, provider_id, provider_verification_tier: tier } = listing
+  const fact = (name: string, value: string) => folded(io, `  ${name.padEnd(FACT_COLUMNS)}${value}`)
+  folded(io, `${bold(listing.name)}   ${listing.id}   ${listing.category}`)
+  folded(io, `  ${listing.description}`)
+  fact('price', agent_price.fixed === null ? 'on request' : paid)
+  fact('provider', `${provider_name} (${tier})   ${provider_id}`)
+  if (provider_trust) fact('trust', `${provider_trust.verdict}   level ${provider_trust.level_name}`)
+  fact('delivery', `${listing.fulfillment_type}, ${listing.estimated_delivery}`)
+  fact('webhook', hookOf(listing.webhook_status).words)
   io.line('  input')
-  for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
+  for (const line of inputLines(listing.input_schema)) folded(io, `    ${line}`)
   const sample = sampleOf(listing)
   if (sample !== undefined) {
     io.line('  answers like this, shortened')
-    for (const line of shownResult(sample).split('\n')) io.line(`    ${line}`)
+    for (const line of shownResult(sample).split('\n')) io.line(clip(`    ${line}`, io.width))
   }
+  // One line, however long: it is there to be pasted.
   io.line(`  next      ${cyan(io.hint(buyLine(listing)))}`)
+}
+
+const FACT_COLUMNS = 10
+const MORE_INDENT = 6
+/** Narrower than this nothing is folded. */
+const MIN_FOLDED = 20
+
+/** On a terminal a long line goes on further right, between words. */
+function folded(io: Io, text: string): void {
+  const [indent = ''] = /^ */.exec(text) ?? []
+  const room = io.width - indent.length - MORE_INDENT
+  const fits = widthOf(text) <= io.width || room < MIN_FOLDED
+  const [first = '', ...more] = fits ? [text.trimStart()] : wrap(text.trimStart(), room)
+  io.line(indent + first)
+  for (const line of more) io.line(indent + ' '.repeat(MORE_INDENT) + line)
 }
 
 /** An example of the result, where its schema has one. */

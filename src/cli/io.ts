@@ -72,7 +72,7 @@ export type Io = {
   jsonLine(value: unknown): void
   /** Data as it is: a file, a body. */
   bytes(data: Uint8Array): void
-  /** A picture for people: drawn where stdout is a terminal that can, and nothing anywhere else. */
+  /** A picture for people: drawn by the next flush where stdout is a terminal that can, and nothing anywhere else. */
   picture(data: Uint8Array): void
   /** What helps a person but is not the data; stderr, and only on a terminal. */
   note(text: string): void
@@ -107,6 +107,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     said = true
     writeErr(system, settings, text)
   }
+  const drawings: Promise<void>[] = []
   let progress: Progress | undefined // a spinner would draw over a question: it gives way
   const io: Io = {
     settings,
@@ -123,7 +124,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
     // A terminal acts on raw bytes; what is meant for a program or a file goes there as it is.
     bytes: (data) => void system.stdout.write(isTty ? asText(data) : data),
-    picture: (data) => draw(system, settings, data),
+    picture: (data) => void drawings.push(draw(system, settings, data)),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
@@ -148,10 +149,7 @@ export function createIo(system: System, settings: IoSettings): Io {
       return ask(io, system, { question, ...options })
     },
     stdin: () => readStdin(system),
-    flush: async () => {
-      await drained(system.stdout)
-      if (said) await drained(system.stderr)
-    },
+    flush: () => Promise.all(drawings.splice(0)).then(() => drained(system, said)),
   }
   return io
 }
@@ -160,8 +158,9 @@ function asText(data: Uint8Array): string {
   return printable(withoutMarks(Buffer.from(data).toString()), false)
 }
 
-function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8Array): void {
-  const drawn = stdout.isTTY === true && format === 'human' ? drawnPicture(env, data) : undefined
+async function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8Array): Promise<void> {
+  if (stdout.isTTY !== true || format !== 'human') return
+  const drawn = await drawnPicture(env, data, stdout.columns ?? DEFAULT_COLUMNS)
   if (drawn !== undefined) stdout.write(`${drawn}\n`)
 }
 
@@ -183,10 +182,13 @@ function wantsColor(system: System, settings: IoSettings, isTty: boolean): boole
   return isTty && env.TERM !== 'dumb'
 }
 
-function drained(stream: System['stdout']): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write('', () => resolve())
-  })
+/** stderr is not opened only to be empty. */
+async function drained(system: System, said: boolean): Promise<void> {
+  for (const stream of said ? [system.stdout, system.stderr] : [system.stdout]) {
+    await new Promise<void>((resolve) => {
+      stream.write('', () => resolve())
+    })
+  }
 }
 
 type ProgressHost = { system: System; settings: IoSettings; say: (text: string) => void }

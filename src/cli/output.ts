@@ -23,21 +23,31 @@ export type Column<R> = {
 
 /** Prints rows: fitted to the terminal, or tab-separated and whole where stdout is no terminal. */
 export function printRows<R>(io: Io, columns: readonly Column<R>[], rows: readonly R[]): void {
-  if (rows.length === 0) return
+  printGroups(io, columns, [{ rows }])
+}
+
+/** Rows that belong together, under a line that says what they are. */
+export type RowGroup<R> = { readonly heading?: string; readonly rows: readonly R[] }
+
+/** The same, group by group under one header. */
+export function printGroups<R>(io: Io, columns: readonly Column<R>[], groups: readonly RowGroup<R>[]): void {
+  const all = groups.flatMap(({ rows }) => rows)
+  if (all.length === 0) return
   const shown = fitted(
     io.width,
     columns.map((column) => timed(io, column)),
-    rows,
+    all,
   )
   io.line(shown.map(({ column, width }) => bold(pad(column, column.title, width))).join(GAP))
-  for (const row of rows) {
-    io.line(
-      shown
-        .map(({ column, width }) => pad(column, clip(cell(column, row), width), width))
-        .join(GAP)
-        .trimEnd(),
-    )
+  for (const { heading, rows } of groups) {
+    if (heading !== undefined) io.line(bold(clip(oneLine(heading), io.width)))
+    for (const row of rows) io.line(lineOf(shown, row))
   }
+}
+
+function lineOf<R>(shown: readonly Fitted<R>[], row: R): string {
+  const cells = shown.map(({ column, width }) => pad(column, clip(cell(column, row), width), width))
+  return cells.join(GAP).trimEnd()
 }
 
 /** A column with its times as they are shown here. */

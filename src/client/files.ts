@@ -1,4 +1,14 @@
-import { closeSync, constants, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, errnoOf } from '../core/error.ts'
 
@@ -64,6 +74,39 @@ export function replaceFile(path: string, data: string | Uint8Array, mode?: numb
     closeSync(file)
   }
   renameSync(draft, path)
+}
+
+/** Names that are tried for a file that must not take the place of another. */
+const MAX_NAMES_TRIED = 1_000
+// A link that bears the name counts as taken: nothing is written through it.
+const NEW_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+
+/**
+ * Adds a file under the first name that is free, or leaves the one that holds the same.
+ * @param nameOf - the name to try for the n-th time, from 0
+ * @returns its name
+ * @throws AppError conflict when all names are taken
+ */
+export function addFile(nameOf: (again: number) => string, data: Uint8Array): string {
+  for (let again = 0; again < MAX_NAMES_TRIED; again += 1) {
+    const path = nameOf(again)
+    if (holds(path, data)) return path
+    if (lstatSync(path, { throwIfNoEntry: false })) continue
+    const file = openSync(path, NEW_FLAGS)
+    try {
+      writeFileSync(file, data)
+    } finally {
+      closeSync(file)
+    }
+    return path
+  }
+  throw new AppError('conflict', `${nameOf(0)} and all names like it are taken.`)
+}
+
+/** Whether a file, and no link to one, holds exactly this. */
+function holds(path: string, data: Uint8Array): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size === data.byteLength && readFileSync(path).equals(data)
 }
 
 export function writeJson(path: string, value: unknown): void {

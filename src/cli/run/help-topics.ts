@@ -29,6 +29,7 @@ const environment = [
     'env' in option ? [`${option.env.padEnd(VARIABLE_COLUMNS)}like ${option.flags.split(', ').at(-1)}`] : [],
   ),
   `${'SOUK_PASSPHRASE_FILE'.padEnd(VARIABLE_COLUMNS)}file with the passphrase of an encrypted wallet`,
+  `${'SOUK_PICTURES'.padEnd(VARIABLE_COLUMNS)}kitty, iterm, sixel or none: how this terminal draws, where it is not known by its name`,
   `${'NO_COLOR'.padEnd(VARIABLE_COLUMNS)}any value: no colors; CLICOLOR_FORCE=1 forces them`,
   `${'XDG_CONFIG_HOME'.padEnd(VARIABLE_COLUMNS)}wallets, remotes, settings (default ~/.config)`,
   `${'XDG_DATA_HOME'.padEnd(VARIABLE_COLUMNS)}the data of the daemon (default ~/.local/share)`,

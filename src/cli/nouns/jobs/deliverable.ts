@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { privateDir, replaceFile } from '../../../client/files.ts'
+import { addFile, privateDir } from '../../../client/files.ts'
 import { wireId } from '../../../client/wire-id.ts'
 import { isObject } from '../../../core/json.ts'
 
@@ -24,7 +24,8 @@ const SAVED_FILES_MAX = 1_000
 
 /**
  * Writes a result to a folder: every embedded file (base64, a data URL, SVG text) as itself, and the whole as JSON.
- * Names come from the id of the job and from member names, letters and digits of them only; no link is followed.
+ * Names come from the id of the job and from member names, letters and digits of them only. What is there stays: the
+ * same bytes are not written again, and others get the next free name; no link is followed.
  * @throws AppError internal for an id that is none.
  */
 export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
@@ -33,9 +34,11 @@ export function saveResult(folder: string, job: string, result: unknown): readon
   const json: Found = { name: 'result', data: Buffer.from(`${JSON.stringify(result, null, 2)}\n`), extension: 'json' }
   return [...filesIn(result).slice(0, SAVED_FILES_MAX), json].map(({ name, data, extension }, i, all) => {
     const twin = all.findIndex((other) => other.name === name && other.extension === extension)
-    const file = join(folder, `${id}-${name}${twin === i ? '' : `-${i}`}.${extension}`)
-    replaceFile(file, data)
-    return { file, bytes: data.byteLength }
+    const stem = join(folder, `${id}-${name}${twin === i ? '' : `-${i}`}`)
+    return {
+      file: addFile((again) => `${stem}${again === 0 ? '' : `.${again}`}.${extension}`, data),
+      bytes: data.byteLength,
+    }
   })
 }
 
@@ -43,17 +46,20 @@ function filesIn(value: unknown, name = 'result'): readonly Found[] {
   if (Array.isArray(value)) return value.flatMap((element) => filesIn(element, name))
   if (isObject(value)) {
     return Object.entries(value).flatMap(([member, inner]) => {
-      const document = typeof inner === 'string' ? documentOf(member, inner, value) : undefined
+      const document = typeof inner === 'string' ? documentOf(member, inner, { holder: value, name }) : undefined
       return document ? [document] : filesIn(inner, fileName(member, name))
     })
   }
   return typeof value === 'string' ? fileOf(value, name) : []
 }
 
+type Held = { readonly holder: { readonly [name: string]: unknown }; readonly name: string }
+
 /** A whole document as text: Markdown by the name of its member, a description of an interface by its format. */
-function documentOf(member: string, text: string, holder: { readonly [name: string]: unknown }): Found | undefined {
+function documentOf(member: string, text: string, { holder, name }: Held): Found | undefined {
   const data = Buffer.from(text)
-  if (/(^|_)markdown$/.test(member)) return { name: safeName(member), data, extension: 'md' }
+  const markdown = /^(.*?)_?markdown$/.exec(member)
+  if (markdown) return { name: markdown[1] ? safeName(markdown[1]) : name, data, extension: 'md' }
   const { openapi, format } = holder
   if (member !== 'document' || typeof openapi !== 'string') return undefined
   return { name: 'openapi', data, extension: format === 'yaml' ? 'yaml' : 'json' }
@@ -77,7 +83,12 @@ function fileName(member: string, holder: string): string {
 }
 
 function safeName(member: string): string {
-  return member.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 60) || 'file'
+  return (
+    member
+      .replace(/_?base64$/i, '')
+      .replace(/[^A-Za-z0-9_-]/g, '_')
+      .slice(0, 60) || 'file'
+  )
 }
 
 function fileOf(text: string, name: string): readonly Found[] {
