@@ -29,8 +29,10 @@ export const agents = {
     format: 'shell',
     text: ({ command, args, env }) =>
       [
-        'claude mcp add --transport stdio',
+        'claude mcp add',
+        // It takes as many values as follow: the next option ends them, and the name is none of them.
         ...Object.entries(env).map(([name, value]) => `--env ${shellWord(`${name}=${value}`)}`),
+        '--transport stdio',
         NAME,
         '--',
         ...[command, ...args].map(shellWord),
