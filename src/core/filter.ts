@@ -11,17 +11,17 @@ const MAX_TERMS = 20
 const MAX_VALUES = 20
 
 /**
- * What a list can be asked about: one of a few words, text of which a part is enough, money, how long ago something
- * was, or whether something holds.
+ * What a list can be asked about: one of a few words, text of which a part is enough, money, how many, how long ago
+ * something was, or whether something holds.
  */
 export type ListField =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  | { readonly kind: 'text' | 'money' | 'age' | 'flag' }
+  | { readonly kind: 'text' | 'money' | 'count' | 'age' | 'flag' }
 
 /** The fields of a list by name. */
 export type ListFields = Readonly<Record<string, ListField>>
 
-/** What a row has in a field: words, micro-USDC, epoch milliseconds, or whether it holds; null where it has nothing. */
+/** What a row has in a field: words, micro-USDC or a count, epoch milliseconds, or whether it holds; null where it has nothing. */
 export type RowFact = string | readonly string[] | bigint | number | boolean | null
 export type Facts<L extends ListFields = ListFields> = { readonly [name in keyof L]: RowFact }
 
@@ -104,7 +104,7 @@ function wantedOf(text: string, { name, field }: Named): Wanted {
   if (value === '') throw new Refused(`says no value of ${name}: ${exampleOf(name, field)}`)
   const read = valueIn(value, field)
   if (read === undefined) throw new Refused(`has no ${name} "${value}": ${exampleOf(name, field)}`)
-  const isOrdered = field.kind === 'money' || field.kind === 'age'
+  const isOrdered = field.kind === 'money' || field.kind === 'count' || field.kind === 'age'
   if (order !== '=' && !isOrdered) throw new Refused(`cannot compare ${name}: ${exampleOf(name, field)}`)
   if (order === '=' && field.kind === 'age') throw new Refused(`says age without < or >: ${exampleOf(name, field)}`)
   return { order, value: read, whole: field.kind === 'choice' }
@@ -115,15 +115,20 @@ const signs = { '': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 /** What may stand behind the name of a field. */
 export function exampleOf(name: string, field: ListField): string {
   if (field.kind === 'choice') return `it is one of ${field.choices.join(', ')}`
-  return { text: `like ${name}:word`, money: `like ${name}:>1.50`, age: `like ${name}:>2h`, flag: 'it is yes or no' }[
-    field.kind
-  ]
+  return {
+    text: `like ${name}:word`,
+    money: `like ${name}:>1.50`,
+    count: `like ${name}:>10`,
+    age: `like ${name}:>2h`,
+    flag: 'it is yes or no',
+  }[field.kind]
 }
 
 function valueIn(text: string, field: ListField): Wanted['value'] | undefined {
   if (field.kind === 'choice') return field.choices.includes(text) ? text : undefined
   if (field.kind === 'text') return text.toLowerCase()
   if (field.kind === 'money') return parseAmount(text.replace(/^\$/, ''))
+  if (field.kind === 'count') return /^\d{1,12}$/.test(text) ? BigInt(text) : undefined
   if (field.kind === 'age') return spanOf(text)
   return isKeyOf(flags, text) ? flags[text] : undefined
 }

@@ -15,7 +15,10 @@ const age = { kind: 'age' } as const
 const flag = { kind: 'flag' } as const
 const oneOf = (choices: readonly string[]) => ({ kind: 'choice', choices }) as const
 
-/** Who is a party goes by name, id and wallet; `late`: at work past the time that was promised. */
+/**
+ * Who is a party goes by name, id and wallet; `late`: at work past the time that was promised;
+ * `open`: something can still happen to its money.
+ */
 export const jobFields = {
   id: text,
   status: oneOf(jobStatuses),
@@ -25,6 +28,7 @@ export const jobFields = {
   amount: money,
   age,
   late: flag,
+  open: flag,
   paid_by: oneOf(paymentMethods),
 } as const satisfies ListFields
 

@@ -137,7 +137,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   useLayoutEffect(() => face(drawn))
   const { area } = view
-  return <Whole body={withMessage(bodyLines(), view)} {...part} />
+  return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} />
 
   function bodyLines(): readonly Line[] {
     // Its command stands over the last row.

@@ -1,13 +1,16 @@
+import type { Facts } from '../core/filter.ts'
+import { microOf } from '../text/money.ts'
 import { count, wrap } from '../text/text.ts'
 import { spark } from './parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from './parts/line.ts'
 import { type ScreenColumn, tableLines } from './parts/table.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
+import { findingOf, narrowed, sortActions, sortedWords, typedWords } from './shell/finding.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
-import { chosenIndex, passes, statusChoices, type Ui } from './shell/ui.ts'
+import { chosenIndex, statusChoices } from './shell/ui.ts'
 import { useQuery } from './shell/use-query.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
@@ -24,18 +27,24 @@ export const endpointsScreen: Screen = {
 
 function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   const figures = useQuery(fetchFigures(host.link), { name: 'endpoint figures', every: SLOW_EVERY_MS })
-  const doors = listed(view.health.value?.endpoints ?? [], view.ui).map((door): CalledDoor => {
+  const { status } = view.ui
+  const all = (view.health.value?.endpoints ?? []).map((door): CalledDoor => {
     const calls = figures.value?.get(idOf(door))
     return calls === undefined ? door : { ...door, calls }
   })
+  const shown = all.filter((door) => status === 'all' || door.status === status)
   // What is called most stands first; what nobody calls stays in the order of the interface.
-  doors.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
+  shown.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
+  const finding = findingOf(view.ui, 'endpoints', doorFields)
+  const doors = narrowed(shown, finding, { fields: doorFields, factsOf, now: view.now })
   const ids = doors.map(idOf)
   return {
     ids,
+    problem: finding.problem,
     draw: (area) => endpointLines({ ...view, doors, chosen: chosenIndex(view.ui, ids) }, area),
     actions: {
-      status() {
+      ...sortActions(host, 'endpoints', doorFields),
+      view() {
         const ui = host.ui.get()
         const next = statusChoices[(statusChoices.indexOf(ui.status) + 1) % statusChoices.length]
         if (next !== undefined) host.ui.set({ ...ui, status: next })
@@ -48,11 +57,29 @@ const idOf = ({ method, path }: Pick<Door, 'method' | 'path'>) => `${method} ${p
 
 type CalledDoor = Door & { readonly calls?: CallFacts }
 
-function listed(doors: readonly Door[], { status, filters }: Ui): readonly Door[] {
-  const filter = filters.endpoints ?? ''
-  return doors.filter(
-    (door) => (status === 'all' || door.status === status) && passes(filter, Object.values(door).join(' ')),
-  )
+const doorFields = {
+  method: { kind: 'text' },
+  path: { kind: 'text' },
+  what: { kind: 'text' },
+  status: { kind: 'choice', choices: ['live', 'paused', 'deferred'] },
+  price: { kind: 'money' },
+  calls: { kind: 'count' },
+  broken: { kind: 'count' },
+  p95: { kind: 'count' },
+} as const
+
+function factsOf({ method, path, description, status, price, calls }: CalledDoor): Facts<typeof doorFields> {
+  const { total = 0, broken = 0, p95 = null } = calls ?? {}
+  return {
+    method,
+    path,
+    what: description,
+    status,
+    price: microOf(price) ?? null,
+    calls: BigInt(total),
+    broken: BigInt(broken),
+    p95: p95 === null ? null : BigInt(Math.round(p95)),
+  }
 }
 
 type Model = View & { readonly doors: readonly CalledDoor[]; readonly chosen: number }
@@ -76,12 +103,16 @@ function choiceLine({ health, ui, doors, now }: Model, width: number): Line {
     return [' ', name === ui.status ? strong(`[${word}]`) : dim(word)]
   })
   const filter = ui.filters.endpoints ?? ''
-  const typed = ui.typing || filter !== '' ? [`   /${filter}${ui.typing ? '▏' : ''}`] : []
+  const typed = [typedWords(ui, 'endpoints')]
   const stale = staleness(health, now)
   return spread(
     width,
     [...choices, ...typed],
-    [...(stale ? [warn(`! ${stale}  `)] : []), filter === '' ? '' : `${doors.length} of ${all} `],
+    [
+      ...(stale ? [warn(`! ${stale}  `)] : []),
+      ...sortedWords(ui, 'endpoints'),
+      filter === '' ? '' : `${doors.length} of ${all} `,
+    ],
   )
 }
 

@@ -50,9 +50,10 @@ export function linesBelow(view: FrameView, { columns }: Size): Line[] {
 }
 
 /** The body, with what has to be said over its last row. */
-export function withMessage(lines: readonly Line[], view: FrameView): Line[] {
+export function withMessage(lines: readonly Line[], view: FrameView, problem?: string): Line[] {
   const { width, height } = view.area
-  const message = messageLine(view, width)
+  const wrong: Line | undefined = problem === undefined ? undefined : [warn(` ! ${problem}`)]
+  const message = messageLine(view, width) ?? wrong
   const shown = toHeight(lines, height)
   return message === undefined ? shown : [...shown.slice(0, -1), sized(message, width)]
 }

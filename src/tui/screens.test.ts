@@ -165,7 +165,7 @@ describe('endpoints', () => {
   it('show their state, and only those of one state', async () => {
     const { type, text, rows } = await cockpit({ screen: 'endpoints', link: market({ 'GET /health': pausedHealth }) })
     expect(rows()[3]).toContain('[all 4] live 1 paused 2 deferred 1')
-    await type('ss')
+    await type('vv')
     expect(rows()[3]).toContain('[paused 2]')
     expect(text()).toContain('‖ paused')
     expect(text()).not.toContain('/v1/products')

@@ -16,6 +16,7 @@ export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFie
     rows: jobs,
     parties: jobParties,
     fields: jobFields,
+    openIndex: 'service_open',
     factsOf: async (job, uses) => ({
       id: job.id,
       status: job.status,
@@ -25,6 +26,7 @@ export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFie
       amount: job.amount,
       age: job.created_at,
       late: isLate(job, now),
+      open: job.ended_at === null,
       paid_by: job.payment_method,
     }),
   }

@@ -19,6 +19,8 @@ export type OfParties<R extends Row, L extends ListFields> = {
   readonly rows: Collection<R>
   readonly parties: typeof threadParties
   readonly fields: L
+  /** An index that holds what is `open`, whatever its order. */
+  readonly openIndex?: string
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>>
 }
 type Of<R extends Row> = Pick<OfParties<R, ListFields>, 'rows' | 'parties'>
@@ -62,6 +64,13 @@ async function searchParties<R extends Row, L extends ListFields>(
   if (role !== undefined) throw invalidField('role', 'says what the participant is: name one')
   const table = store.table(of.rows)
   const statuses = status === undefined ? statusesIn(filter) : [status]
+  if (statuses === undefined && of.openIndex !== undefined && isOpenAsked(filter)) {
+    const pieces = eachPage(table, { index: of.openIndex, prefix: [], limit: STRIDE_ROWS })
+    return searchedPage(
+      { ...of, pieces, count: await table.count(of.openIndex, []) },
+      { ...asked, sort: sort ?? 'age' },
+    )
+  }
   if (statuses === undefined) {
     const pieces = eachPage(table, { index: 'newest', prefix: [], limit: STRIDE_ROWS })
     return searchedPage({ ...of, pieces, count: await table.count('newest', []) }, asked)
@@ -82,6 +91,11 @@ async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0]
 function statusesIn(filter: Filter | undefined): readonly string[] | undefined {
   const term = filter?.terms.find(({ field, not }) => field === 'status' && !not)
   return term && [...new Set(term.wanted.map(({ value }) => String(value)))]
+}
+
+function isOpenAsked(filter: Filter | undefined): boolean {
+  const term = filter?.terms.find(({ field, not }) => field === 'open' && !not)
+  return term?.wanted.every(({ value }) => value === true) ?? false
 }
 
 async function ofOne<R extends Row>(store: Pick<Store, 'table'>, of: Of<R>, asked: Asked) {

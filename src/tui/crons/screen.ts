@@ -1,13 +1,23 @@
+import type { Facts } from '../../core/filter.ts'
 import { clip, clockTime, shortSpan, span, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask } from '../shell/ask.ts'
-import { byUrgency, type CronFacts, type CronRunFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
+import {
+  byUrgency,
+  type CronFacts,
+  type CronRunFacts,
+  cronState,
+  cronStates,
+  cronWord,
+  runStrip,
+} from '../shell/cron-facts.ts'
+import { findingOf, narrowed, sortActions, sortedWords } from '../shell/finding.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
+import { chosenIndex, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { cronPauseDialog, runDialog } from './dialogs.ts'
 
@@ -23,8 +33,9 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
   const listed = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
   const clock = useClock(host)
   const shown = cronsShown(listed, view)
-  const filter = view.ui.filters.crons ?? ''
-  const crons = shown.crons.filter(({ name }) => passes(filter, name)).sort(byUrgency)
+  const finding = findingOf(view.ui, 'crons', cronFields)
+  const here = { fields: cronFields, factsOf, now: businessNow(clock, view.now) ?? view.now }
+  const crons = narrowed(shown.crons.toSorted(byUrgency), finding, here)
   const ids = crons.map(({ name }) => name)
   const model: CronsModel = {
     ...shown,
@@ -34,7 +45,18 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
     now: businessNow(clock, view.now),
     ui: view.ui,
   }
-  return { ids, draw: (area) => cronLines(model, area), actions: actionsOn(host, crons) }
+  const actions = { ...sortActions(host, 'crons', cronFields), ...actionsOn(host, crons) }
+  return { ids, problem: finding.problem, draw: (area) => cronLines(model, area), actions }
+}
+
+const cronFields = {
+  name: { kind: 'text' },
+  state: { kind: 'choice', choices: cronStates },
+  age: { kind: 'age' },
+} as const
+
+function factsOf(cron: CronFacts): Facts<typeof cronFields> {
+  return { name: cron.name, state: cronState(cron), age: cron.lastSuccess ?? null }
 }
 
 /** The chosen row is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
@@ -111,10 +133,10 @@ function filterLine({ ui, crons, total, stale, automatic }: CronsModel, width: n
     ...(automatic ? [] : [warn('! they do not run by themselves here')]),
     ...(stale === undefined ? [] : [warn(`! ${stale}`)]),
   ]
-  if (filter === '' && !ui.typing && notes.length === 0) return []
+  if (filter === '' && !ui.typing && notes.length === 0 && ui.sorts.crons === undefined) return []
   const typed: Line = filter === '' && !ui.typing ? [] : [` /${filter}${ui.typing ? '▏' : ''}`]
   const found = filter === '' ? [] : [`${crons.length} of ${total} `]
-  return [spread(width, typed, [...notes, '  ', ...found])]
+  return [spread(width, typed, [...notes, '  ', ...sortedWords(ui, 'crons'), ...found])]
 }
 
 function columnsOf(model: CronsModel): ScreenColumn<CronFacts>[] {

@@ -3,6 +3,9 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { readAnswer } from '../../client/call.ts'
 import type { Outcome } from '../../client/link.ts'
+import { type Facts, parseFilter, passesFilter } from '../../core/filter.ts'
+import { amountOf } from '../../core/money.ts'
+import { jobFields } from '../../model/lists.ts'
 import { type LinkCall, NOW } from '../cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
@@ -70,11 +73,13 @@ export function jobId(number: number): string {
   return `job_${String(number).padStart(16, '0')}`
 }
 
-/** What a list of jobs answers: pages of so many of one status, or of all. */
+/** What a list of jobs answers: pages of what passes a filter. */
 export function jobsOf(all: readonly Job[]) {
   return ({ query = {} }: LinkCall): Outcome<unknown> => {
-    const { status, limit = 20, offset = 0 } = query
-    const found = all.filter((one) => status === undefined || one.status === status)
+    const { filter = '', limit = 20, offset = 0 } = query
+    const parsed = parseFilter(String(filter), jobFields)
+    if (!parsed.ok) throw new Error(parsed.problem)
+    const found = all.filter((one) => passesFilter(parsed.filter, factsOf(one), NOW))
     const jobs = found.slice(Number(offset), Number(offset) + Number(limit))
     return {
       ok: true,
@@ -82,6 +87,21 @@ export function jobsOf(all: readonly Job[]) {
         Api['listJobs']
       >,
     }
+  }
+}
+
+function factsOf(one: Job): Facts<typeof jobFields> {
+  return {
+    id: one.id,
+    status: one.status,
+    service: one.service_name ?? null,
+    buyer: one.buyer?.wallet ?? null,
+    provider: one.provider_id ?? null,
+    amount: amountOf(one.amount ?? '0.00'),
+    age: Date.parse(one.created_at),
+    late: false,
+    open: one.escrow?.next_event !== null || ['created', 'dispatched', 'in_progress', 'disputed'].includes(one.status),
+    paid_by: one.payment?.method ?? null,
   }
 }
 

@@ -1,7 +1,8 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import type { SortWord } from '../../core/filter.ts'
 import type { rulings } from '../../model/job.ts'
+import type { jobFields } from '../../model/lists.ts'
+import type { ListQueryAsked } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
 import { type JobDetail, type JobOnScreen, readBundle, readJob, readWhole } from './facts.ts'
@@ -10,61 +11,58 @@ import { type JobDetail, type JobOnScreen, readBundle, readJob, readWhole } from
 export const JOBS_PAGE = 50
 const MESSAGES = 100
 
-type Status = WireAnswer<Api['getJob']>['status']
-
-/** The interface lists one status at a time, or all of them. */
-const statusesOf: Readonly<Record<JobView, readonly (Status | undefined)[]>> = {
-  open: ['disputed', 'completed', 'in_progress', 'dispatched', 'created'],
-  all: [undefined],
-  failed: ['failed', 'expired', 'cancelled'],
-  disputed: ['disputed'],
+/** What of all jobs a view shows, as the interface is asked for it. */
+const filterOf: Readonly<Record<JobView, string>> = {
+  open: 'open:yes',
+  all: '',
+  failed: 'status:failed,expired,cancelled',
+  disputed: 'status:disputed',
 }
 
 export type Jobs = {
   readonly jobs: readonly JobOnScreen[]
-  /** Jobs that the instance counts in these statuses. */
+  /** Jobs that were found on all pages. */
   readonly total: number
-  /** Of the status that has most of them: what the last page depends on. */
-  readonly longest: number
+  /** Jobs among which they were looked for, where not all of them were. */
+  readonly among: string
 }
 
-export type Which = { readonly view: JobView; readonly page: number; readonly admin: boolean }
+export type Which = {
+  readonly view: JobView
+  readonly page: number
+  readonly admin: boolean
+  readonly asked: ListQueryAsked<JobSort>
+}
+type JobSort = SortWord<typeof jobFields>
 
-/** One page of each status of a view, the newest first; everybody's jobs, or one's own without the admin credential. */
+/** One page of a view, the newest first unless sorted; everybody's jobs, or one's own without the admin credential. */
 export const fetchJobs =
-  (link: Link, { view, page, admin }: Which) =>
-  async (signal: AbortSignal): Promise<Outcome<Jobs>> => {
-    const answers = await Promise.all(
-      statusesOf[view].map((status) => {
-        const part = status === undefined ? {} : { status }
-        const asked = { query: { limit: String(JOBS_PAGE), offset: String(page * JOBS_PAGE), ...part }, signal }
-        return ask(link, { name: admin ? 'listAllJobs' : 'listJobs', asked }, ({ jobs, total }) => ({
-          status,
-          jobs: jobs.map(readJob),
-          total,
-        }))
-      }),
-    )
-    const parts: { status: Status | undefined; jobs: JobOnScreen[]; total: number }[] = []
-    for (const answer of answers) {
-      if (!answer.ok) return answer
-      parts.push(view === 'open' ? openOnly(answer.value) : answer.value)
+  (link: Link, { view, page, admin, asked }: Which) =>
+  (signal: AbortSignal): Promise<Outcome<Jobs>> => {
+    const query = { limit: String(JOBS_PAGE), offset: String(page * JOBS_PAGE) }
+    if (!admin) {
+      return ask(link, { name: 'listJobs', asked: { query, signal } }, ({ jobs, total }) => ({
+        jobs: jobs.map(readJob).filter((job) => isIn(view, job)),
+        total,
+        among: '',
+      }))
     }
-    return {
-      ok: true,
-      value: {
-        jobs: parts.flatMap(({ jobs }) => jobs).toSorted((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0)),
-        total: parts.reduce((sum, { total }) => sum + total, 0),
-        longest: Math.max(...parts.map(({ total }) => total)),
-      },
-    }
+    const filter = [filterOf[view], asked.filter ?? ''].filter(Boolean).join(' ')
+    const wanted = { ...query, ...asked, ...(filter === '' ? {} : { filter }) }
+    return ask(link, { name: 'listAllJobs', asked: { query: wanted, signal } }, ({ jobs, total, searched }) => ({
+      jobs: jobs.map(readJob),
+      total,
+      among:
+        searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} looked at` : '',
+    }))
   }
 
-/** A completed job is open while its money is held; what was delivered at once was never. */
-function openOnly<T extends { status: Status | undefined; jobs: JobOnScreen[]; total: number }>(part: T): T {
-  if (part.status !== 'completed') return part
-  const jobs = part.jobs.filter(({ nextEvent }) => nextEvent !== '')
-  return { ...part, jobs, total: jobs.length }
+/** One's own are narrowed here. */
+function isIn(view: JobView, { status, escrow }: JobOnScreen): boolean {
+  if (view === 'all') return true
+  if (view === 'disputed') return status === 'disputed'
+  if (view === 'failed') return ['failed', 'expired', 'cancelled'].includes(status)
+  return escrow === 'held' || ['created', 'dispatched', 'in_progress', 'disputed'].includes(status)
 }
 
 /** Everything about one job; nothing for no id. */

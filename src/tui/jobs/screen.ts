@@ -1,16 +1,20 @@
 import { useMemo } from 'react'
-import { count, shortAddress, shortSpan } from '../../text/text.ts'
+import type { Facts } from '../../core/filter.ts'
+import { jobFields } from '../../model/lists.ts'
+import { microOf } from '../../text/money.ts'
+import { shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
+import { findingOf, narrowed, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, placeWords } from '../shell/pane.ts'
+import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, type JobTab, jobTabs, jobViews, passes, type Ui } from '../shell/ui.ts'
+import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import type { JobDetail, JobOnScreen } from './facts.ts'
@@ -26,9 +30,13 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
   const now = businessNow(useClock(host), view.now)
-  const which = { view: ui.jobView, page: ui.pages.jobs ?? 0, admin }
+  const finding = findingOf(ui, 'jobs', jobFields)
+  const asked = useListQuery(host, finding, jobFields)
+  const which = { view: ui.jobView, page: ui.pages.jobs ?? 0, admin, asked }
   const listed = useQuery(fetchJobs(host.link, which), { name: `jobs ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
-  const jobs = (listed.value?.jobs ?? []).filter((job) => passes(ui.filters.jobs ?? '', hayOf(job)))
+  const found = listed.value?.jobs ?? []
+  const here = { fields: jobFields, factsOf: (job: JobOnScreen) => factsOf(job, now), now: now ?? view.now }
+  const jobs = admin ? found : narrowed(found, finding, here)
   const ids = jobs.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const { detail, lines } = useDetail(host, view, { id: ids[chosen] ?? '', admin, now })
@@ -36,9 +44,11 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const model: Model = { listed, jobs, chosen, detail, lines, isOpen, admin, now, view }
   return {
     ids,
+    problem: finding.problem,
     draw: (at) => jobLines(model, at),
     actions: {
-      ...pageActions(host, listed.value?.longest ?? 0, JOBS_PAGE),
+      ...pageActions(host, listed.value?.total ?? 0, JOBS_PAGE),
+      ...sortActions(host, 'jobs', jobFields),
       ...paneActions(host, isOpen ? lines : undefined, lowered(area)),
       ...choosing(host),
       decide: () => decide(host, jobs),
@@ -46,8 +56,21 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-function hayOf({ id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy }: JobOnScreen): string {
-  return [id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy].join(' ')
+/** The facts that the interface knows a job by; `late` and `open` as far as a list tells. */
+function factsOf(job: JobOnScreen, now: number | undefined): Facts<typeof jobFields> {
+  const isRunning = job.status === 'dispatched' || job.status === 'in_progress'
+  return {
+    id: job.id,
+    status: job.status,
+    service: [job.serviceName, job.serviceId],
+    buyer: [job.buyerId, job.wallet],
+    provider: job.providerId,
+    amount: microOf(job.amount) ?? null,
+    age: job.createdAt ?? null,
+    late: isRunning && job.deadlineAt !== undefined && now !== undefined && job.deadlineAt < now,
+    open: isRunning || job.escrow === 'held',
+    paid_by: job.paidBy,
+  }
 }
 
 function tabOf({ pane, jobTab }: Ui): JobTab {
@@ -174,13 +197,16 @@ function tabWords(current: JobTab, room: number): Line {
 
 function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: number): Line {
   const views = jobViews.flatMap((name): Piece[] => [' ', name === ui.jobView ? strong(`[${name}]`) : dim(name)])
-  const filter = ui.filters.jobs ?? ''
-  const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
   const stale = staleness(listed, now)
-  const page = (ui.pages.jobs ?? 0) === 0 ? '' : `page ${(ui.pages.jobs ?? 0) + 1}   `
-  const words = `${count(jobs.length)} of ${count(listed.value?.total ?? 0)}`
+  const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
+  const words = sliceWords({ offset, rows: jobs.length, total: listed.value?.total ?? 0 })
+  const among = listed.value?.among ? warn(`! ${listed.value.among}   `) : ''
   const whose = admin ? '' : dim('own jobs   ')
-  return spread(width, [...views, typed], [whose, ...(stale ? [warn(`! ${stale}  `)] : []), page, words, ' '])
+  return spread(
+    width,
+    [...views, typedWords(ui, 'jobs')],
+    [whose, among, ...sortedWords(ui, 'jobs'), ...(stale ? [warn(`! ${stale}  `)] : []), words, ' '],
+  )
 }
 
 function columnsOf(now: number | undefined): readonly ScreenColumn<JobOnScreen>[] {

@@ -1,16 +1,19 @@
+import type { Facts } from '../../core/filter.ts'
 import { type LogLevel, logLevels } from '../../model/log.ts'
+import { microOf } from '../../text/money.ts'
 import { clockTime, count, wrap } from '../../text/text.ts'
 import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import { findingOf, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
+import { chosenIndex, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { fetchLogs, type LogFacts, type Logs } from './record.ts'
-import { fetchRequests, fetchStory, requestLines } from './requests.ts'
+import { type AskedFacts, fetchRequests, fetchStory, requestLines } from './requests.ts'
 
 const DRAWER_LINES = 3
 
@@ -24,8 +27,11 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const asked = { name: `requests ${isRequests}`, every: host.refreshMs }
   const requests = useQuery(fetchRequests(host.link, isRequests), asked)
   const filter = ui.filters.logs ?? ''
-  const rows = (requests.value ?? []).filter((one) => passes(filter, Object.values(one).join(' ')))
-  const records = shown(logs.value?.records ?? [], ui)
+  const fields = isRequests ? askedFields : recordFields
+  const finding = findingOf(ui, 'logs', fields)
+  const rows = narrowed(requests.value ?? [], finding, { fields: askedFields, factsOf: askedOf, now: view.now })
+  const newest = shown(logs.value?.records ?? [], ui)
+  const records = narrowed(newest, finding, { fields: recordFields, factsOf: recordOf, now: view.now })
   const ids = isRequests ? rows.map(({ id }) => id) : records.map(({ id }) => id)
   // Followed, the newest row is the chosen one.
   const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
@@ -34,14 +40,57 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const draw = isRequests
     ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, filter }, area)
     : (area: ScreenArea) => logLines({ logs, records, chosen, view }, area)
-  return { ids, draw, actions: actionsOf(host, ids) }
+  const actions = { ...sortActions(host, 'logs', fields), ...actionsOf(host, ids) }
+  return { ids, problem: finding.problem, draw, actions }
+}
+
+const recordFields = {
+  level: { kind: 'choice', choices: logLevels },
+  source: { kind: 'text' },
+  message: { kind: 'text' },
+  detail: { kind: 'text' },
+  age: { kind: 'age' },
+} as const
+
+function recordOf({ level, source, message, detail, at }: LogFacts): Facts<typeof recordFields> {
+  return { level, source, message, detail, age: at ?? null }
+}
+
+const askedFields = {
+  method: { kind: 'text' },
+  path: { kind: 'text' },
+  status: { kind: 'text' },
+  ms: { kind: 'count' },
+  who: { kind: 'text' },
+  price: { kind: 'money' },
+  code: { kind: 'text' },
+  request: { kind: 'text' },
+  age: { kind: 'age' },
+} as const
+
+function askedOf({ id, method, path, status, ms, who, price, code, at }: AskedFacts): Facts<typeof askedFields> {
+  return {
+    method,
+    path,
+    status: status === null ? null : String(status),
+    ms: ms === null ? null : BigInt(ms),
+    who,
+    price: microOf(price) ?? null,
+    code,
+    request: id,
+    age: at,
+  }
 }
 
 function actionsOf(host: Host, ids: readonly string[]): Face['actions'] {
   const change = (next: Partial<Ui['logs']>) =>
     host.ui.set({ ...host.ui.get(), logs: { ...host.ui.get().logs, ...next } })
   return {
-    view: () => change({ requests: !host.ui.get().logs.requests, follow: true }),
+    view() {
+      // What the one is sorted by, the other may not have.
+      host.ui.set({ ...host.ui.get(), sorts: { ...host.ui.get().sorts, logs: undefined } })
+      change({ requests: !host.ui.get().logs.requests, follow: true })
+    },
     level() {
       const { level } = host.ui.get().logs
       change({ level: logLevels[(logLevels.indexOf(level) + 1) % logLevels.length] ?? 'debug' })
@@ -60,13 +109,9 @@ function actionsOf(host: Host, ids: readonly string[]): Face['actions'] {
 }
 
 /** Newest first. */
-function shown(records: readonly LogFacts[], { logs, filters }: Ui): readonly LogFacts[] {
+function shown(records: readonly LogFacts[], { logs }: Ui): readonly LogFacts[] {
   const least = logLevels.indexOf(logs.level)
-  const filter = filters.logs ?? ''
-  return records
-    .filter((one) => logLevels.indexOf(one.level) >= least)
-    .filter(({ source, message, detail }) => passes(filter, `${source} ${message} ${detail}`))
-    .toReversed()
+  return records.filter((one) => logLevels.indexOf(one.level) >= least).toReversed()
 }
 
 type Model = {
@@ -88,8 +133,7 @@ export function logLines(model: Model, area: ScreenArea): Line[] {
 
 function statusLine({ logs, records, view }: Model, width: number): Line {
   const { ui, now } = view
-  const filter = ui.filters.logs ?? ''
-  const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+  const typed = typedWords(ui, 'logs')
   const stale = staleness(logs, now)
   const all = logs.value?.records.length ?? 0
   const dropped = logs.value?.dropped ? dim(`  ${count(logs.value.dropped)} older are gone`) : ''
@@ -98,6 +142,7 @@ function statusLine({ logs, records, view }: Model, width: number): Line {
     [` level ≥ ${ui.logs.level}${typed}`],
     [
       ...(stale ? [warn(`! ${stale}  `)] : []),
+      ...sortedWords(ui, 'logs'),
       `${count(records.length)} of ${count(all)}`,
       dropped,
       ui.logs.follow ? '   ● follow ' : '   – held ',

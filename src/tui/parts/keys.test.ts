@@ -78,6 +78,7 @@ describe('the table of keys', () => {
       'R run now',
       'Z pause/resume',
       '/ filter',
+      's sort',
       '^R refresh',
       'z hold',
     ])

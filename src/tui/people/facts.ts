@@ -1,6 +1,9 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
+import type { SortWord } from '../../core/filter.ts'
+import type { participantFields } from '../../model/lists.ts'
+import type { ListQueryAsked } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
@@ -26,15 +29,19 @@ export type PersonFacts = {
 
 export type People = { readonly people: readonly PersonFacts[]; readonly total: number }
 
-/** One page of everybody, the newest first. */
-export const fetchPeople = (link: Link, page: number) => (signal: AbortSignal) => {
-  const query = { limit: String(PEOPLE_PAGE), offset: String(page * PEOPLE_PAGE) }
-  return ask(
-    link,
-    { name: 'listParticipants', asked: { query, signal } },
-    ({ participants, total }): People => ({ people: participants.map(readPerson), total }),
-  )
-}
+type Which = { readonly page: number; readonly asked: ListQueryAsked<SortWord<typeof participantFields>> }
+
+/** One page of everybody who is looked for, the newest first unless sorted. */
+export const fetchPeople =
+  (link: Link, { page, asked }: Which) =>
+  (signal: AbortSignal) => {
+    const query = { limit: String(PEOPLE_PAGE), offset: String(page * PEOPLE_PAGE), ...asked }
+    return ask(
+      link,
+      { name: 'listParticipants', asked: { query, signal } },
+      ({ participants, total }): People => ({ people: participants.map(readPerson), total }),
+    )
+  }
 
 function readPerson(one: Answered): PersonFacts {
   return {

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { participantFields } from '../../model/lists.ts'
 import { clip, dateTime, shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
@@ -6,12 +7,13 @@ import { bad, blank, dim, good, type Line, type Piece, rule, spread, strong, war
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask } from '../shell/ask.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
+import { findingOf, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, passes } from '../shell/ui.ts'
+import { chosenIndex } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { suspendDialog, tierDialog } from './dialogs.ts'
 import { fetchPeople, PEOPLE_PAGE, type People, type PersonFacts } from './facts.ts'
@@ -20,9 +22,11 @@ import { fetchPeople, PEOPLE_PAGE, type People, type PersonFacts } from './facts
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const page = ui.pages.people ?? 0
-  const listed = useQuery(fetchPeople(host.link, page), { name: `people ${page}`, every: SLOW_EVERY_MS })
-  const filter = ui.filters.people ?? ''
-  const people = (listed.value?.people ?? []).filter((one) => passes(filter, hayOf(one)))
+  const finding = findingOf(ui, 'people', participantFields)
+  const which = { page, asked: useListQuery(host, finding, participantFields) }
+  const name = `people ${JSON.stringify(which)}`
+  const listed = useQuery(fetchPeople(host.link, which), { name, every: SLOW_EVERY_MS })
+  const people = listed.value?.people ?? []
   const ids = people.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const shown = ui.pane.open === 'beside' ? undefined : people[chosen]
@@ -35,18 +39,16 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   const { open: _open, ...moving } = paneActions(host, raw, area)
   return {
     ids,
+    problem: finding.problem,
     draw: (at) => peopleLines({ listed, people, chosen, open: raw, now, view }, at),
     actions: {
       ...pageActions(host, listed.value?.total ?? 0, PEOPLE_PAGE),
       ...moving,
+      ...sortActions(host, 'people', participantFields),
       edit: onChosen(tierDialog),
       pauseCron: onChosen(suspendDialog),
     },
   }
-}
-
-function hayOf({ id, name, wallet, type, tier, suspendedAt }: PersonFacts): string {
-  return [id, name, wallet, type, tier, suspendedAt === undefined ? '' : 'suspended'].join(' ')
 }
 
 type Model = {
@@ -85,11 +87,14 @@ function peopleLines(model: Model, area: ScreenArea): Line[] {
 }
 
 function statusLine({ listed, people, view: { ui, now } }: Model, width: number): Line {
-  const filter = ui.filters.people ?? ''
-  const typed = ui.typing || filter !== '' ? ` /${filter}${ui.typing ? '▏' : ''}` : dim(' the newest first')
+  const typed = typedWords(ui, 'people') || dim(' the newest first')
   const stale = staleness(listed, now)
   const slice = { offset: (ui.pages.people ?? 0) * PEOPLE_PAGE, rows: people.length, total: listed.value?.total ?? 0 }
-  return spread(width, [typed], [...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '])
+  return spread(
+    width,
+    [typed],
+    [...sortedWords(ui, 'people'), ...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '],
+  )
 }
 
 const tierWords: Readonly<Record<PersonFacts['tier'], Piece>> = {

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import type { Facts } from '../../core/filter.ts'
 import { type PostingStatus, postingStatuses } from '../../model/posting.ts'
 import { count, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
@@ -6,12 +7,13 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
+import { findingOf, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
+import { chosenIndex, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import {
@@ -36,23 +38,26 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
     name: `postings ${status ?? 'all'} ${page}`,
     every: SLOW_EVERY_MS,
   })
-  const filter = ui.filters.requests ?? ''
-  const requests = (listed.value?.requests ?? []).filter((one) => passes(filter, hayOf(one)))
+  const now = businessNow(useClock(host), view.now)
+  const finding = findingOf(ui, 'requests', workFields)
+  const here = { fields: workFields, factsOf, now: now ?? view.now }
+  const requests = narrowed(listed.value?.requests ?? [], finding, here)
   const ids = requests.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const id = useSettled(ids[chosen] ?? '', host.clock)
   const bids = useQuery(fetchBids(host.link, id), { name: `bids ${id}`, every: SLOW_EVERY_MS })
   const shown = ui.pane.open === 'beside' ? undefined : requests[chosen]
   const raw = useMemo(() => (shown === undefined ? undefined : jsonLines(shown.raw)), [shown])
-  const now = businessNow(useClock(host), view.now)
   const { open: _open, ...moving } = paneActions(host, raw, area)
   const { total } = listed.value ?? { total: 0 }
   return {
     ids,
+    problem: finding.problem,
     draw: (at) => requestLines({ listed, requests, chosen, bids, open: raw, now, view }, at),
     actions: {
       ...pageActions(host, total, REQUESTS_PAGE),
       ...moving,
+      ...sortActions(host, 'requests', workFields),
       view: () => viewNext(host),
       add: () => onlyItsOwner(host, ids, 'award'),
       remove: () => onlyItsOwner(host, ids, 'cancel'),
@@ -77,8 +82,18 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...ui.get(), requestView: next, pages: { ...pages, requests: 0 } })
 }
 
-function hayOf({ id, title, category, status, posterId }: WantedWork): string {
-  return [id, title, category, status, posterId].join(' ')
+const workFields = {
+  id: { kind: 'text' },
+  title: { kind: 'text' },
+  category: { kind: 'text' },
+  status: { kind: 'choice', choices: postingStatuses },
+  poster: { kind: 'text' },
+  bids: { kind: 'count' },
+  age: { kind: 'age' },
+} as const
+
+function factsOf({ id, title, category, status, posterId, bids, createdAt }: WantedWork): Facts<typeof workFields> {
+  return { id, title, category, status, poster: posterId, bids: BigInt(bids), age: createdAt ?? null }
 }
 
 type Model = {
@@ -116,15 +131,18 @@ function emptyWords({ filters, requestView }: Ui): string {
 
 function statusLine({ listed, requests, view: { ui, now } }: Model, width: number): Line {
   const views = viewNames.flatMap((name): Piece[] => [' ', name === ui.requestView ? strong(`[${name}]`) : dim(name)])
-  const filter = ui.filters.requests ?? ''
-  const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+  const typed = typedWords(ui, 'requests')
   const stale = staleness(listed, now)
   const slice = {
     offset: (ui.pages.requests ?? 0) * REQUESTS_PAGE,
     rows: requests.length,
     total: listed.value?.total ?? 0,
   }
-  return spread(width, [...views, typed], [...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '])
+  return spread(
+    width,
+    [...views, typed],
+    [...sortedWords(ui, 'requests'), ...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '],
+  )
 }
 
 const states: Readonly<Record<PostingStatus, Piece>> = {

@@ -22,8 +22,8 @@ export type Action =
   | 'freeze'
   | 'follow'
   | 'level'
-  | 'status'
   | 'sort'
+  | 'turn'
   | 'nextPage'
   | 'previousPage'
   | 'raw'
@@ -70,6 +70,9 @@ export type Binding = {
   /** Changes data: not bound in a read-only cockpit. */
   readonly changes?: true
 }
+
+/** Screens whose list can be sorted by each of its fields. */
+const lists: readonly ScreenId[] = ['jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people']
 
 /**
  * Every key there is, once. Router, key row, help and tests derive from it. A capital letter changes data, and always
@@ -221,26 +224,26 @@ export const bindings: readonly Binding[] = [
     action: 'find',
     keys: ['/'],
     group: 'FIND',
-    label: 'word, !word',
+    label: 'word, !word, field:value',
     hint: 'filter',
     on: ['services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people', 'clock'],
   },
   {
-    action: 'status',
+    action: 'sort',
     keys: ['s'],
     group: 'FIND',
-    label: 'by status',
-    hint: 'status',
-    on: ['endpoints'],
+    label: 'by what it is sorted',
+    hint: 'sort',
+    on: [...lists, 'services'],
   },
-  { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
+  { action: 'turn', keys: ['r'], group: 'FIND', label: 'the other way round', on: lists },
   {
     action: 'view',
     keys: ['v'],
     group: 'FIND',
     label: 'which of them',
     hint: 'view',
-    on: ['jobs', 'money', 'logs', 'requests'],
+    on: ['jobs', 'money', 'logs', 'requests', 'endpoints'],
   },
   { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },

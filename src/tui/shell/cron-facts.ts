@@ -70,7 +70,8 @@ function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number
   return { at: time(at), result, tookMs: took_ms, trigger, reason: text(reason) }
 }
 
-export type CronState = 'failing' | 'stale' | 'running' | 'paused' | 'waiting' | 'skipped' | 'ok'
+export const cronStates = ['failing', 'stale', 'running', 'paused', 'waiting', 'skipped', 'ok'] as const
+export type CronState = (typeof cronStates)[number]
 
 /** How a cron is doing; trouble goes before everything else. */
 export function cronState(cron: CronFacts): CronState {

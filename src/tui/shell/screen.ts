@@ -24,6 +24,8 @@ export type Face = {
   /** At most `height` rows; the frame fills what is missing. */
   readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
+  /** What is wrong with what is typed behind `/`. */
+  readonly problem?: string | undefined
 }
 
 /** What screens and router share. */

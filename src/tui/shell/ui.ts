@@ -41,6 +41,8 @@ export type Ui = {
   /** Chosen row by screen, by its id: the choice stays with the row when the list changes. */
   readonly chosen: Readonly<Partial<Record<ScreenId, string>>>
   readonly filters: Readonly<Partial<Record<ScreenId, string>>>
+  /** By which field a list is sorted, `-field` for the other way round. */
+  readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
   /** The filter is being typed. */
   readonly typing: boolean
   readonly help: boolean
@@ -73,6 +75,7 @@ export function firstUi(screen: ScreenId): Ui {
     future: [],
     chosen: {},
     filters: {},
+    sorts: {},
     typing: false,
     help: false,
     frozen: false,

@@ -1,7 +1,10 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import type { SortWord } from '../../core/filter.ts'
+import type { threadFields } from '../../model/lists.ts'
 import { shortAddress } from '../../text/text.ts'
+import type { ListQueryAsked } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
@@ -90,17 +93,22 @@ function readMessage(
 
 export type Threads = { readonly threads: readonly ThreadFacts[]; readonly total: number }
 export type AsWhom = { readonly admin: boolean }
+type Wanted = AsWhom & { readonly wanted: ListQueryAsked<SortWord<typeof threadFields>> }
 
 /** Everybody's, or one's own without the admin credential. */
 export const fetchThreads =
-  (link: Link, { admin }: AsWhom) =>
+  (link: Link, { admin, wanted }: Wanted) =>
   (signal: AbortSignal): Promise<Outcome<Threads>> => {
     const asked = { query: { limit: String(THREADS_PAGE) }, signal }
     return admin
-      ? ask(link, { name: 'listAllThreads', asked }, ({ threads, total }) => ({
-          threads: threads.map(readThread),
-          total,
-        }))
+      ? ask(
+          link,
+          { name: 'listAllThreads', asked: { ...asked, query: { ...asked.query, ...wanted } } },
+          ({ threads, total }) => ({
+            threads: threads.map(readThread),
+            total,
+          }),
+        )
       : ask(link, { name: 'listThreads', asked }, ({ threads, total }) => ({ threads: threads.map(readThread), total }))
   }
 

@@ -1,3 +1,6 @@
+import type { Facts } from '../../core/filter.ts'
+import { threadFields } from '../../model/lists.ts'
+import { microOf } from '../../text/money.ts'
 import { clip, clockTime, count, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import {
@@ -18,12 +21,13 @@ import {
 import { joinedPanels } from '../parts/panels.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { askAnyway, refuse } from '../shell/ask.ts'
+import { findingOf, narrowed, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { openLines, paneActions, placeWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, passes } from '../shell/ui.ts'
+import { chosenIndex } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
@@ -40,26 +44,42 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const admin = view.where?.admin !== false
   // The operator's look into what others say is written down: it is not repeated by itself.
   const every = admin ? ONCE_MS : SLOW_EVERY_MS
-  const listed = useQuery(fetchThreads(host.link, { admin }), { name: `threads ${admin}`, every })
-  const filter = ui.filters.threads ?? ''
-  const threads = (listed.value?.threads ?? []).filter((one) => passes(filter, hayOf(one)))
+  const finding = findingOf(ui, 'threads', threadFields)
+  const which = { admin, wanted: useListQuery(host, finding, threadFields) }
+  const listed = useQuery(fetchThreads(host.link, which), { name: `threads ${JSON.stringify(which)}`, every })
+  const now = businessNow(useClock(host), view.now)
+  const found = listed.value?.threads ?? []
+  const threads = admin ? found : narrowed(found, finding, { fields: threadFields, factsOf, now: now ?? view.now })
   const ids = threads.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const id = useSettled(ids[chosen] ?? '', host.clock)
   const whole = useQuery(fetchThread(host.link, { id, admin }), { name: `thread ${id} ${admin}`, every })
   const me = useQuery(host.link.self, { name: 'self', every: SLOW_EVERY_MS })
-  const now = businessNow(useClock(host), view.now)
   const row = threads[chosen]
   const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
   const isOpen = ui.pane.open !== 'beside' && thread !== undefined
   const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
   const model: Model = { listed, threads, chosen, thread, admin, isOpen, now, view }
   const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
-  return { ids, draw: (at) => threadLines(model, at), actions: { ...moving, ...acts(host, threads, me.value) } }
+  return {
+    ids,
+    problem: finding.problem,
+    draw: (at) => threadLines(model, at),
+    actions: { ...sortActions(host, 'threads', threadFields), ...moving, ...acts(host, threads, me.value) },
+  }
 }
 
-function hayOf({ id, status, buyer, provider, service, price }: ThreadFacts): string {
-  return [id, status, buyer, provider, service, price].join(' ')
+function factsOf(thread: ThreadFacts): Facts<typeof threadFields> {
+  const { id, status, service, buyer, buyerId, provider, providerId, price, updatedAt } = thread
+  return {
+    id,
+    status,
+    service,
+    buyer: [buyer, buyerId],
+    provider: [provider, providerId],
+    amount: microOf(price) ?? null,
+    age: updatedAt ?? null,
+  }
 }
 
 /**
@@ -105,7 +125,12 @@ type Model = {
 function threadLines(model: Model, area: ScreenArea): Line[] {
   const { listed, thread, isOpen, now, view } = model
   if (listed.value === undefined) return [rule(area.width, 'Threads'), ...waitingLines(listed, area.width)]
-  if (thread === undefined) return [...headLines(model, area.width), blank, [dim(' nobody talks about anything yet')]]
+  if (thread === undefined)
+    return [
+      ...headLines(model, area.width),
+      blank,
+      [dim(view.ui.filters.threads ? ' no conversation matches: esc clears it' : ' nobody talks about anything yet')],
+    ]
   if (isOpen) {
     const lines = talkLines(thread, { width: area.width, now })
     const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
@@ -125,11 +150,12 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
 }
 
 function headLines({ threads, listed, view: { ui }, admin }: Model, width: number): Line[] {
-  const filter = ui.filters.threads ?? ''
-  const typed = ui.typing || filter !== '' ? ` /${filter}${ui.typing ? '▏' : ''}` : ''
   const words = `${count(threads.length)} of ${count(listed.value?.total ?? 0)}`
   const note = admin ? dim(' each look is logged') : dim(' own ones')
-  return [rule(width, 'Threads'), spread(width, [note, typed], [words, ' '])]
+  return [
+    rule(width, 'Threads'),
+    spread(width, [note, typedWords(ui, 'threads')], [...sortedWords(ui, 'threads'), words, ' ']),
+  ]
 }
 
 function listLines(model: Model, { width, height }: ScreenArea): Line[] {

@@ -1,0 +1,92 @@
+import { type Facts, inOrder, type ListFields, parseFilter, passesFilter, sortWords } from '../../core/filter.ts'
+import type { ScreenId } from '../../model/screen.ts'
+import { accent, dim, type Piece } from '../parts/line.ts'
+import type { Face, Host } from './screen.ts'
+import type { Ui } from './ui.ts'
+import { useSettled } from './use-settled.ts'
+
+/** What of a list somebody wants to see, in the grammar of `--filter` and `--sort`. */
+export type Finding = {
+  /** As it is typed so far, where it can be understood. */
+  readonly filter: string
+  readonly sort: string | undefined
+  /** What is wrong with what is typed, and the way out. */
+  readonly problem: string | undefined
+}
+
+export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Finding {
+  const typed = (ui.filters[screen] ?? '').trim()
+  const parsed = parseFilter(typed, fields)
+  const sort = ui.sorts[screen]
+  return parsed.ok
+    ? { filter: typed, sort, problem: undefined }
+    : { filter: '', sort, problem: `The filter ${parsed.problem}` }
+}
+
+export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }
+
+/** A hook: the same as the words of a query, once nothing is typed any more. */
+export function useListQuery<L extends ListFields>(
+  host: Host,
+  { filter, sort }: Finding,
+  fields: L,
+): ListQueryAsked<ReturnType<typeof sortWords<L>>[number]> {
+  const settled = useSettled(filter, host.clock)
+  const by = sortWords(fields).find((word) => word === sort)
+  return { ...(settled === '' ? {} : { filter: settled }), ...(by === undefined ? {} : { sort: by }) }
+}
+
+type Local<T, L extends ListFields> = {
+  readonly fields: L
+  readonly factsOf: (row: T) => Facts<L>
+  /** Epoch milliseconds of the clock of the ages. */
+  readonly now: number
+}
+
+/** The same done here, for lists that the instance gives whole. */
+export function narrowed<T, L extends ListFields>(
+  rows: readonly T[],
+  { filter, sort }: Finding,
+  { fields, factsOf, now }: Local<T, L>,
+): readonly T[] {
+  const parsed = parseFilter(filter, fields)
+  const found = parsed.ok ? rows.filter((row) => passesFilter(parsed.filter, factsOf(row), now)) : rows
+  if (sort === undefined) return found
+  const compare = inOrder(fields, sort)
+  return found
+    .map((row) => ({ row, facts: factsOf(row) }))
+    .toSorted((a, b) => compare(a.facts, b.facts))
+    .map(({ row }) => row)
+}
+
+/** What is typed, for the second line of a list. */
+export function typedWords(ui: Ui, screen: ScreenId): string {
+  const filter = ui.filters[screen] ?? ''
+  return ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+}
+
+/** By what it is sorted, `amount ↓`. */
+export function sortedWords(ui: Ui, screen: ScreenId): readonly Piece[] {
+  const sort = ui.sorts[screen]
+  if (sort === undefined) return []
+  return [dim('by '), accent(`${sort.replace(/^-/, '')} ${sort.startsWith('-') ? '↓' : '↑'}`), '   ']
+}
+
+/** `s`: by the next of the fields, and by none after the last; `r`: the other way round. */
+export function sortActions(host: Host, screen: ScreenId, fields: ListFields): Face['actions'] {
+  const set = (sort: string | undefined) => {
+    const ui = host.ui.get()
+    host.ui.set({ ...ui, sorts: { ...ui.sorts, [screen]: sort }, pages: { ...ui.pages, [screen]: 0 } })
+  }
+  const names = Object.keys(fields)
+  return {
+    sort() {
+      const current = host.ui.get().sorts[screen]
+      set(current === undefined ? names[0] : names[names.indexOf(current.replace(/^-/, '')) + 1])
+    },
+    turn() {
+      const current = host.ui.get().sorts[screen]
+      if (current !== undefined) set(current.startsWith('-') ? current.slice(1) : `-${current}`)
+    },
+  }
+}
