@@ -1,3 +1,4 @@
+import { createCommandLine } from '../src/cli/cockpit-commands.ts'
 import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
@@ -77,6 +78,7 @@ function cockpitOptions(context: Host): CockpitOptions {
     refreshMs: options.refresh,
     readonly: options.readonly,
     snapshot: snapshotsOf(context),
+    commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,
     // A terminal on both sides: the real streams, as checked above.

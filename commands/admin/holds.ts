@@ -1,4 +1,5 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import { holdFields } from '../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
@@ -7,7 +8,6 @@ import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { heldKinds } from '../../src/model/ledger.ts'
-import { holdFields } from '../../src/model/lists.ts'
 
 const PAGE_ROWS_MAX = 100
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]

@@ -1,4 +1,5 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import { payoutFields } from '../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
@@ -6,7 +7,6 @@ import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
-import { payoutFields } from '../../src/model/lists.ts'
 import { payoutStates } from '../../src/model/payout.ts'
 
 const PAGE_ROWS_MAX = 100

@@ -208,6 +208,7 @@ export type OpenOptions = {
   readonly readonly?: boolean
   readonly ascii?: boolean
   readonly snapshot?: Host['snapshot']
+  readonly commandLine?: Host['commandLine']
   /** Who writes the rows; the cockpit's own painter unless told. */
   readonly painter?: 'ink'
   readonly link: FakeLink
@@ -218,7 +219,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
   const clock = fakeClock()
-  const { link } = options
+  const { link, snapshot, commandLine } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
   const host = createHost({
@@ -228,21 +229,19 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     refreshMs: 2_000,
     readonly: options.readonly ?? false,
     copy: (text) => copied.push(text),
-    snapshot: options.snapshot,
     frameGapMs: 0,
+    snapshot,
+    commandLine,
   })
+  const look = lookOf(options)
   let hasExited = false
-  const look: Look = { palette: undefined, theme: 'dark', depth: '256', ascii: options.ascii ?? false }
   const painted = paintedRows()
   const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: painted.write })
   const frame = () => (painter === undefined ? stdout.frame() : painted.rows(stdout.rows).join('\n'))
   const app = render(<Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />, {
     stdout: stdout as unknown as NodeJS.WriteStream, // what Ink uses of one
     stdin: stdin as unknown as NodeJS.ReadStream, // what Ink uses of one
-    debug: true,
-    interactive: true,
-    exitOnCtrlC: false,
-    patchConsole: false,
+    ...inkOptions,
   })
   void app.waitUntilExit().then(() => {
     hasExited = true
@@ -287,6 +286,12 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     },
   }
   return opened
+}
+
+const inkOptions = { debug: true, interactive: true, exitOnCtrlC: false, patchConsole: false } as const
+
+function lookOf({ ascii = false }: OpenOptions): Look {
+  return { palette: undefined, theme: 'dark', depth: '256', ascii }
 }
 
 /** Lets promises, effects and renders that wait for each other all happen. */

@@ -9,6 +9,7 @@ import {
   isTooSmall,
   linesAbove,
   linesBelow,
+  pickerBox,
   toHeight,
   withMessage,
 } from './frame.ts'
@@ -16,10 +17,12 @@ import { faceless } from './host.ts'
 import type { Painter } from './painter.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
+import { nextWords, nextWordsName, picksOf } from './picking.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
 import { fetchNeeds } from './shell/needs.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
+import { ONCE_MS } from './shell/query.ts'
 import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
 import { QueriesContext, useQuery } from './shell/use-query.ts'
 
@@ -136,13 +139,17 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   const { view, face } = part
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   useLayoutEffect(() => face(drawn))
+  useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
   const { area } = view
   return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} />
 
   function bodyLines(): readonly Line[] {
     // Its command stands over the last row.
     if (view.ui.dialog) return dialogLines(view.ui.dialog, { ...area, height: area.height - 1 })
-    if (view.ui.help) return helpLines({ screen: screen.id, readonly: view.readonly }, screen.title, area)
+    const { picker } = view.ui
+    if (picker?.kind === 'help' && picker.text === '')
+      return helpLines({ screen: screen.id, readonly: view.readonly }, screen.title, area)
+    if (picker) return pickerBox(picker, picksOf(host, picker), area)
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined

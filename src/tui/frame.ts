@@ -16,10 +16,12 @@ import {
   textOf,
   warn,
 } from './parts/line.ts'
+import { type Pick, pickerLines } from './picker.ts'
 import { bindingsOn, groups, hintsOn, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
 import { problemLines } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type ScreenArea, type Size } from './shell/screen.ts'
+import type { Picker } from './shell/ui.ts'
 
 export const LEAST_COLUMNS = 60
 export const LEAST_ROWS = 18
@@ -71,14 +73,7 @@ function messageLine({ ui, health }: FrameView, width: number): Line | undefined
 
 function keyLine({ ui, readonly, health }: FrameView, width: number): Line {
   if (ui.dialog) return hintLine(dialogHints(ui.dialog), width)
-  if (ui.help)
-    return hintLine(
-      [
-        { key: 'esc', word: 'close' },
-        { key: 'any other key', word: 'does what it says' },
-      ],
-      width,
-    )
+  if (ui.picker) return hintLine(pickerHints[ui.picker.kind], width)
   if (ui.typing)
     return hintLine(
       [
@@ -91,6 +86,21 @@ function keyLine({ ui, readonly, health }: FrameView, width: number): Line {
   const { left, right } = hintsOn({ screen: ui.screen, readonly, paused })
   return spread(width, hintLine(left, width - lineWidth(hintLine(right, width)) - 2), [...hintLine(right, width), ' '])
 }
+
+const pickerHints = {
+  palette: [
+    { key: 'enter', word: 'does it' },
+    { key: 'tab', word: 'complete' },
+    { key: '↑↓', word: 'choose' },
+    { key: 'esc', word: 'close' },
+  ],
+  help: [
+    { key: 'type', word: 'to search' },
+    { key: '↑↓', word: 'choose' },
+    { key: 'enter', word: 'does it' },
+    { key: 'esc', word: 'close' },
+  ],
+} as const
 
 function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string }[] {
   if (busy) return [{ key: '…', word: 'waiting for the answer' }]
@@ -174,6 +184,16 @@ function boxed({ title, content, width, indent }: Box): Line[] {
     [margin, dim(`╰${'─'.repeat(width - 2)}╯`)],
   ]
 }
+
+/** What can be picked, under what is typed. */
+export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
+  const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
+  const content = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, area.height - 2) })
+  const title = picker.kind === 'palette' ? 'Go or do' : 'Keys'
+  return boxed({ title, content, width, indent: Math.floor((area.width - width) / 2) })
+}
+
+const PICKER_COLUMNS_MAX = 96
 
 const HELP_COLUMNS = { group: 6, keys: 11 } as const
 

@@ -18,6 +18,7 @@ export type HostOptions = {
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   readonly snapshot: Host['snapshot']
+  readonly commandLine: Host['commandLine']
   /** Least time between two drawings of what happens by itself. */
   readonly frameGapMs: number
 }
@@ -29,7 +30,7 @@ export function faceless(screen: ScreenId): Face {
 
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
 export function createHost(options: HostOptions): Host {
-  const { link, clock, screen, refreshMs, readonly, copy, snapshot, frameGapMs } = options
+  const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
   const pace = createPace(clock, frameGapMs)
   const queries = createQueries(clock, pace)
   const stream = createStream({ link, clock, onEvent: () => queries.hint() })
@@ -41,6 +42,7 @@ export function createHost(options: HostOptions): Host {
     readonly,
     copy,
     snapshot,
+    commandLine,
     ui: createStore(firstUi(screen)),
     stream: { ...stream, subscribe: pacedSubscription(stream.subscribe, pace) },
     face: { current: faceless(screen) },

@@ -1,13 +1,24 @@
 import type { ScreenId } from '../model/screen.ts'
 import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
+import { pickerKey } from './picking.ts'
 import { ask, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { copy, copyCommand } from './shell/copy.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
 import type { Host } from './shell/screen.ts'
-import { choose, chosenIndex, goBack, goForward, goTo, paneBeside, type Toast, type Ui } from './shell/ui.ts'
+import {
+  choose,
+  chosenIndex,
+  goBack,
+  goForward,
+  goTo,
+  type Picker,
+  paneBeside,
+  type Toast,
+  type Ui,
+} from './shell/ui.ts'
 
 const FILTER_CHARS_MAX = 100
 /** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
@@ -67,7 +78,7 @@ function onKey(parts: RouterParts, key: Key): void {
   const ui = parts.host.ui.get()
   if (key === 'ctrl-z') parts.suspend()
   else if (ui.dialog) inDialog(parts, ui.dialog, key)
-  else if (ui.help) inHelp(parts, key)
+  else if (ui.picker) inPicker(parts, ui.picker, key)
   else if (ui.typing) inFilter(parts, ui, key)
   else onScreen(parts, key)
 }
@@ -127,7 +138,8 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   lastScreen: onUi((ui) => goTo(ui, ui.past.at(-1) ?? ui.screen)),
   leave: onUi(left),
   find: onUi((ui) => ({ ...ui, typing: true, pane: paneBeside })),
-  help: onUi((ui) => ({ ...ui, help: true })),
+  help: onUi((ui) => ({ ...ui, picker: { kind: 'help', text: '', at: 0 } })),
+  palette: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '', at: 0 } })),
   copyId({ host }) {
     const { ids } = host.face.current
     const id = ids[chosenIndex(host.ui.get(), ids)]
@@ -158,10 +170,16 @@ function left(ui: Ui): Ui {
   return goBack(ui)
 }
 
-function inHelp(parts: RouterParts, key: Key): void {
-  const { ui } = parts.host
-  ui.set({ ...ui.get(), help: false })
-  if (!['esc', '?', 'q'].includes(key)) onScreen(parts, key)
+function inPicker(parts: RouterParts, picker: Picker, key: Key): void {
+  const { host } = parts
+  const put = (next: Picker | undefined) => host.ui.set({ ...host.ui.get(), picker: next })
+  const step = pickerKey(host, picker, key)
+  if (step.to === 'stay') put(step.picker)
+  else {
+    put(undefined)
+    if (step.to === 'key') onScreen(parts, step.key)
+    else if (step.to === 'do') step.act()
+  }
 }
 
 function inFilter(parts: RouterParts, ui: Ui, key: Key): void {

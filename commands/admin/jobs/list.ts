@@ -1,3 +1,4 @@
+import { jobFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs/jobs.ts'
 import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
@@ -6,7 +7,6 @@ import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
-import { jobFields } from '../../../src/model/lists.ts'
 
 const PAGE_ROWS_MAX = 100
 

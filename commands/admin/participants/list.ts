@@ -1,10 +1,10 @@
+import { participantFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { ParticipantStanding } from '../../../src/cli/nouns/participants.ts'
 import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
-import { participantFields } from '../../../src/model/lists.ts'
 import { participantTypes, tiers } from '../../../src/model/participant.ts'
 
 const PAGE_ROWS_MAX = 100

@@ -1,3 +1,4 @@
+import { threadFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import type { Thread } from '../../../src/cli/nouns/threads.ts'
@@ -5,7 +6,6 @@ import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
-import { threadFields } from '../../../src/model/lists.ts'
 import { threadStatuses } from '../../../src/model/thread.ts'
 
 const PAGE_ROWS_MAX = 100

@@ -1,11 +1,11 @@
 import type { WireAnswer } from '../../../src/api/endpoint/define.ts'
+import { verificationFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../../src/api/index.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
-import { verificationFields } from '../../../src/model/lists.ts'
 import { attemptStatuses } from '../../../src/model/verification.ts'
 import { cyan } from '../../../src/text/text.ts'
 

@@ -1,5 +1,5 @@
+import { jobFields, threadFields } from '../../../src/api/endpoint/list-fields.ts'
 import { workingJobStatuses } from '../../../src/model/job.ts'
-import { jobFields, threadFields } from '../../../src/model/lists.ts'
 import { participantNamed } from '../../kernel/participant.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { jobIn } from '../../../fixtures/market/job-states.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
+import * as lists from '../../../src/api/endpoint/list-fields.ts'
 import { api, endpointNames } from '../../../src/api/index.ts'
 import { exampleOf, type ListFields, sortWords } from '../../../src/core/filter.ts'
-import * as lists from '../../../src/model/lists.ts'
 
 const JOBS = '/dashboard/api/admin/jobs'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { rulings } from '../../model/job.ts'
-import { actFields } from '../../model/lists.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { actFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { namedSlugs } from './named-services.ts'
 

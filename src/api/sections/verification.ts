@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { verificationFields } from '../../model/lists.ts'
 import { tiers } from '../../model/participant.ts'
 import { attemptStatuses, vendorDecisions } from '../../model/verification.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, html, json, jsonBody, jsonOrPage, key, token } from '../endpoint/define.ts'
+import { verificationFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const section = 'Registration and participants'

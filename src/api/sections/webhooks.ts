@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { deliveryStates } from '../../model/delivery.ts'
-import { deliveryFields } from '../../model/lists.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { deliveryFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const page = { total: z.int(), limit: z.int(), offset: z.int() }

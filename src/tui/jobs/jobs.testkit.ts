@@ -1,11 +1,11 @@
 import examples from '../../api/answer-examples.json' with { type: 'json' }
 import type { WireAnswer } from '../../api/endpoint/define.ts'
+import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import { readAnswer } from '../../client/call.ts'
 import type { Outcome } from '../../client/link.ts'
 import { type Facts, parseFilter, passesFilter } from '../../core/filter.ts'
 import { amountOf } from '../../core/money.ts'
-import { jobFields } from '../../model/lists.ts'
 import { type LinkCall, NOW } from '../cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()

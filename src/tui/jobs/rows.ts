@@ -1,7 +1,7 @@
+import type { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { SortWord } from '../../core/filter.ts'
 import type { rulings } from '../../model/job.ts'
-import type { jobFields } from '../../model/lists.ts'
 import type { ListQueryAsked } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'

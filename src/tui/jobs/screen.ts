@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
+import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
-import { jobFields } from '../../model/lists.ts'
 import { microOf } from '../../text/money.ts'
 import { shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'

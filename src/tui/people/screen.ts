@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { participantFields } from '../../model/lists.ts'
+import { participantFields } from '../../api/endpoint/list-fields.ts'
 import { clip, dateTime, shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'

@@ -44,6 +44,7 @@ export type Action =
   | 'runCron'
   | 'pauseCron'
   | 'edit'
+  | 'palette'
   | 'help'
   | 'quit'
   | 'quitNow'
@@ -130,7 +131,7 @@ export const bindings: readonly Binding[] = [
     action: 'testHook',
     keys: ['T'],
     group: 'ACT',
-    label: 'test it, send it again',
+    label: 'test, send again',
     hint: 'test hook',
     on: ['overview', 'services'],
     hintOn: ['services'],
@@ -224,7 +225,7 @@ export const bindings: readonly Binding[] = [
     action: 'find',
     keys: ['/'],
     group: 'FIND',
-    label: 'word, !word, field:value',
+    label: 'find, field:value',
     hint: 'filter',
     on: ['services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people', 'clock'],
   },
@@ -232,11 +233,11 @@ export const bindings: readonly Binding[] = [
     action: 'sort',
     keys: ['s'],
     group: 'FIND',
-    label: 'by what it is sorted',
+    label: 'sort by the next',
     hint: 'sort',
     on: [...lists, 'services'],
   },
-  { action: 'turn', keys: ['r'], group: 'FIND', label: 'the other way round', on: lists },
+  { action: 'turn', keys: ['r'], group: 'FIND', label: 'turn the order', on: lists },
   {
     action: 'view',
     keys: ['v'],
@@ -253,6 +254,7 @@ export const bindings: readonly Binding[] = [
   { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
   { action: 'repaint', keys: ['ctrl-l'], group: 'LIVE', label: 'draw anew' },
+  { action: 'palette', keys: [':', 'ctrl-p'], group: 'FIND', label: 'go or do', hint: 'go or do' },
   { action: 'freeze', keys: ['z'], group: 'LIVE', label: 'hold still', hint: 'hold' },
   { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
   { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },

@@ -6,7 +6,7 @@ import type { Ui } from './ui.ts'
 import { useSettled } from './use-settled.ts'
 
 /** What of a list somebody wants to see, in the grammar of `--filter` and `--sort`. */
-export type Finding = {
+export type Wish = {
   /** As it is typed so far, where it can be understood. */
   readonly filter: string
   readonly sort: string | undefined
@@ -14,7 +14,7 @@ export type Finding = {
   readonly problem: string | undefined
 }
 
-export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Finding {
+export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Wish {
   const typed = (ui.filters[screen] ?? '').trim()
   const parsed = parseFilter(typed, fields)
   const sort = ui.sorts[screen]
@@ -28,7 +28,7 @@ export type ListQueryAsked<S extends string> = { readonly filter?: string; reado
 /** A hook: the same as the words of a query, once nothing is typed any more. */
 export function useListQuery<L extends ListFields>(
   host: Host,
-  { filter, sort }: Finding,
+  { filter, sort }: Wish,
   fields: L,
 ): ListQueryAsked<ReturnType<typeof sortWords<L>>[number]> {
   const settled = useSettled(filter, host.clock)
@@ -46,7 +46,7 @@ type Local<T, L extends ListFields> = {
 /** The same done here, for lists that the instance gives whole. */
 export function narrowed<T, L extends ListFields>(
   rows: readonly T[],
-  { filter, sort }: Finding,
+  { filter, sort }: Wish,
   { fields, factsOf, now }: Local<T, L>,
 ): readonly T[] {
   const parsed = parseFilter(filter, fields)

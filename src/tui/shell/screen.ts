@@ -2,6 +2,7 @@ import type { Link, LinkClock, Outcome, Place, Whereabouts } from '../../client/
 import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action } from './bindings.ts'
+import type { CommandLine } from './command-line.ts'
 import type { HealthFacts } from './health.ts'
 import type { Needs } from './needs.ts'
 import type { Queries, Query } from './query.ts'
@@ -41,6 +42,8 @@ export type Host = {
   readonly copy: (text: string) => void
   /** Keeps a copy of the instance's store under a name, in place of the one before; undefined where it is not local. */
   readonly snapshot: ((name: string) => Promise<Outcome<string>>) | undefined
+  /** The command line; undefined where there is none to ask. */
+  readonly commandLine: CommandLine | undefined
   /** The face of the screen in sight; replaced with every draw. */
   readonly face: { current: Face }
   /** The latest health report that came. */

@@ -33,6 +33,14 @@ export const paneBeside: Pane = { open: 'beside', scroll: 0 }
 
 export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
 
+/** A list over the screen that what is typed narrows. */
+export type Picker = {
+  readonly kind: 'help' | 'palette'
+  readonly text: string
+  /** The chosen one of what is left. */
+  readonly at: number
+}
+
 /** What the person has chosen; nothing of the marketplace is in it. */
 export type Ui = {
   readonly screen: ScreenId
@@ -45,7 +53,10 @@ export type Ui = {
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
   /** The filter is being typed. */
   readonly typing: boolean
-  readonly help: boolean
+  /** What is open over the screen: the keys, or a line that goes somewhere or does something. */
+  readonly picker: Picker | undefined
+  /** Lines that were done, the latest last. */
+  readonly lines: readonly string[]
   readonly frozen: boolean
   readonly dialog: Dialog | undefined
   readonly toast: Toast | undefined
@@ -77,7 +88,8 @@ export function firstUi(screen: ScreenId): Ui {
     filters: {},
     sorts: {},
     typing: false,
-    help: false,
+    picker: undefined,
+    lines: [],
     frozen: false,
     dialog: undefined,
     toast: undefined,

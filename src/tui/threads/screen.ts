@@ -1,5 +1,5 @@
+import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
-import { threadFields } from '../../model/lists.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, clockTime, count, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'

@@ -1,11 +1,11 @@
-import type { ListFields } from '../core/filter.ts'
-import { deliveryStates } from './delivery.ts'
-import { jobStatuses, paymentMethods } from './job.ts'
-import { heldKinds } from './ledger.ts'
-import { participantTypes, tiers } from './participant.ts'
-import { payoutKinds, payoutStates } from './payout.ts'
-import { threadStatuses } from './thread.ts'
-import { attemptStatuses } from './verification.ts'
+import type { ListFields } from '../../core/filter.ts'
+import { deliveryStates } from '../../model/delivery.ts'
+import { jobStatuses, paymentMethods } from '../../model/job.ts'
+import { heldKinds } from '../../model/ledger.ts'
+import { participantTypes, tiers } from '../../model/participant.ts'
+import { payoutKinds, payoutStates } from '../../model/payout.ts'
+import { threadStatuses } from '../../model/thread.ts'
+import { attemptStatuses } from '../../model/verification.ts'
 
 /* What the lists of the administrator can be filtered and sorted by. */
 

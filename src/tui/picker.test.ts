@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { entries } from '../../commands/index.ts'
+import { candidates } from '../cli/run/completion.ts'
+import { splitWords } from '../cli/split-words.ts'
+import { screenIds } from '../model/screen.ts'
+import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import { market } from './fixtures.testkit.ts'
+import { bindings, bindingsOn } from './shell/bindings.ts'
+import type { CommandLine } from './shell/command-line.ts'
+import { commandIn, shownOn } from './shell/commands.ts'
+
+let open: Opened | undefined
+afterEach(() => open?.close())
+
+const ran: (readonly string[])[] = []
+
+/** The command line's own names, words and completion; what it is told to run is only written down. */
+const commandLine: CommandLine = {
+  commands: entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined),
+  split: (line) => (line.trim() === '' ? [] : splitWords(line)),
+  complete: (words) => candidates({ entries, words, values: async () => [] }),
+  async run(words) {
+    ran.push(words)
+    return { ok: true, value: 'done as told' }
+  },
+}
+
+async function cockpit(more: Partial<OpenOptions> = {}) {
+  ran.length = 0
+  open = await openOn({ link: market(), commandLine, ...more })
+  return open
+}
+
+describe('the palette', () => {
+  it('leads to a screen with the filter and sort of its command, in the words of a shell', async () => {
+    const { type, rows } = await cockpit()
+    await type(':admin jobs list --filter "late:yes amount:>1" --sort -amount\r')
+    expect(rows()[2]).toMatch(/^─ Jobs/)
+    expect(rows()[3]).toContain('[all]')
+    expect(rows()[3]).toContain('/late:yes amount:>1')
+    expect(rows()[3]).toContain('by amount ↓')
+  })
+
+  it('knows screens by their names, those without a digit too, and back leads back', async () => {
+    const { type, rows } = await cockpit()
+    await type(':peo\r')
+    expect(rows()[2]).toMatch(/^─ People/)
+    await type('[')
+    expect(rows()[2]).toMatch(/Money/)
+    await type(':jobs disputed\r')
+    expect(rows()[3]).toContain('/disputed')
+  })
+
+  it('completes from the table that shells complete from', async () => {
+    const { type, text, until } = await cockpit()
+    await type(':crons ')
+    await until(() => text().includes('resume'))
+    await type('ru')
+    await until(() => !text().includes('resume'))
+    await type('\t')
+    expect(text()).toContain(':crons run ▏')
+  })
+
+  it('asks before it runs anything, shows the command, and runs that one', async () => {
+    const { type, text } = await cockpit()
+    await type(':crons run provider-settlement\r')
+    expect(text()).toContain('RUN A COMMAND')
+    expect(text()).toContain('same as  souk crons run provider-settlement --yes')
+    expect(ran).toEqual([])
+    await type('y')
+    expect(ran).toEqual([['crons', 'run', 'provider-settlement', '--yes', '--no-input']])
+    expect(text()).toContain('done as told')
+  })
+
+  it('runs nothing in a read-only cockpit, and nothing that never ends', async () => {
+    const reading = await cockpit({ readonly: true })
+    await reading.type(':crons run provider-settlement\r')
+    expect(reading.text()).toContain('This cockpit is for reading')
+    reading.close()
+    const { type, text } = await cockpit()
+    await type(':listen\r')
+    expect(text()).toContain('needs a terminal of its own')
+    expect(ran).toEqual([])
+  })
+
+  it('offers its last line again', async () => {
+    const { type, text } = await cockpit()
+    await type(':people\r:\u001B[A')
+    expect(text()).toContain(':people▏')
+  })
+
+  it('names only commands that there are', () => {
+    for (const id of screenIds) {
+      for (const name of shownOn[id]) expect(commandIn(commandLine, name.split(' '))?.name).toBe(name)
+    }
+  })
+})
+
+describe('help', () => {
+  it.each(screenIds)('names on %s every key that does something there, and no other', async (screen) => {
+    const { type, text } = await cockpit({ screen, rows: 60, columns: 100 })
+    await type('?')
+    for (const { label } of bindingsOn({ screen, readonly: false })) expect(text()).toContain(label)
+    const foreign = bindings.filter(({ on }) => on !== undefined && !on.includes(screen))
+    const own = new Set(bindingsOn({ screen, readonly: false }).map(({ label }) => label))
+    for (const { label } of foreign.filter((one) => !own.has(one.label))) expect(text()).not.toContain(` ${label} `)
+  })
+
+  it('is searched by what is typed, and does what is found', async () => {
+    const { type, text, rows } = await cockpit({ screen: 'crons' })
+    await type('?run it')
+    expect(text()).toContain('run it now')
+    expect(text()).not.toContain('hold still')
+    await type('\r')
+    expect(text()).toContain('RUN A CRON NOW')
+    await type('n')
+    await type('?hold\r')
+    expect(rows()[0]).toContain('‖ held')
+  })
+
+  it('says where nothing is found', async () => {
+    const { type, text } = await cockpit()
+    await type('?qqqq\r')
+    expect(text()).toContain('no key does that here')
+  })
+})

@@ -1,0 +1,174 @@
+import { type ScreenId, screenIds } from '../model/screen.ts'
+import { clip, padEnd } from '../text/text.ts'
+import type { Key } from './parts/keys.ts'
+import { accent, blank, dim, type Line, type Piece, sized } from './parts/line.ts'
+import { marked } from './parts/table.ts'
+import { screens } from './screens.ts'
+import { ask, refuse } from './shell/ask.ts'
+import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
+import type { CommandLine, LineWord } from './shell/command-line.ts'
+import { commandDialog, commandIn, type Named, shownOn, whyNot } from './shell/commands.ts'
+import type { Host, ScreenArea } from './shell/screen.ts'
+import { goTo, type Picker } from './shell/ui.ts'
+
+/** One thing that can be picked: done with enter; or only more of the line, which goes on being typed. */
+export type Pick = {
+  readonly words: string
+  readonly summary: string
+  readonly key: string
+} & (
+  | { readonly does: 'do'; readonly act: () => void }
+  | { readonly does: 'type'; readonly text: string }
+  /** As if the key were pressed. */
+  | { readonly does: 'key'; readonly text: Key }
+)
+
+const PICKS_MAX = 200
+
+/** Keys that hold now, by what is typed: each word in the key, the label or the group. */
+export function helpPicks(where: Where, typed: string): readonly Pick[] {
+  const words = typed.toLowerCase().split(' ').filter(Boolean)
+  return bindingsOn(where)
+    .filter((binding) => {
+      const hay = `${binding.group} ${keysLabel(binding)} ${binding.label}`.toLowerCase()
+      return words.every((word) => hay.includes(word))
+    })
+    .map((binding) => ({
+      words: binding.label,
+      summary: binding.group.toLowerCase(),
+      key: keysLabel(binding),
+      does: 'key',
+      text: binding.keys[0],
+    }))
+}
+
+type Palette = {
+  readonly host: Host
+  readonly typed: string
+  /** What completion says of the line. */
+  readonly next: readonly LineWord[]
+}
+
+/** Where to go and what to do, in the words of the command line. */
+export function palettePicks(palette: Palette): readonly Pick[] {
+  const { host, typed, next } = palette
+  const line = host.commandLine
+  const words = line?.split(typed) ?? []
+  const whole = line === undefined ? [] : linePicks(host, line, words)
+  const begun = typed.slice(0, typed.length - (/\S*$/.exec(typed)?.[0].length ?? 0))
+  const completed = next.map(
+    ({ value, summary }): Pick => ({ words: value, summary, key: '', does: 'type', text: `${begun}${value} ` }),
+  )
+  return [...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
+}
+
+function screenPicks(host: Host, typed: string): readonly Pick[] {
+  const [first = '', ...rest] = typed.trim().split(/\s+/)
+  return screens
+    .filter(
+      ({ id, title }) => id.startsWith(first.toLowerCase()) || title.toLowerCase().startsWith(first.toLowerCase()),
+    )
+    .filter(({ id }) => rest.length === 0 || id === first)
+    .map(({ id, title, digit }) => ({
+      words: [id, ...rest].join(' '),
+      summary: `go to ${title}${rest.length === 0 ? '' : `, filtered by ${rest.join(' ')}`}`,
+      key: digit ?? '',
+      does: 'do',
+      act: () => go(host, id, { filter: rest.length === 0 ? undefined : rest.join(' '), sort: undefined }),
+    }))
+}
+
+/** What the line does as it stands. */
+function linePicks(host: Host, line: CommandLine, words: readonly string[]): readonly Pick[] {
+  const named = commandIn(line, words)
+  if (named === undefined) return []
+  const screen = screenIds.find((id) => shownOn[id].includes(named.name))
+  const view = screen && viewIn(named.rest)
+  if (screen && view) {
+    const title = screens.find(({ id }) => id === screen)?.title ?? screen
+    const by = [view.filter, view.sort && `by ${view.sort}`].filter(Boolean).join(', ')
+    const summary = `go to ${title}${by === '' ? '' : `: ${by}`}`
+    return [{ words: words.join(' '), summary, key: '', does: 'do', act: () => go(host, screen, view) }]
+  }
+  return [
+    { words: words.join(' '), summary: named.summary, key: '', does: 'do', act: () => runLine(host, line, named) },
+  ]
+}
+
+type ListView = { readonly filter: string | undefined; readonly sort: string | undefined }
+
+/** The flags of a list that its screen has too: undefined where there are others. */
+function viewIn(words: readonly string[]): ListView | undefined {
+  const parted = words.flatMap((word) => (word.startsWith('--') && word.includes('=') ? partsOf(word) : [word]))
+  const flags = parted.filter((_, i) => i % 2 === 0)
+  const values = parted.filter((_, i) => i % 2 === 1)
+  if (flags.length !== values.length || flags.some((flag) => !viewFlags.includes(flag))) return undefined
+  const filters = flags.flatMap((flag, i) => {
+    if (flag === '--sort') return []
+    return [flag === '--status' ? `status:${values[i]}` : (values[i] ?? '')]
+  })
+  return { filter: filters.length === 0 ? undefined : filters.join(' '), sort: values[flags.lastIndexOf('--sort')] }
+}
+
+const viewFlags = ['--filter', '--status', '--sort']
+
+function partsOf(word: string): readonly [string, string] {
+  const at = word.indexOf('=')
+  return [word.slice(0, at), word.slice(at + 1)]
+}
+
+function go(host: Host, screen: ScreenId, { filter, sort }: ListView): void {
+  const ui = goTo(host.ui.get(), screen)
+  const filters = filter === undefined ? ui.filters : { ...ui.filters, [screen]: filter }
+  const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
+  // What is named is looked for among all of them.
+  const views = filter === undefined ? {} : { jobView: 'all' as const }
+  host.ui.set({ ...ui, ...views, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
+}
+
+function runLine(host: Host, line: CommandLine, named: Named): void {
+  const problem = whyNot(named)
+  if (problem !== undefined) refuse(host, `${problem}.`)
+  else if (host.readonly) refuse(host, 'This cockpit is for reading: it runs no command.  → souk tui')
+  else ask(host, commandDialog(host, line, named))
+}
+
+const WORDS_COLUMNS = 34
+const KEY_COLUMNS = 8
+
+/** The picker in the body: what is typed above what can be picked. */
+export function pickerLines(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
+  const inner = area.width
+  const room = Math.max(1, area.height - 2)
+  const at = Math.min(picker.at, picks.length - 1)
+  const from = Math.max(0, Math.min(at - Math.floor(room / 2), picks.length - room))
+  const sign = picker.kind === 'palette' ? ':' : '?'
+  const typed: Line = [
+    accent(` ${sign}`),
+    picker.text,
+    accent('▏'),
+    picker.text === '' ? dim(placeholders[picker.kind]) : '',
+  ]
+  const rows = picks.slice(from, from + room).map((pick, i): Line => {
+    const line: Piece[] =
+      picker.kind === 'palette'
+        ? [
+            '  ',
+            padEnd(clip(pick.words, WORDS_COLUMNS), WORDS_COLUMNS),
+            '  ',
+            dim(padEnd(clip(pick.summary, inner - WORDS_COLUMNS - KEY_COLUMNS), inner - WORDS_COLUMNS - KEY_COLUMNS)),
+            accent(pick.key),
+          ]
+        : ['  ', accent(padEnd(pick.key, KEY_COLUMNS + 4)), padEnd(pick.words, WORDS_COLUMNS), dim(pick.summary)]
+    return marked(sized(line, inner), from + i === at)
+  })
+  const none: Line[] = picks.length === 0 ? [[dim(noneWords[picker.kind])]] : []
+  return [typed, blank, ...rows, ...none]
+}
+
+const placeholders = {
+  palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
+  help: '  type to search',
+} as const
+
+const noneWords = { palette: '  no command goes on like that', help: '  no key does that here' } as const

@@ -1,0 +1,98 @@
+import type { Outcome } from '../client/link.ts'
+import { type Key, typed } from './parts/keys.ts'
+import { helpPicks, type Pick, palettePicks } from './picker.ts'
+import type { LineWord } from './shell/command-line.ts'
+import { ONCE_MS } from './shell/query.ts'
+import type { Host } from './shell/screen.ts'
+import type { Picker } from './shell/ui.ts'
+
+const TEXT_CHARS_MAX = 300
+const LINES_KEPT = 50
+
+/** What may follow on the line, asked of the command line itself. */
+export const nextWords =
+  (host: Host, picker: Picker | undefined) => async (): Promise<Outcome<readonly LineWord[]>> => {
+    const line = host.commandLine
+    const words = picker?.kind === 'palette' ? line?.split(picker.text) : undefined
+    if (line === undefined || picker === undefined || words === undefined) return { ok: true, value: [] }
+    const isBegun = picker.text !== '' && !picker.text.endsWith(' ')
+    return { ok: true, value: await line.complete(isBegun ? words : [...words, '']) }
+  }
+
+export function nextWordsName(picker: Picker | undefined): string {
+  return picker?.kind === 'palette' ? `line ${picker.text}` : 'no line'
+}
+
+/** What is left to pick of. */
+export function picksOf(host: Host, picker: Picker): readonly Pick[] {
+  const { screen } = host.ui.get()
+  if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly }, picker.text)
+  const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []
+  return palettePicks({ host, typed: picker.text, next })
+}
+
+type PickerStep =
+  | { readonly to: 'stay'; readonly picker: Picker }
+  | { readonly to: 'close' }
+  | { readonly to: 'do'; readonly act: () => void }
+  /** As if it were pressed on the screen. */
+  | { readonly to: 'key'; readonly key: Key }
+
+/** One key in the help or the palette. */
+export function pickerKey(host: Host, picker: Picker, key: Key): PickerStep {
+  const isEmpty = picker.text === ''
+  if (key === 'esc' || (isEmpty && closing[picker.kind].includes(key))) return { to: 'close' }
+  if (key === 'enter' || key === 'tab') return picked(host, picker, key)
+  if (key === 'up' && picker.at === 0 && picker.kind === 'palette') {
+    return { to: 'stay', picker: { ...picker, text: earlier(host, picker.text) } }
+  }
+  if (key === 'up' || key === 'down') return { to: 'stay', picker: moved(host, picker, key === 'up' ? -1 : 1) }
+  const text = written(picker.text, key)
+  return { to: 'stay', picker: text === picker.text ? picker : { ...picker, at: 0, text } }
+}
+
+/** Where nothing is typed. */
+const closing: Readonly<Record<Picker['kind'], readonly Key[]>> = {
+  help: ['?', 'backspace', 'delete'],
+  palette: ['backspace', 'delete'],
+}
+
+function written(text: string, key: Key): string {
+  if (key === 'backspace' || key === 'delete') return [...text].slice(0, -1).join('')
+  if (key === 'ctrl-u') return ''
+  return [...(text + (typed(key) ?? ''))].slice(0, TEXT_CHARS_MAX).join('')
+}
+
+function moved(host: Host, picker: Picker, by: number): Picker {
+  const most = picksOf(host, picker).length - 1
+  return { ...picker, at: Math.max(0, Math.min(picker.at + by, most)) }
+}
+
+function picked(host: Host, picker: Picker, key: Key): PickerStep {
+  const picks = picksOf(host, picker)
+  const chosen = picks[picker.at]
+  // Nothing is looked for yet: the keys are only read.
+  if (chosen === undefined || (picker.kind === 'help' && picker.text === '')) return { to: 'stay', picker }
+  const completion = key === 'tab' && chosen.does !== 'type' ? picks.find(({ does }) => does === 'type') : chosen
+  if (completion?.does === 'type') return { to: 'stay', picker: { ...picker, text: completion.text, at: 0 } }
+  if (key === 'tab') return { to: 'stay', picker }
+  if (chosen.does === 'key') return { to: 'key', key: chosen.text }
+  return {
+    to: 'do',
+    act() {
+      const ui = host.ui.get()
+      host.ui.set({
+        ...ui,
+        lines: [...ui.lines.filter((line) => line !== picker.text), picker.text].slice(-LINES_KEPT),
+      })
+      if (chosen.does === 'do') chosen.act()
+    },
+  }
+}
+
+/** The line before the one that stands there, or the last one. */
+function earlier(host: Host, text: string): string {
+  const { lines } = host.ui.get()
+  const at = lines.indexOf(text)
+  return lines.at(at > 0 ? at - 1 : -1) ?? text
+}
