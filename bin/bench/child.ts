@@ -9,8 +9,8 @@ const STOP_LIMIT_MS = 10_000
 /** What a measured server tells its parent when it listens, and what it is asked. */
 export type Ready = { readonly url: string } & Readonly<Record<string, string>>
 export type Question = 'cpu' | 'memory' | 'loop' | 'stop'
-/** Bytes that the process has in memory now, and had at most. */
-export type Memory = { readonly now: number; readonly most: number }
+/** Bytes that the process has in memory now, and had at most; and that one of its own processes had. */
+export type Memory = { readonly now: number; readonly most: number; readonly childrenMost: number }
 /** Milliseconds between two turns of the process's event loop since this was last asked. */
 export type LoopDelay = { readonly p99: number; readonly most: number }
 

@@ -9,6 +9,7 @@ import { describeMachine, machineLine } from './machine.ts'
 import { paid } from './paid.ts'
 import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
 import { sdn } from './sdn.ts'
+import { services } from './services.ts'
 import { start } from './start.ts'
 import { storage } from './storage.ts'
 import { year } from './year.ts'
@@ -24,6 +25,7 @@ const sections: readonly Section[] = [
   { name: 'year', run: year },
   { name: 'sdn', run: sdn },
   { name: 'hostile', run: hostile },
+  { name: 'services', run: services },
 ]
 const MILLISECONDS_A_SECOND = 1_000
 

@@ -9,8 +9,11 @@ const BYTES_A_KILOBYTE = 1_024
 const NANOSECONDS_A_MILLISECOND = 1e6
 const P99 = 99
 
-/** The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned. */
-export function serve(ready: Ready, close: () => Promise<void>): void {
+/**
+ * The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned.
+ * @param childrenMost - bytes that a process of its own had in memory at most
+ */
+export function serve(ready: Ready, close: () => Promise<void>, childrenMost: () => number = () => 0): void {
   let turns: ReturnType<typeof monitorEventLoopDelay> | undefined
   process.on('message', (question: Question) => {
     if (question === 'cpu') {
@@ -18,7 +21,7 @@ export function serve(ready: Ready, close: () => Promise<void>): void {
       process.send?.(user + system)
     } else if (question === 'memory') {
       const most = process.resourceUsage().maxRSS * BYTES_A_KILOBYTE
-      process.send?.({ now: process.memoryUsage.rss(), most } satisfies Memory)
+      process.send?.({ now: process.memoryUsage.rss(), most, childrenMost: childrenMost() } satisfies Memory)
     } else if (question === 'loop') {
       process.send?.(delayOf(turns))
       // Its timer wakes the process, so it runs only where somebody asks.

@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { judge } from '../../daemon/features/first-party/text/sentiment.ts'
+import { summarize } from '../../daemon/features/first-party/text/summary.ts'
+import { x402Headers } from '../../src/api/endpoint/x402.ts'
+import { type Buyer, newBuyers, offerOf, sign } from './buyer.ts'
+import { type Child, type LoopDelay, launch } from './child.ts'
+import { figure, type Measured } from './report.ts'
+
+const PURCHASES = 100
+const AT_ONCE = 3
+const P99 = 0.99
+/** The design's: of the event loop under the costliest work, and of a search. */
+const LOOP_P99_MS = 50
+const CATALOG_P99_MS = 50
+const PROBE_PAUSE_MS = 20
+const IDLE_MS = 5_000
+const POLL_MS = 100
+const POLLS = 1_200
+const PERCENT = 100
+const MB = 2 ** 20
+/** Of four classes. */
+const ACCURACY_PERCENT = 75
+const STANDARD = { sentences: 4, words: 120 }
+
+/** How good what the house says of texts is, and how the daemon goes on turning while all functions are bought. */
+export async function services(): Promise<readonly Measured[]> {
+  return [...sentiment(), ...summaries(), ...(await purchases())]
+}
+
+function evaluation<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`../../fixtures/evaluation/${name}.json`, import.meta.url), 'utf8'))
+}
+
+/** Over lines that nobody looked at while the words were chosen. */
+function sentiment(): Measured[] {
+  const labelled = Object.entries(evaluation<Record<string, string[]>>('sentiment'))
+  const judged = labelled.flatMap(([label, lines]) => lines.map((line) => ({ label, said: judge(line).sentiment })))
+  const right = (rows: readonly { label: string; said: string }[]) => rows.filter(({ label, said }) => label === said)
+  const shares = labelled.map(([label]) => {
+    const rows = judged.filter((row) => row.label === label)
+    return `${label} ${right(rows).length} of ${rows.length}`
+  })
+  return [
+    {
+      name: `sentiment, accuracy over ${judged.length} labelled lines`,
+      values: [(right(judged).length / judged.length) * PERCENT],
+      unit: '%',
+      budget: { atLeast: ACCURACY_PERCENT },
+      detail: shares.join(', '),
+    },
+  ]
+}
+
+type Article = { readonly text: string; readonly keys: readonly string[] }
+
+/** What a reader has to learn from each, against as many first sentences. */
+function summaries(): Measured[] {
+  const articles = evaluation<Article[]>('summaries')
+  const coverage = (shorten: (text: string) => readonly string[]) => {
+    const kept = articles.map(({ text, keys }) => keys.filter((key) => shorten(text).join(' ').includes(key)).length)
+    const all = articles.reduce((sum, { keys }) => sum + keys.length, 0)
+    return (kept.reduce((sum, count) => sum + count, 0) / all) * PERCENT
+  }
+  const ours = coverage((text) => summarize([text], STANDARD))
+  const first = coverage((text) => (text.match(/[^.]*[a-z]\.(?= |$)/g) ?? []).slice(0, STANDARD.sentences))
+  return [
+    {
+      name: `summaries, facts kept over those of the first ${STANDARD.sentences} sentences`,
+      values: [ours / first],
+      budget: { atLeast: 1.2 },
+      detail: `${figure(ours)} % of the facts of ${articles.length} articles, first sentences ${figure(first)} %`,
+    },
+  ]
+}
+
+type Order = { readonly slug: string; readonly id: string; readonly input: unknown }
+
+async function purchases(): Promise<Measured[]> {
+  const [buyer] = newBuyers(1) as [Buyer]
+  const daemon = await launch('serve-services.ts', { wallets: [buyer.wallet] })
+  try {
+    const orders: readonly Order[] = JSON.parse(daemon.ready.orders ?? '[]')
+    const queue = Array.from({ length: PURCHASES }, (_, at) => orders[at % orders.length] as Order) // within bounds
+    await daemon.loop()
+    const idleReads = await readWhile(daemon, delay(IDLE_MS))
+    const idle = { reads: idleReads, loop: await daemon.loop() }
+    const outcomes: string[] = []
+    const lane = async () => {
+      for (let next = queue.shift(); next; next = queue.shift()) outcomes.push(await outcomeOf(daemon, buyer, next))
+    }
+    const reads = await readWhile(daemon, Promise.all(Array.from({ length: AT_ONCE }, lane)))
+    return figures({ daemon, reads, outcomes, offered: orders.length, idle })
+  } finally {
+    await daemon.stop()
+  }
+}
+
+type Bought = {
+  readonly daemon: Child
+  readonly reads: readonly number[]
+  readonly outcomes: readonly string[]
+  readonly offered: number
+  /** The same machine before anybody bought. */
+  readonly idle: { readonly reads: readonly number[]; readonly loop: LoopDelay }
+}
+
+async function figures({ daemon, reads, outcomes, offered, idle }: Bought): Promise<Measured[]> {
+  const loop = await daemon.loop()
+  const memory = await daemon.memory()
+  const failed = outcomes.filter((outcome) => outcome !== 'answered')
+  const while_ = `while ${outcomes.length} purchases of ${offered} functions run`
+  return [
+    {
+      name: `catalog p99 from another process, ${while_}`,
+      values: [p99(reads)],
+      unit: 'ms',
+      budget: { atMost: CATALOG_P99_MS },
+      detail: `before ${figure(p99(idle.reads))} ms; ${reads.length} reads; not answered: ${failed.join(', ') || 'none'}`,
+    },
+    {
+      name: `event loop p99 of the daemon, ${while_}`,
+      values: [loop.p99],
+      unit: 'ms',
+      budget: { atMost: LOOP_P99_MS },
+      detail: `before ${figure(idle.loop.p99)} ms; longest turn ${figure(loop.most)} ms; the site of the test turns in the same loop`,
+    },
+    {
+      name: 'memory of the daemon at most',
+      values: [memory.most / MB],
+      unit: 'MB',
+      budget: { informs: true },
+      detail: `afterwards ${figure(memory.now / MB)} MB; one browser at most ${figure(memory.childrenMost / MB)} MB`,
+    },
+  ]
+}
+
+/** A page that nobody asked for before, so that it is made. */
+async function readWhile({ ready }: Child, work: Promise<unknown>): Promise<number[]> {
+  const took: number[] = []
+  let isDone = false
+  const done = work.finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    const started = performance.now()
+    await (await fetch(`${ready.url}/v1/services/catalog?limit=20&max_price=${took.length + 1}`)).arrayBuffer()
+    took.push(performance.now() - started)
+    await delay(PROBE_PAUSE_MS)
+  }
+  await done
+  return took
+}
+
+function p99(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * P99)] ?? Number.NaN
+}
+
+type Answered = { readonly job_id?: string; readonly status?: string; readonly access_token?: string }
+
+async function outcomeOf({ ready: { url } }: Child, buyer: Buyer, { slug, id, input }: Order): Promise<string> {
+  const path = `/v1/services/${id}/purchase`
+  const body = JSON.stringify(input)
+  const payment = sign(buyer, await offerOf({ url, method: 'POST', path, body }))
+  const headers = { 'Content-Type': 'application/json', [x402Headers.paymentV2]: payment }
+  const response = await fetch(`${url}${path}`, { method: 'POST', headers, body })
+  const bought = (await response.json()) as Answered // as the contract has it
+  if (response.status !== 200) return `${slug} ${response.status}`
+  const status = bought.status === 'completed' ? 'completed' : await endOf(url, bought)
+  return ['completed', 'verified', 'released'].includes(status) ? 'answered' : `${slug} ${status}`
+}
+
+async function endOf(url: string, { job_id, access_token }: Answered): Promise<string> {
+  const headers = { Authorization: `Bearer ${access_token}` }
+  for (let poll = 0; poll < POLLS; poll += 1) {
+    const { status = '' } = (await (await fetch(`${url}/v1/jobs/${job_id}`, { headers })).json()) as Answered // the same
+    if (!['created', 'dispatched', 'in_progress'].includes(status)) return status
+    await delay(POLL_MS)
+  }
+  return 'never ended'
+}
