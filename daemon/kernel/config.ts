@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../../src/model/engine-config.ts'
+import type { EngineConfig } from '../../src/model/engines/config.ts'
 import type { LogLevel } from '../../src/model/log.ts'
 import type { Payee } from '../../src/model/payout.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CliError, usage } from '../cli/exit.ts'
-import { EngineConfig } from '../model/engine-config.ts'
+import { EngineConfig } from '../model/engines/config.ts'
 import type { Launch } from './launch.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../../src/core/time.ts'
-import type { EngineConfig } from '../../../src/model/engine-config.ts'
+import type { EngineConfig } from '../../../src/model/engines/config.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { web } from '../../kernel/web.ts'
