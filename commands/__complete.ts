@@ -31,6 +31,7 @@ export const command = defineCommand({
     next: z.boolean().default(false).meta({ description: 'a new word begins, which some shells cannot say' }),
     scoped: z.boolean().default(false).meta({ description: 'the flags of the line are in force already' }),
   }),
+  ownForm: true,
   examples: ['souk __complete --json -- services l', 'souk __complete --json --next -- endpoints list --status'],
   async run(context): Promise<{ total: number; candidates: readonly Candidate[] }> {
     const words = context.options.next ? [...context.args.words, ''] : context.args.words

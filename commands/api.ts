@@ -1,8 +1,10 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
+import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { readDocument } from '../src/cli/files/document.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type CurlLine, curlOf } from '../src/cli/nouns/curl.ts'
+import { fileFor, keptFor } from '../src/cli/nouns/kept-answers.ts'
 import { listMember } from '../src/cli/output.ts'
 import { type NextPage, nextOffset, pagesOf } from '../src/cli/paging.ts'
 import * as z from '../src/cli/params.ts'
@@ -32,6 +34,10 @@ const options = z.object({
   include: z.boolean().default(false).meta({ short: 'i', description: 'show status and headers too' }),
   paginate: z.boolean().default(false).meta({ description: 'follow the pages of a list, and put their rows into one' }),
   slurp: z.boolean().default(false).meta({ description: 'with --paginate: the pages as they came, in one array' }),
+  cache: Duration.optional().meta({
+    description: 'take an answer to the same GET that is not older; it is kept for you alone',
+    value: 'duration',
+  }),
   silent: z.boolean().default(false).meta({ description: 'print nothing of the answer' }),
   curl: z
     .boolean()
@@ -58,6 +64,7 @@ export const command = defineCommand({
     'souk api getCatalog --paginate --slurp',
     'souk api /v1/balance --curl',
     'souk api /health -i',
+    'souk api getCatalog --cache 10m -q .total',
   ],
   async run(context) {
     const { curl, include, paginate, silent } = refuseOdd(context)
@@ -115,7 +122,15 @@ async function headersOf(session: Session, call: RawCall): Promise<Readonly<Reco
 
 async function send(context: Host, session: Session, call: RawCall): Promise<RawAnswer> {
   const signed = { ...call, headers: await headersOf(session, call) }
-  if (isAdministrative(call) || context.globals.pay === 'none') return session.send(signed)
+  const { cache: maxAgeMs } = context.options
+  const ask = () => sendNow(context, session, signed)
+  if (maxAgeMs === undefined) return ask()
+  if (call.method !== 'GET') throw usage('--cache is about answers to a GET.')
+  return keptFor(context, { maxAgeMs, file: fileFor(session, signed), ask })
+}
+
+async function sendNow(context: Host, session: Session, signed: RawCall): Promise<RawAnswer> {
+  if (isAdministrative(signed) || context.globals.pay === 'none') return session.send(signed)
   const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
   return (await payFor(context, session, { ...signed, idempotencyKey })).answer
 }

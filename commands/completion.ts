@@ -32,6 +32,7 @@ export const command = defineCommand({
       .meta({ description: 'add the line to the start-up file of the shell, after a yes' }),
   }),
   ownText: true,
+  ownForm: true,
   examples: ['souk completion bash', 'souk completion zsh --install --yes'],
   async run({ args: { shell }, options, globals, io, system }) {
     const { line } = startUp[shell]

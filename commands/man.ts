@@ -26,6 +26,7 @@ export const command = defineCommand({
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'a command, a noun or a topic' }) }),
   options,
   ownText: true,
+  ownForm: true,
   examples: ['souk man services list', 'souk man --dir ./downloads --json'],
   async run(context) {
     const { args, entries, system, io } = context

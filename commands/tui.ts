@@ -12,19 +12,16 @@ import type { CockpitOptions } from '../src/tui/open.tsx'
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
 
-const palettes = ['default', 'cb', 'mono'] as const
 const themes = ['dark', 'light'] as const
 
 const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'where to begin' }) })
 const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'how often to ask anew', value: 'duration' }),
   readonly: z.boolean().default(false).meta({ description: 'without the keys that change data' }),
-  palette: z.enum(palettes).optional().meta({ description: 'colors: default, cb (for color blindness) or mono' }),
   theme: z
     .enum(themes)
     .optional()
     .meta({ description: 'ground of the terminal: dark or light; it is asked unless told' }),
-  ascii: z.boolean().default(false).meta({ description: 'signs of plain ASCII only' }),
 })
 type Host = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
@@ -35,6 +32,7 @@ export const command = defineCommand({
   description: 'Also what souk alone does on a terminal. In it, ? lists the keys.',
   args,
   options,
+  ownForm: true,
   examples: ['souk tui', 'souk tui crons --readonly'],
   async run(context) {
     checkTerminal(context)
@@ -103,20 +101,19 @@ function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
 }
 
 function lookOf(context: Host): CockpitOptions['look'] {
-  const { options, system } = context
+  const { io, options, system } = context
   return {
     palette: paletteOf(context),
-    ascii: options.ascii,
+    ascii: io.settings.ascii,
     theme: options.theme ?? wishedTheme(system.env) ?? 'dark',
     depth: depthOf(system.env),
   }
 }
 
-function paletteOf({ io, options, system }: Host): CockpitOptions['look']['palette'] {
-  const { color } = io.settings
+function paletteOf({ io, system }: Host): CockpitOptions['look']['palette'] {
+  const { color, palette } = io.settings
   if (color === 'never' || (color === 'auto' && system.env.NO_COLOR)) return undefined
-  const wished = palettes.find((name) => name === system.env.SOUK_PALETTE)
-  return options.palette ?? wished ?? 'default'
+  return palette
 }
 
 type Env = Readonly<Record<string, string | undefined>>

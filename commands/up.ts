@@ -1,6 +1,7 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
+import { type ClockMove, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
@@ -17,6 +18,10 @@ const DEMO_WORDS = ': three sellers and three buyers with months behind them; ac
 
 const options = z.object({
   ...launchOptions,
+  clock: z
+    .string()
+    .optional()
+    .meta({ description: 'business time: real, frozen, or from a time on that is ahead', value: 'real|frozen|time' }),
   traffic: Rate.optional().meta({ description: 'then have the people of the demo trade until ctrl-c', value: 'n/min' }),
   systemd: z.boolean().default(false).meta({ description: 'print a unit for it, and start nothing' }),
   foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
@@ -39,6 +44,7 @@ export const command = defineCommand({
     'souk up --tls --public-faucet --instance lan --help',
     'souk up --port 0 --json',
     'souk up --systemd',
+    'souk up --clock frozen --instance still --help',
   ],
   run: (context) => (context.options.traffic === undefined ? bringUp(context) : withTraffic(context)),
   ownText: true, // a unit is printed as it is; all else is this program's own, too
@@ -57,6 +63,7 @@ export const command = defineCommand({
       io.line(`  there     ${cyan(io.hint(`souk remote add shop ${data.lan_url} --fingerprint ${data.fingerprint}`))}`)
     }
     io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
+    if (data.clock !== null) io.line(`  clock     ${data.clock.state}   ${data.clock.now}`)
     io.line('  chain     sandbox (test money, nothing leaves this machine)')
     if (data.seed !== null) io.line(`  seeded    ${data.seed}${data.seed === DEMO ? DEMO_WORDS : ''}`)
     io.line(
@@ -75,6 +82,8 @@ type Running = ReturnType<typeof shown> & {
   /** What a new store was filled with. */
   readonly seed: string | null
   readonly public_url: string | null
+  /** Business time, where it was said. */
+  readonly clock: { readonly now: string; readonly state: string } | null
   readonly took_ms: number
 }
 type Up = Stopped | Running | Unit
@@ -98,7 +107,8 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
 }
 
 async function bringUp(context: Context): Promise<Up> {
-  const { foreground, traffic: _, systemd, ...typed } = context.options
+  const { foreground, traffic: _, systemd, clock: _clock, ...typed } = context.options
+  const move = clockMove(context.options)
   const launch = withDaemonSettings(context.places, typed)
   if (systemd) return (await import('../src/lifecycle/systemd.ts')).unitOf(context, launch)
   const startedAt = context.io.now()
@@ -127,8 +137,27 @@ async function bringUp(context: Context): Promise<Up> {
     seed: isNew && !started.alreadyRunning ? (launch.seed ?? null) : null,
     url,
     public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
+    clock: await clockAfter(context, move),
     took_ms: context.io.now() - startedAt,
   }
+}
+
+/** `frozen`, `real`, or a time from which it goes on. @throws CliError usage */
+function clockMove({ clock, foreground, systemd }: Context['options']): ClockMove | undefined {
+  if (clock === undefined) return undefined
+  if (foreground || systemd) {
+    throw usage('--clock is said to a daemon that runs, and this command only starts one.', {
+      next: ['souk clock freeze'],
+    })
+  }
+  if (clock === 'frozen') return { state: 'frozen' }
+  return clock === 'real' ? { state: 'running' } : { set: timeOf(clock), state: 'running' }
+}
+
+async function clockAfter(context: Context, move: ClockMove | undefined) {
+  if (move === undefined) return null
+  const { now, state } = await moveClock(await context.session(), move)
+  return { now, state }
 }
 
 function took(data: { already_running: boolean; took_ms: number; started_at: string }, now: number): string {

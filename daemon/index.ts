@@ -41,7 +41,7 @@ import { openRecover } from './ports/chain/signature.ts'
 import { type Clock, type MovableClock, movableClock, systemClock, UNMOVED } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
 import { type Log, openLog } from './ports/log.ts'
-import { systemTicker, type Ticker } from './ports/ticker.ts'
+import { type Ticker, tickerOf } from './ports/ticker.ts'
 import { allCollections, openStopped } from './stopped.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
@@ -89,7 +89,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     if (await storageOf(opened).isFull()) throw diskFull(config.dataDir)
     await dropReplaced(config.dataDir)
     const built = await buildContext({ config, ports, store, opened, log, machine })
-    return await listen(built, ports.ticker ?? systemTicker)
+    return await listen(built, ports.ticker ?? tickerOf(config.tickMs))
   } catch (error) {
     await store.close()
     throw error

@@ -3,9 +3,13 @@ import type { Api } from '../../src/api/index.ts'
 import { ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { unjudged } from '../../src/cli/files/object-file.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
+import { readSettings } from '../../src/cli/nouns/services/write.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
+
+type Change = NonNullable<Request<Api['updateParticipant']>['body']>
 
 export const command = defineCommand({
   name: 'account edit',
@@ -16,12 +20,21 @@ export const command = defineCommand({
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
     webhook: z.string().optional().meta({ description: 'where jobs and news are sent', value: 'url' }),
     capability: z.array(z.string()).default([]).meta({ description: 'what you can do; repeat it', value: 'word' }),
+    set: z
+      .array(z.string())
+      .default([])
+      .meta({ description: 'any member by its name, such as webhook_url=null', value: 'field=value' }),
     listable: z.enum(['yes', 'no', 'auto']).optional().meta({ description: 'whether the directory shows you' }),
   }),
-  examples: ['souk account edit --description "Reads charts"', 'souk account edit --listable yes --json'],
+  examples: [
+    'souk account edit --description "Reads charts"',
+    'souk account edit --listable yes --json',
+    `souk account edit --set 'capabilities=["charts"]'`,
+  ],
   async run(context) {
-    const { name, description, webhook, capability, listable } = context.options
-    const body: Request<Api['updateParticipant']>['body'] = {
+    const { name, description, webhook, capability, listable, set } = context.options
+    const body: Change = {
+      ...unjudged<Change>(readSettings(set)),
       ...compact({ name, description, webhook_url: webhook }),
       ...(capability.length === 0 ? {} : { capabilities: capability }),
       ...(listable === undefined ? {} : { listable: listable === 'auto' ? null : listable === 'yes' }),

@@ -1,15 +1,41 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { Duration } from '../../src/cli/duration.ts'
-import { moveClock, showMove } from '../../src/cli/nouns/clock.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
+import { cronNamed, moveClock, showMove } from '../../src/cli/nouns/clock.ts'
 import * as z from '../../src/cli/params.ts'
+import type { Session } from '../../src/cli/session.ts'
+
+/** What `--until` takes besides the name of a cron. */
+const NEXT_CRON = 'next-cron'
 
 export const command = defineCommand({
   name: 'clock advance',
   summary: 'move business time ahead; what falls due on the way happens in order',
   description: 'Test money only. Payment windows and signatures go by wall time, which is never moved.',
-  args: z.object({ duration: Duration.meta({ description: 'such as 90s, 48h, 31d' }) }),
-  options: z.object({}),
-  examples: ['souk clock advance 1h', 'souk clock advance 31d --json'],
-  run: async (context) => moveClock(await context.session(), { advance_ms: context.args.duration }),
+  args: z.object({ duration: Duration.optional().meta({ description: 'such as 90s, 48h, 31d' }) }),
+  options: z.object({
+    until: z
+      .string()
+      .optional()
+      .meta({ description: `${NEXT_CRON}, or the name of a cron: until it has run`, value: 'cron' }),
+  }),
+  examples: ['souk clock advance 1h', 'souk clock advance 31d --json', 'souk clock advance --until next-cron'],
+  async run({ args: { duration }, options: { until }, session }) {
+    if ((duration === undefined) === (until === undefined)) throw usage('Say how far: 31d, or --until next-cron.')
+    const open = await session()
+    return moveClock(open, { advance_ms: duration ?? (await waitFor(open, until ?? NEXT_CRON)) })
+  },
   view: showMove,
 })
+
+/** Business time until a cron is due, at least a moment: it may be due already. */
+async function waitFor(session: Session, until: string): Promise<number> {
+  const { now, next_cron } = await session.call('getClock', {})
+  const at = until === NEXT_CRON ? next_cron?.at : (await cronNamed(session, until)).next_run
+  if (at === undefined || at === null) {
+    throw new CliError('conflict', until === NEXT_CRON ? 'No cron is due.' : `${until} is paused: it is never due.`, {
+      next: ['souk crons list'],
+    })
+  }
+  return Math.max(1, Date.parse(at) - Date.parse(now))
+}

@@ -1,6 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
-import { moveClock, showMove } from '../../src/cli/nouns/clock.ts'
+import { moveClock, showMove, timeOf } from '../../src/cli/nouns/clock.ts'
 import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
@@ -10,9 +9,8 @@ export const command = defineCommand({
   options: z.object({}),
   examples: ['souk clock set 2030-01-31T00:00:00Z --dry-run', 'souk clock set 2030-01-31T00:00:00Z --dry-run --json'],
   async run(context) {
-    const at = Date.parse(context.args.time)
-    if (Number.isNaN(at)) throw usage(`"${context.args.time}" is no time such as 2099-01-31T00:00:00Z.`)
-    return moveClock(await context.session(), { set: new Date(at).toISOString() })
+    const set = timeOf(context.args.time)
+    return moveClock(await context.session(), { set })
   },
   view: showMove,
 })

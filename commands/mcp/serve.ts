@@ -15,6 +15,7 @@ export const command = defineCommand({
     readonly: z.boolean().default(false).meta({ description: 'only what changes and costs nothing' }),
     tools: z.string().optional().meta({ description: 'only these groups: services,jobs,threads', value: 'groups' }),
   }),
+  ownForm: true,
   examples: ['souk mcp', 'souk mcp --readonly --tools services,jobs'],
   endsItself: true,
   async *run(context): AsyncGenerator<never> {

@@ -6,8 +6,9 @@ import * as params from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { endpoints } from '../../src/client/endpoints.ts'
 import { originOf } from '../../src/client/origin.ts'
+import type { Places } from '../../src/client/paths.ts'
 import { fingerprintOf, type ShownCertificate, shownCertificate } from '../../src/client/pin.ts'
-import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
+import { addRemote, type Remote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, REQUEST_TIMEOUT_MS, readOnTheWay, TransportError } from '../../src/client/transport.ts'
 import { Address } from '../../src/core/codecs.ts'
 import { compact } from '../../src/core/record.ts'
@@ -36,6 +37,10 @@ export const command = defineCommand({
       .default(false)
       .meta({ description: 'send keys there over plain HTTP, where anybody on the way reads them; payments never' }),
     protected: params.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
+    keyStdin: params
+      .boolean()
+      .default(false)
+      .meta({ description: 'read the API key of the wallet’s account there from stdin' }),
     adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
   }),
   examples: [
@@ -50,7 +55,7 @@ export const command = defineCommand({
     wouldDo(globals, `add ${args.name}: ${url}, ${options.network}`)
     const fingerprint = await pinFor(url, { io, signal, said: options.fingerprint, timeoutMs: globals.timeoutMs })
     const terms = await termsOf(url, fingerprint)
-    const adminKey = options.adminKeyStdin ? (await io.stdin()).trim() : undefined
+    const keep = await keyKeeper({ io, places, as: globals.as }, options)
     const assets = terms.chain === undefined ? {} : { assets: [terms.chain.asset] }
     const remote = addRemote(places, {
       name: args.name,
@@ -61,7 +66,7 @@ export const command = defineCommand({
       ...(options.plainCredentials ? { plain_credentials: true } : {}),
       ...(options.protected ? { protected: true } : {}),
     })
-    if (adminKey) (await import('../../src/client/secrets.ts')).keepAdminKey(places, remote.name, adminKey)
+    await keep(remote)
     const credentials = !isReadable || options.plainCredentials ? 'sent' : 'withheld'
     return { name: remote.name, url, network: remote.network, fingerprint: fingerprint ?? null, credentials }
   },
@@ -75,20 +80,47 @@ export const command = defineCommand({
   },
 })
 
-type Asked = { readonly plainCredentials: boolean; readonly adminKeyStdin: boolean }
+type Asked = {
+  readonly plainCredentials: boolean
+  readonly keyStdin: boolean
+  readonly adminKeyStdin: boolean
+}
 type Place = { readonly url: string; readonly isReadable: boolean }
 
 /** @throws CliError usage for what makes no sense there, before a key is read. */
-function refuseOdd({ plainCredentials, adminKeyStdin }: Asked, { url, isReadable }: Place): void {
+function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: Asked, { url, isReadable }: Place): void {
   if (plainCredentials && !isReadable) {
     throw usage('--plain-credentials is about plain HTTP to another machine.', { facts: [url] })
   }
-  if (adminKeyStdin && isReadable && !plainCredentials) {
-    throw usage(`An admin key would go over plain HTTP to ${url}: anybody on the way could read it.`, {
+  if (keyStdin && adminKeyStdin) throw usage('stdin holds one key: --key-stdin, or --admin-key-stdin.')
+  if ((keyStdin || adminKeyStdin) && isReadable && !plainCredentials) {
+    throw usage(`A key would go over plain HTTP to ${url}: anybody on the way could read it.`, {
       facts: ['souk up --tls serves https over there, and prints how to add it here'],
       next: ['… --plain-credentials'],
     })
   }
+}
+
+type Keeping = { readonly io: Io; readonly places: Places; readonly as: string | undefined }
+
+/** Reads the key that stdin holds, before anything is added. @returns what keeps it, once there is where it belongs */
+async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin }: Asked) {
+  const holder = keyStdin ? await holderOf(places, as) : undefined
+  const secret = adminKeyStdin || keyStdin ? (await io.stdin()).trim() : ''
+  return async ({ name, url }: Remote): Promise<void> => {
+    if (secret === '') return
+    const { keepAdminKey, keepApiKey } = await import('../../src/client/secrets.ts')
+    if (holder === undefined) keepAdminKey(places, name, secret)
+    else keepApiKey(places, url, { wallet: holder, key: secret })
+  }
+}
+
+/** Address of the wallet whose account it is. @throws CliError usage */
+async function holderOf(places: Places, as: string | undefined): Promise<string> {
+  const { currentWallet } = await import('../../src/client/wallets.ts')
+  const address = currentWallet(places, as)?.address
+  if (address === undefined) throw usage('An API key is that of a wallet.', { next: ['souk wallet new main'] })
+  return address
 }
 
 async function termsOf(url: string, fingerprint: string | undefined): Promise<z.output<typeof Terms>> {

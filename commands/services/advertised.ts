@@ -2,7 +2,9 @@ import { namedSlugs } from '../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { unjudged } from '../../src/cli/files/document.ts'
 import { inputOptions, readInput } from '../../src/cli/nouns/services/input.ts'
+import { askedMembers } from '../../src/cli/nouns/services/input-form.ts'
 import * as z from '../../src/cli/params.ts'
+import { agreedTo } from '../../src/cli/wallet/agreed.ts'
 import { pay, quote } from '../../src/cli/wallet/paying.ts'
 import { type SentBody, wordsOf } from '../../src/client/call.ts'
 import { formatPrice } from '../../src/core/money.ts'
@@ -21,6 +23,7 @@ const endpoints = {
 const options = z.object({
   ...inputOptions,
   quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
+  interactive: z.boolean().default(false).meta({ description: 'be asked for the input, then for a yes to the price' }),
 })
 
 export const command = defineCommand({
@@ -36,14 +39,17 @@ export const command = defineCommand({
   async run(context) {
     const { slug } = context.args
     // What stands behind the path is not told: the instance judges the input.
-    const { input } = await readInput(context.io, {}, context.options)
+    const given = await readInput(context.io, {}, context.options)
+    const input = context.options.interactive ? await askedMembers(context.io, given.input) : given.input
     const session = await context.session()
     const asked = { body: unjudged<SentBody<'siteAudit'>>(input) }
     if (context.options.quote) {
       const offer = await quote(session, wordsOf(endpoints[slug], asked))
       return { slug, price: offer === undefined ? '$0.00' : formatPrice(offer.price), answer: null }
     }
-    const { answer, payment } = await pay(context, session, { endpoint: endpoints[slug], asked })
+    const what = { ...wordsOf(endpoints[slug], asked), title: `buy ${slug}`, input }
+    const host = context.options.interactive ? await agreedTo(context, session, what) : context
+    const { answer, payment } = await pay(host, session, { endpoint: endpoints[slug], asked })
     return { slug, price: formatPrice(payment.amount), answer }
   },
   view({ slug, price, answer }, io) {

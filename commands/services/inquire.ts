@@ -3,10 +3,12 @@ import { usage } from '../../src/cli/exit.ts'
 import { unjudged } from '../../src/cli/files/document.ts'
 import { inputFrom } from '../../src/cli/nouns/services/input.ts'
 import { checkNames } from '../../src/cli/nouns/services/input-check.ts'
+import { askedInput } from '../../src/cli/nouns/services/input-form.ts'
 import { findListing } from '../../src/cli/nouns/services/services.ts'
 import * as z from '../../src/cli/params.ts'
+import { agreedTo } from '../../src/cli/wallet/agreed.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
-import type { SentBody } from '../../src/client/call.ts'
+import { type SentBody, wordsOf } from '../../src/client/call.ts'
 import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -19,28 +21,34 @@ export const command = defineCommand({
       .array(z.string())
       .default([])
       .meta({ short: 'i', description: 'a member of the input instead', value: 'name=value' }),
+    interactive: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'be asked for each input, then for a yes to the price' }),
   }),
   examples: [
     'souk services inquire svc_0123456789abcdef -m "Could you do ten at once?"',
     'souk services inquire svc_0123456789abcdef -i pages=12 --json',
   ],
   async run(context) {
-    const { message, input } = context.options
-    if ((message === undefined) === (input.length === 0)) throw usage('Say what you want: -m TEXT, or -i NAME=VALUE.')
+    const { message, input, interactive } = context.options
+    if (message === undefined && input.length === 0 && !interactive)
+      throw usage('Say what you want: -m TEXT, or -i NAME=VALUE, or be asked: --interactive.')
+    if (message !== undefined && (input.length > 0 || interactive))
+      throw usage('Say it once: -m TEXT, or the members of the input.')
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
-    const read = inputFrom(listing.input_schema, input)
+    const given = inputFrom(listing.input_schema, input)
+    const read = interactive ? await askedInput(context.io, listing, given) : given
     checkNames(listing, read.unknown)
     const text = message === '-' ? (await context.io.stdin()).trimEnd() : message
-    const { answer } = await pay(context, session, {
-      endpoint: 'inquire',
-      asked: {
-        params: { id: listing.id },
-        body: {
-          brief: text ?? unjudged<Exclude<SentBody<'inquire'>['brief'], string>>(read.input),
-        },
-      },
-    })
+    const asked = {
+      params: { id: listing.id },
+      body: { brief: text ?? unjudged<Exclude<SentBody<'inquire'>['brief'], string>>(read.input) },
+    }
+    const what = { ...wordsOf('inquire', asked), title: `ask about ${listing.name}`, input: read.input }
+    const host = interactive ? await agreedTo(context, session, what) : context
+    const { answer } = await pay(host, session, { endpoint: 'inquire', asked })
     return answer
   },
   view({ thread_id, service_id }, io) {

@@ -1,12 +1,20 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import type { Thread } from '../../src/cli/nouns/threads.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownId } from '../../src/cli/account.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { hasNews, newMessages } from '../../src/cli/nouns/read-threads.ts'
+import { readThread, type Thread } from '../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
+import type { Session } from '../../src/cli/session.ts'
 import { compact } from '../../src/core/record.ts'
 import { threadStatuses } from '../../src/model/thread.ts'
 
 const PAGE_ROWS_MAX = 100
+
+type ThreadPage = WireAnswer<Api['listThreads']>
 
 const columns: readonly Column<Thread>[] = [
   { title: 'THREAD', value: ({ thread_id }) => thread_id },
@@ -24,17 +32,35 @@ export const command = defineCommand({
   options: z.object({
     status: z.enum(threadStatuses).optional().meta({ description: 'in one state', value: 'state' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
+    unread: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'only with something that souk threads view has not shown yet' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk threads list', 'souk threads list --role provider --status negotiating --json'],
+  examples: [
+    'souk threads list',
+    'souk threads list --unread',
+    'souk threads list --role provider --status negotiating --json',
+  ],
   async run(context) {
-    const { limit, page, status, role } = context.options
+    const { limit, page, status, role, unread } = context.options
     const session = await context.session()
-    return session.call('listThreads', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, role }) },
-    })
+    const ask = (offset: number, rows: number) =>
+      session.call('listThreads', {
+        query: { limit: String(rows), offset: String(offset), ...compact({ status, role }) },
+      })
+    if (!unread) return ask((page - 1) * limit, limit)
+    const pages = {
+      ask: (at: NextPage | undefined) => ask(at !== undefined && 'offset' in at ? at.offset : 0, PAGE_ROWS_MAX),
+      rowsOf: ({ threads }: ThreadPage) => threads,
+      nextOf: (one: ThreadPage) => nextOffset(one, one.threads.length),
+    }
+    const threads = await unreadOf(context, session, await allRows(pages, ({ thread_id }) => thread_id))
+    const offset = (page - 1) * limit
+    return { threads: threads.slice(offset, offset + limit), total: threads.length, limit, offset }
   },
   rows: ({ threads }) => threads,
   columns,
@@ -43,3 +69,17 @@ export const command = defineCommand({
     io.note(threads.length === 0 ? 'no such conversation' : `${offset + 1} to ${offset + threads.length} of ${total}`)
   },
 })
+
+/** Those in which somebody else said something that was not shown here. */
+async function unreadOf(host: CommandContext<unknown, unknown>, session: Session, all: readonly Thread[]) {
+  const me = all.length === 0 ? '' : await ownId(session)
+  const countNew = await newMessages(host, session)
+  const found: Thread[] = []
+  for (const thread of all) {
+    const count = countNew(thread)
+    if (count === 0) continue
+    const own = thread.provider_id === me ? 'provider' : 'buyer'
+    if (hasNews(await readThread(host, session, thread.thread_id), count, own)) found.push(thread)
+  }
+  return found
+}

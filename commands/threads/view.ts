@@ -1,4 +1,5 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { markRead } from '../../src/cli/nouns/read-threads.ts'
 import { readThread, showMessage, showThread, type Thread, type ThreadMessage } from '../../src/cli/nouns/threads.ts'
 import * as z from '../../src/cli/params.ts'
 import { cyan } from '../../src/text/text.ts'
@@ -28,7 +29,10 @@ export const command = defineCommand({
 })
 
 async function read(context: Host): Promise<Thread> {
-  return readThread(context, await context.session(), context.args.thread)
+  const session = await context.session()
+  const thread = await readThread(context, session, context.args.thread)
+  await markRead(context, session, thread)
+  return thread
 }
 
 /** The conversation as it is, then each message that comes. */

@@ -27,6 +27,8 @@ export type Config = {
   readonly profile: 'local' | 'observed'
   readonly checkoutV2?: boolean
   readonly crons: boolean
+  /** How often is looked for what is due; 1 s unless set. */
+  readonly tickMs?: number
   /** Who gets what the marketplace earned; the operator gets all of it unless set (decisions §5). */
   readonly payees?: readonly Payee[]
   /** File or URL of the sanctions list; the synthetic sample unless set. */

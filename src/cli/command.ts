@@ -61,6 +61,8 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   readonly columns?: readonly Column<R>[]
   /** What it shows is this program's own text: line breaks in its data stay. */
   readonly ownText?: true
+  /** What it prints has one form alone, for a shell or a terminal: `SOUK_OUTPUT` says nothing about it. */
+  readonly ownForm?: true
   /** A stream that ends by itself after ctrl-c: what it still says on its way out is shown. */
   readonly endsItself?: true
   view(data: D, io: Io): void

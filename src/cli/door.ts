@@ -9,6 +9,7 @@ export type Start = {
   readonly chain: 'sandbox'
   readonly profile: 'local' | 'observed'
   readonly crons: boolean
+  readonly tickMs?: number
   readonly durability: 'full' | 'os'
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
   readonly publicUrl?: string

@@ -1,4 +1,5 @@
 import type { Usdc } from '../core/money.ts'
+import { palettes } from '../text/text.ts'
 
 /** A global option as data: commander, the environment and the help text derive from it. */
 export type GlobalOption = {
@@ -61,6 +62,14 @@ export const globalOptions = [
     choices: ['auto', 'always', 'never'],
     summary: 'color the output; NO_COLOR is respected',
   },
+  {
+    key: 'palette',
+    flags: '--palette <name>',
+    env: 'SOUK_PALETTE',
+    choices: palettes,
+    summary: 'colors: default, cb (for color blindness) or mono',
+  },
+  { key: 'ascii', flags: '--ascii', env: 'SOUK_ASCII', summary: 'signs of plain ASCII only, on a terminal' },
   { key: 'utc', flags: '--utc', env: 'SOUK_UTC', summary: 'times for people in UTC, instead of here' },
   { key: 'iso', flags: '--iso', summary: 'times for people as programs get them' },
   { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
@@ -85,8 +94,32 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
   return { ...Object.fromEntries(inherited), ...given }
 }
 
+/** In which form data is printed where no flag says it. */
+export const OUTPUT_VARIABLE = 'SOUK_OUTPUT'
+const outputs = ['human', 'json', 'ndjson', 'tsv'] as const
+const FORMS: readonly GlobalKey[] = ['json', 'ndjson', 'tsv', 'fields', 'jq', 'template']
+
+/** What the environment says of the form; undefined where it says nothing, or nothing that is one. */
+export function outputOf(env: Readonly<Record<string, string | undefined>>): (typeof outputs)[number] | undefined {
+  return outputs.find((one) => one === env[OUTPUT_VARIABLE])
+}
+
+/** The form that the environment names, unless a flag says one. @returns why not, for a word that is none */
+export function withOutput(
+  given: RawGlobals,
+  env: Readonly<Record<string, string | undefined>>,
+): RawGlobals | { readonly refusal: string } {
+  const said = env[OUTPUT_VARIABLE]
+  if (!said || FORMS.some((form) => given[form] !== undefined)) return given
+  const output = outputOf(env)
+  if (output === undefined) {
+    return { refusal: `${OUTPUT_VARIABLE} must be one of ${outputs.join(', ')}; it is "${said}".` }
+  }
+  return output === 'human' ? given : { ...given, [output]: true }
+}
+
 /** Options that may be kept with `souk config set`; remote and wallet have words of their own for that. */
-const KEPT: readonly GlobalKey[] = ['pay', 'maxPrice', 'timeout', 'noInput', 'color']
+const KEPT: readonly GlobalKey[] = ['pay', 'maxPrice', 'timeout', 'noInput', 'color', 'palette', 'ascii']
 export const keptOptions: readonly GlobalOption[] = globalOptions.filter(({ key }) => KEPT.includes(key))
 
 /** Fills what neither a flag nor the environment gave from what is kept. */

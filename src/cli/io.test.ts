@@ -114,10 +114,10 @@ describe('progress', () => {
 
 describe('text', () => {
   it('replaces what a terminal would act on, and keeps our own styles', () => {
-    expect(printable(`a\u0007\u001B[2Jb\u202Ec\u009Bd\r\ne\tf${bold('g')}`, false)).toBe(
+    expect(printable(`a\u0007\u001B[2Jb\u202Ec\u009Bd\r\ne\tf${bold('g')}`)).toBe(
       'a\uFFFD\uFFFD[2Jb\uFFFDc\uFFFDd\ne\tfg',
     )
-    expect(printable(bold('g'), true)).toBe('\u001B[1mg\u001B[0m')
+    expect(printable(bold('g'), 'default')).toBe('\u001B[1mg\u001B[0m')
   })
 
   it('escapes the same in JSON without changing the value', () => {

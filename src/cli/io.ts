@@ -1,5 +1,6 @@
 import { shortPath } from '../client/paths.ts'
-import { clip, jsonText, printable, unbroken, withoutMarks } from '../text/text.ts'
+import { inAscii } from '../text/ascii.ts'
+import { clip, jsonText, type PaletteName, printable, unbroken, withoutMarks } from '../text/text.ts'
 import { type TimeStyle, withShortTimes } from '../text/time.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
@@ -20,6 +21,9 @@ export type Format = 'human' | 'json' | 'ndjson' | 'tsv'
 export type IoSettings = {
   readonly format: Format
   readonly color: ColorChoice
+  readonly palette: PaletteName
+  /** On a terminal, signs of plain ASCII only. */
+  readonly ascii: boolean
   readonly quiet: boolean
   readonly verbose: boolean
   readonly debug: boolean
@@ -36,6 +40,8 @@ export type IoSettings = {
 export const plainSettings: IoSettings = {
   format: 'human',
   color: 'auto',
+  palette: 'default',
+  ascii: false,
   quiet: false,
   verbose: false,
   debug: false,
@@ -97,8 +103,8 @@ export type Io = {
 
 export function createIo(system: System, settings: IoSettings): Io {
   const isTty = system.stdout.isTTY === true
-  const colored = wantsColor(system, settings, isTty)
-  const out = (text: string) => void system.stdout.write(`${printable(text, colored)}\n`)
+  const palette = paletteFor(system, settings, isTty)
+  const out = (text: string) => void system.stdout.write(`${printable(signsFor(text, settings, isTty), palette)}\n`)
   // stderr is opened only when something is said there: most commands never do.
   let said = false
   const errTty = () => system.stderr.isTTY === true
@@ -155,7 +161,7 @@ export function createIo(system: System, settings: IoSettings): Io {
 }
 
 function asText(data: Uint8Array): string {
-  return printable(withoutMarks(Buffer.from(data).toString()), false)
+  return printable(withoutMarks(Buffer.from(data).toString()))
 }
 
 async function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8Array): Promise<void> {
@@ -167,11 +173,21 @@ async function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8
 function writeErr(system: System, settings: IoSettings, text: string): void {
   const isTerminal = system.stderr.isTTY === true
   const line = isTerminal ? timesIn(unbroken(text), system, settings) : unbroken(text)
-  system.stderr.write(`${printable(line, wantsColor(system, settings, isTerminal))}\n`)
+  const shown = signsFor(line, settings, isTerminal)
+  system.stderr.write(`${printable(shown, paletteFor(system, settings, isTerminal))}\n`)
 }
 
 function timesIn(text: string, { stdout, now }: System, { format, times: style }: IoSettings): string {
   return stdout.isTTY === true && format === 'human' ? withShortTimes(text, { style, now: now() }) : text
+}
+
+/** Data for programs is never rewritten, and what goes into a file has the signs that it has. */
+function signsFor(text: string, { ascii, format }: IoSettings, isTerminal: boolean): string {
+  return ascii && isTerminal && format === 'human' ? inAscii(text) : text
+}
+
+function paletteFor(system: System, settings: IoSettings, isTerminal: boolean): PaletteName | undefined {
+  return wantsColor(system, settings, isTerminal) ? settings.palette : undefined
 }
 
 function wantsColor(system: System, settings: IoSettings, isTty: boolean): boolean {
@@ -213,7 +229,7 @@ function spinner(system: System, text: string): Progress {
   let stopped = false
   let shown: { text: string; stop(): unknown } | undefined
   const columns = (system.stderr as { columns?: number }).columns ?? DEFAULT_COLUMNS
-  const fitted = () => clip(printable(unbroken(current), false), columns - 4)
+  const fitted = () => clip(printable(unbroken(current)), columns - 4)
   const show = async () => {
     const { default: ora } = await import('ora')
     if (stopped) return
@@ -255,7 +271,7 @@ function waitingLines({ say }: ProgressHost, text: string): Progress {
 async function confirm(io: Io, system: System, question: string): Promise<void> {
   if (io.settings.yes) return
   if (!io.canAsk) throw usage('This needs a yes and nobody can be asked.', { facts: [question], next: ['… --yes'] })
-  const answer = await readLine(system, `${printable(unbroken(question), false)} [y/N] `, false)
+  const answer = await readLine(system, `${printable(unbroken(question))} [y/N] `, false)
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('cancelled', 'Nothing was done.')
 }
 
@@ -264,7 +280,7 @@ async function ask(
   system: System,
   { question, flag, hidden = false }: { question: string; flag: string; hidden?: boolean },
 ): Promise<string> {
-  if (io.canAsk) return readLine(system, `${printable(unbroken(question), false)} `, hidden)
+  if (io.canAsk) return readLine(system, `${printable(unbroken(question))} `, hidden)
   throw usage(`An answer is needed and nobody can be asked: ${question}`, { next: [`… ${flag}`] })
 }
 

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { parseDuration } from '../cli/duration.ts'
 import * as z from '../cli/params.ts'
 import { publicOptions } from '../cli/public.ts'
 import { readJson, writeJson } from '../client/files.ts'
@@ -12,9 +13,15 @@ export const DEMO = 'demo'
 export const DEFAULT_PORT = 4_020
 export const PORT_MAX = 65_535
 const MAX_URL_CHARS = 2_048
+const TICK_MS_MIN = 100
+const TICK_MS_MAX = 60_000
 
 /** An on/off flag that must be told apart from one that was not given. */
 const OnOff = z.enum(['on', 'off']).meta({ value: 'on|off' })
+
+function isTick(ms: number | undefined): boolean {
+  return ms !== undefined && ms >= TICK_MS_MIN && ms <= TICK_MS_MAX
+}
 
 /** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
 export const launchOptions = {
@@ -42,6 +49,11 @@ export const launchOptions = {
   chain: z.enum(['sandbox']).default('sandbox').meta({ description: 'where payments settle' }),
   checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
+  tick: z
+    .string()
+    .refine((text) => isTick(parseDuration(text)), 'must be a duration from 100ms to 1m')
+    .optional()
+    .meta({ description: 'how often it looks for what is due; 1s unless given', value: 'duration' }),
   metricsOpen: z.boolean().default(false).meta({ description: 'GET /metrics without the admin key, on loopback' }),
   sdnSource: z
     .string()

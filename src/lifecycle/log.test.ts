@@ -86,7 +86,7 @@ describe('a record', () => {
       msg: 'refused \u001B[2J by\npayer',
       status: 402,
     })
-    expect(printable(recordLine(readRecord(line)), false)).toBe(
+    expect(printable(recordLine(readRecord(line)))).toBe(
       '2026-11-21T14:03:07.000Z warn  x402     refused \uFFFD[2J by payer status=402',
     )
   })

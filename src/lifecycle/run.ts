@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { CommandContext } from '../cli/command.ts'
 import type { RunningDaemon, Start } from '../cli/door.ts'
+import { parseDuration } from '../cli/duration.ts'
 import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { type DaemonRegistration, probe, processStartedMs, register, unregister } from '../client/discover.ts'
@@ -112,7 +113,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...others,
     ...(certificate ? { tls: certificate, hosts: [...certificate.names, ...(others.hosts ?? [])] } : {}),
     ...moneyConfig(launch),
-    ...compact({ engines: readEngines(launch) }),
+    ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
     ...compact({ seed: launch.seed === DEMO ? HOUSE : launch.seed, bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }

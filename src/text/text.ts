@@ -12,6 +12,17 @@ const sequences: Readonly<Record<string, string>> = {
   [styles.cyan]: '\u001B[36m',
 }
 
+/** Palettes: `cb` tells good and bad apart by blue and orange, `mono` by weight alone. */
+export const palettes = ['default', 'cb', 'mono'] as const
+export type PaletteName = (typeof palettes)[number]
+
+/** What a palette shows otherwise. */
+const otherwise: Readonly<Record<PaletteName, Readonly<Record<string, string>>>> = {
+  default: {},
+  cb: { [styles.green]: '\u001B[94m', [styles.red]: '\u001B[38;5;208m' },
+  mono: { [styles.red]: '\u001B[1m', [styles.green]: '', [styles.yellow]: '\u001B[1m', [styles.cyan]: '\u001B[4m' },
+}
+
 const mark = (style: keyof typeof styles) => (text: string) => (text === '' ? '' : styles[style] + text + OFF)
 export const bold = mark('bold')
 export const dim = mark('dim')
@@ -49,10 +60,11 @@ export function unbroken(text: string): string {
   return text.replace(LINE_BREAKS, BREAK_SIGN)
 }
 
-/** Text fit for a terminal: control and direction characters replaced, styles as sequences or dropped. */
-export function printable(text: string, colored: boolean): string {
+/** Text fit for a terminal: control and direction characters replaced, styles as sequences or, without a palette, dropped. */
+export function printable(text: string, palette?: PaletteName): string {
   const safe = text.replaceAll('\r\n', '\n').replace(CONTROLS, REPLACEMENT)
-  return safe.replace(MARKS, (found) => (colored ? (sequences[found] ?? '') : ''))
+  const own = palette && otherwise[palette]
+  return safe.replace(MARKS, (found) => (own === undefined ? '' : (own[found] ?? sequences[found] ?? '')))
 }
 
 /** One line of foreign text: as `printable`, and tabs and line ends as blanks. */

@@ -1,14 +1,38 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { bold } from '../../text/text.ts'
+import { bold, nearest } from '../../text/text.ts'
+import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import type { Session } from '../session.ts'
 
 type Clock = WireAnswer<Api['getClock']>
 type ClockChange = WireAnswer<Api['moveClock']>
-type Move = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
+export type ClockMove = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
-export function moveClock(session: Session, body: Move): Promise<ClockChange> {
+/** A time as people type it, for the wire. @throws CliError usage */
+export function timeOf(text: string): string {
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw usage(`"${text}" is no time such as 2099-01-31T00:00:00Z.`)
+  return new Date(at).toISOString()
+}
+
+/** A cron as it stands. @throws CliError not_found naming those that there are */
+export async function cronNamed(session: Session, name: string) {
+  const { crons } = await session.call('listCrons', {})
+  const found = crons.find((cron) => cron.name === name)
+  if (found !== undefined) return found
+  const known = crons.map((cron) => cron.name)
+  const near = nearest(name, known)
+  throw new CliError(
+    'not_found',
+    `There is no cron "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
+    {
+      facts: [`crons: ${known.join(', ')}`],
+    },
+  )
+}
+
+export function moveClock(session: Session, body: ClockMove): Promise<ClockChange> {
   return session.call('moveClock', { body })
 }
 

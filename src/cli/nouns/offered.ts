@@ -117,6 +117,11 @@ const storied: Source = async (host, wanted) => {
   return (await Promise.all([kinds.job, kinds.thread].map((kind) => ofKind(asker, kind, wanted)))).flat()
 }
 
+const untils: Source = async (host) => {
+  const { crons } = await (await host.session()).call('listCrons', {})
+  return plain(['next-cron', ...crons.map(({ name }) => name)])
+}
+
 const keys: Source = (host) => allKept(host).map(({ key, summary }) => ({ value: key, summary }))
 
 /** By command and member, by noun and member, or by the member alone; options with their dashes. */
@@ -125,6 +130,8 @@ const sources: Readonly<Record<string, Source>> = {
   'wallet name': wallets,
   'wallet who': wallets,
   '--remote': remotes,
+  '--diff': remotes,
+  '--until': untils,
   'remote name': remotes,
   'config key': keys,
   'config value': (_host, { before: [key = ''] }) => plain(choicesOf(key)),

@@ -47,7 +47,7 @@ export async function candidates(asking: Asking): Promise<readonly Candidate[]> 
 
 /** A word that is typed as it is shown: what acts on a terminal, or begins another line, is never offered. */
 function isWord(value: string): boolean {
-  return value !== '' && printable(withoutMarks(value), false) === value && !/[\t\n]/.test(value)
+  return value !== '' && printable(withoutMarks(value)) === value && !/[\t\n]/.test(value)
 }
 
 async function possible(asking: Asking, place: Place, current: string): Promise<readonly Candidate[]> {

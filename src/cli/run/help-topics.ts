@@ -2,7 +2,7 @@ import { clientLines } from '../../api/endpoint/published-clients.ts'
 import { pricePromises } from '../../api/price-promises.ts'
 import { keysOf } from '../../core/record.ts'
 import { exitMeanings, exits } from '../exit.ts'
-import { globalOptions } from '../globals.ts'
+import { globalOptions, OUTPUT_VARIABLE } from '../globals.ts'
 import { functions } from '../jq/functions.ts'
 
 const LINE_COLUMNS = 100
@@ -28,6 +28,7 @@ const environment = [
   ...globalOptions.flatMap((option) =>
     'env' in option ? [`${option.env.padEnd(VARIABLE_COLUMNS)}like ${option.flags.split(', ').at(-1)}`] : [],
   ),
+  `${OUTPUT_VARIABLE.padEnd(VARIABLE_COLUMNS)}form of data where no flag says one: human, json, ndjson, tsv`,
   `${'SOUK_PASSPHRASE_FILE'.padEnd(VARIABLE_COLUMNS)}file with the passphrase of an encrypted wallet`,
   `${'SOUK_PICTURES'.padEnd(VARIABLE_COLUMNS)}kitty, iterm, sixel or none: how this terminal draws, where it is not known by its name`,
   `${'NO_COLOR'.padEnd(VARIABLE_COLUMNS)}any value: no colors; CLICOLOR_FORCE=1 forces them`,

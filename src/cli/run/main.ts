@@ -5,7 +5,7 @@ import { spendingLine, spentAmounts } from '../budget.ts'
 import type { Entry, Group } from '../command.ts'
 import type { System } from '../env.ts'
 import { usage } from '../exit.ts'
-import { type RawGlobals, splitOptionalValues, withEnvironment, withKept } from '../globals.ts'
+import { outputOf, type RawGlobals, splitOptionalValues, withEnvironment, withKept, withOutput } from '../globals.ts'
 import { createIo, type Format, type Io, plainSettings } from '../io.ts'
 import { type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
 
@@ -18,14 +18,14 @@ export async function main(machine: System, commands: Commands): Promise<number>
   const system = actingAs(machine)
   const words = splitOptionalValues(helpWords(system.argv, commands))
   const budget = createBudget()
-  let io = createIo(system, { ...plainSettings, format: guessFormat(words), debug: words.includes('--debug') })
+  let io = createIo(system, { ...plainSettings, format: guessFormat(words, system), debug: words.includes('--debug') })
   try {
     const parsed = await parseBare(system, commands, words)
     if ('text' in parsed) {
       io.line(parsed.text)
       return 0
     }
-    const raw = keptBehind(withEnvironment(parsed.globals, system.env), system)
+    const raw = keptBehind(withEnvironment(formed(parsed, system), system.env), system)
     io = createIo(system, await settingsOf(raw))
     const { execute } = await import('./execute.ts')
     const code = await execute({ system, io, entries: commands.entries, parsed, raw, budget })
@@ -56,6 +56,13 @@ function tellSpending(io: Io, budget: Budget): void {
   const line = spendingLine(budget)
   if (line !== undefined)
     io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
+}
+
+/** @throws CliError usage for a form in the environment that is none */
+function formed({ command, globals }: Parsed, { env }: System): RawGlobals {
+  const found = command.ownForm ? globals : withOutput(globals, env)
+  if ('refusal' in found) throw usage(found.refusal)
+  return found
 }
 
 function keptBehind(raw: RawGlobals, { env }: System): RawGlobals {
@@ -96,7 +103,9 @@ function helpWords(argv: readonly string[], { entries }: Commands): readonly str
 }
 
 /** Errors of the parsing itself must already keep to the format that was asked for. */
-function guessFormat(words: readonly string[]): Format {
+function guessFormat(words: readonly string[], { env }: System): Format {
+  const said = outputOf(env)
+  if (said === 'json' || said === 'ndjson') return 'json'
   return words.some((word) =>
     ['--json', '--ndjson', '-q', '--jq', '-t', '--template', '--fields'].includes(word.split('=')[0] ?? word),
   )

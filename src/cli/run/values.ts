@@ -1,6 +1,6 @@
 import { type Usdc, usdc } from '../../core/money.ts'
 import { compact } from '../../core/record.ts'
-import { kebab, nearest } from '../../text/text.ts'
+import { kebab, nearest, palettes } from '../../text/text.ts'
 import type { Command } from '../command.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
@@ -55,6 +55,9 @@ function sentence({ message, given, choices }: Issue): string {
 
 /** Global flags as typed values. @throws CliError usage. */
 export async function readGlobals(raw: RawGlobals): Promise<Globals> {
+  if (raw.palette !== undefined && !palettes.some((one) => one === raw.palette)) {
+    throw usage(`--palette must be one of ${palettes.join(', ')}; you gave "${raw.palette}".`)
+  }
   if (raw.jq !== undefined && raw.template !== undefined) throw usage('-q and -t both say what is printed: choose one.')
   return {
     ...compact({
@@ -110,6 +113,8 @@ export function ioSettings(raw: RawGlobals): IoSettings {
   return {
     format: formatOf(raw),
     color,
+    palette: palettes.find((one) => one === raw.palette) ?? 'default',
+    ascii: raw.ascii === true,
     quiet: raw.quiet === true,
     verbose: raw.verbose === true,
     debug: raw.debug === true || (typeof raw.debug === 'string' && raw.debug !== '0'),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { palettes } from '../../text/text.ts'
 import { dim, good, grounded, strong } from './line.ts'
-import { depths, markTones, palettes, textTones, themes, themesOf } from './palettes.ts'
+import { depths, markTones, textTones, themes, themesOf } from './palettes.ts'
 import { channels, type Look, paint, stylesOf } from './theme.ts'
 
 /* Everybody can read it: contrast is reckoned as WCAG 2 does, against every ground that a terminal of the kind has. */

@@ -1,10 +1,10 @@
+import type { PaletteName } from '../../text/text.ts'
+
 /*
  * Colors by what they mean. A test computes the contrast of every text against every ground that a terminal of this
  * kind has, and against the grounds that are painted here.
  */
 
-export const palettes = ['default', 'cb', 'mono'] as const
-export type PaletteName = (typeof palettes)[number]
 export const themes = ['dark', 'light'] as const
 export type ThemeName = (typeof themes)[number]
 /** What a terminal can show: 24 bits, the 256 of xterm, or the 16 that its owner chose. */

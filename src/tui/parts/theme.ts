@@ -1,14 +1,7 @@
-import { widthOf } from '../../text/text.ts'
+import { inAscii } from '../../text/ascii.ts'
+import type { PaletteName } from '../../text/text.ts'
 import type { Line, Piece } from './line.ts'
-import {
-  type Depth,
-  type Ground,
-  type PaletteName,
-  type Theme,
-  type ThemeName,
-  type Tone,
-  themesOf,
-} from './palettes.ts'
+import { type Depth, type Ground, type Theme, type ThemeName, type Tone, themesOf } from './palettes.ts'
 
 export type Look = {
   /** Undefined where no color is wished at all. */
@@ -100,14 +93,6 @@ export function channels(rgb: string): readonly [number, number, number] {
   return [value >> 16, (value >> 8) & 0xff, value & 0xff]
 }
 
-// One column for one column, so that the plain signs never change a layout.
-const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    '●*○o‖#×x✓+✗X–-—-↩<▪+─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v⟳@▲^▼v▏_▌>⏎>',
-    '━=╸-┃|┳+┣+┗+┻+┛+▸>╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
-  ].flatMap((signs) => [...signs].flatMap((sign, i, all) => (i % 2 === 0 ? [[sign, all[i + 1] ?? '?']] : []))),
-)
-const NOT_ASCII = /[^\u0020-\u007E]/gu
 const RESET = '\u001B[0m'
 
 /** A row as the terminal gets it; where no color is wished it is plain text. */
@@ -118,7 +103,7 @@ export function paint(line: Line, look: Look): string {
 
 function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): string {
   const text = typeof piece === 'string' ? piece : piece.text
-  const shown = ascii ? text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char))) : text
+  const shown = ascii ? inAscii(text) : text
   if (styles === undefined || typeof piece === 'string' || shown === '') return shown
   const style = styleOf(piece, styles)
   return style === '' ? shown : `\u001B[${style}m${shown}${RESET}`

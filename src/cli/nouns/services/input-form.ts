@@ -27,6 +27,26 @@ export async function askedInput(io: Io, listing: Listing, given: ReadInput): Pr
   return { ...given, input }
 }
 
+/**
+ * Asks for members of an input of which no schema is known, `name=value` each, until an empty answer.
+ * @throws CliError usage without a terminal
+ */
+export async function askedMembers(io: Io, given: ReadInput['input']): Promise<ReadInput['input']> {
+  if (!io.canAsk) throw usage('A form needs a terminal.', { next: ['… -i name=value'] })
+  let input = given
+  for (let asked = 0; asked < MEMBERS_MAX; asked += 1) {
+    const answer = await io.ask('name=value, or nothing to go on:', { flag: '-i NAME=VALUE' })
+    if (answer.trim() === '') break
+    try {
+      input = { ...input, ...inputFrom({}, [answer.trim()]).input }
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+      io.warn(harmless(`✗ ${error.message}`))
+    }
+  }
+  return input
+}
+
 type Member = { readonly name: string; readonly summary: string; readonly isNeeded: boolean }
 
 /** One answer, judged by its own part of the schema; an empty one leaves out what is not needed. */
