@@ -77,7 +77,7 @@ it('the overview keeps its width and its money, and lets no control character th
       if (columns >= 60 && rows >= 18) expect(open.rows().filter((row) => row.startsWith('▌'))).toHaveLength(1)
       open.close()
     }),
-    { numRuns: 30 },
+    { numRuns: 30, endOnFailure: true },
   )
 })
 
@@ -133,7 +133,7 @@ describe('each screen keeps its width, its money and its ids', () => {
         expectWhole(open, { columns, rows })
         open.close()
       }),
-      { numRuns: 15 },
+      { numRuns: 15, endOnFailure: true },
     )
   })
 })

@@ -97,10 +97,10 @@ export function requestLines({ requests, rows, chosen, story, filter }: Model, a
 const columns: readonly ScreenColumn<AskedFacts>[] = [
   { title: 'TIME', value: ({ at }) => clockTime(at) },
   { title: 'ANSWER', value: statusWord },
-  { title: 'METHOD', value: ({ method }) => method, drop: 2 },
+  { title: 'METHOD', value: ({ method }) => method, drop: 3 },
   { title: 'PATH', value: ({ path }) => path, min: 16 },
-  { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right' },
-  { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 1 },
+  { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 1 },
+  { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 2 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
 ]
 

@@ -86,9 +86,10 @@ type Total = { readonly amount: string; readonly widest: number; readonly all: b
 function totalLine({ amount, widest, all, value }: Total, width: number): Line {
   const came = -sumOf(value, ['ext']).micros
   const at = NAME_COLUMNS + COUNT_COLUMNS + widest + 4
+  const agreed = ['= what came in − what left', '= in − out'].find((words) => widthOf(words) < width - at) ?? ''
   const told = `✗ came in ${shownMoney(formatAmount(came))}`
   const fault = bad(widthOf(told) < width - at ? told : '✗ not what came in')
-  const words = came === all ? dim('= what came in − what left') : fault
+  const words = came === all ? dim(agreed) : fault
   return placed(width, [
     [1, [strong('all of it')]],
     [NAME_COLUMNS + COUNT_COLUMNS + 1, [strong(amount)]],

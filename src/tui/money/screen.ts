@@ -136,10 +136,10 @@ function statusLine({ money, view: { ui, now } }: Model, width: number): Line {
 function columnsOf(now: number | undefined): readonly ScreenColumn<Waiting>[] {
   return [
     { title: 'WHAT', value: ({ id }) => id, exact: true },
-    { title: 'WHOSE', value: ({ owner }) => owner, exact: true, drop: 1 },
+    { title: 'WHOSE', value: ({ owner }) => owner, exact: true, drop: 2 },
     { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right', exact: true },
     { title: 'STATE', value: ({ state, isBad }) => (isBad ? bad(`✗ ${state}`) : state), min: 12 },
-    { title: 'NEXT', value: ({ next }) => next || '—' },
+    { title: 'NEXT', value: ({ next }) => next || '—', drop: 1 },
     { title: 'LEFT', value: ({ nextAt }) => leftWord(nextAt, now), align: 'right' },
   ]
 }

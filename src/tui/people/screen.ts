@@ -106,13 +106,13 @@ const tierWords: Readonly<Record<PersonFacts['tier'], Piece>> = {
 function columnsOf(now: number | undefined): readonly ScreenColumn<PersonFacts>[] {
   return [
     { title: 'NAME', value: ({ name, wallet }) => name || dim(shortAddress(wallet)), min: 12 },
-    { title: 'ROLE', value: ({ type }) => type },
-    { title: 'TIER', value: ({ tier }) => tierWords[tier] },
+    { title: 'ROLE', value: ({ type }) => type, drop: 2 },
+    { title: 'TIER', value: ({ tier }) => tierWords[tier], drop: 1 },
     { title: 'STANDING', value: ({ suspendedAt }) => (suspendedAt === undefined ? dim('● open') : bad('‖ suspended')) },
     { title: 'BALANCE', value: ({ available }) => strong(available), align: 'right', exact: true },
-    { title: 'HELD', value: ({ held }) => held, align: 'right', exact: true, drop: 3 },
-    { title: 'AGE', value: ({ createdAt }) => ageOf(createdAt, now), align: 'right', drop: 2 },
-    { title: 'PARTICIPANT', value: ({ id }) => id, exact: true, drop: 1 },
+    { title: 'HELD', value: ({ held }) => held, align: 'right', exact: true, drop: 5 },
+    { title: 'AGE', value: ({ createdAt }) => ageOf(createdAt, now), align: 'right', drop: 4 },
+    { title: 'PARTICIPANT', value: ({ id }) => id, exact: true, drop: 3 },
   ]
 }
 

@@ -24,7 +24,7 @@ export function besideLines(shown: ServicesShown): Line[] {
   return [
     rule(width, service.id, note),
     ...providerLines(service, width),
-    priceLine(service),
+    priceLine(service, width),
     memberLine('input', service.input, width),
     memberLine('result', service.result, width),
     hookLine(shown),
@@ -41,7 +41,7 @@ export function wholeLines(shown: ServicesShown): Line[] {
     ...labelled('delivery', service.delivery, width),
     blank,
     ...providerLines(service, width),
-    priceLine(service),
+    priceLine(service, width),
     blank,
     ...memberTable('input', service.input, width),
     blank,
@@ -70,10 +70,13 @@ function providerLines({ providerId, providerName, tier, trust, score, isNew }: 
 }
 
 /** Where the money of one sale goes. */
-function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts): Line {
+function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts, width: number): Line {
   if (price === '') return [label('price'), 'by quote: ask for one with an inquiry']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
-  return [label('price'), `buyer pays ${buyerPays}   provider gets ${providerGets}   platform ${fee}${percent}`]
+  const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
+  // An amount is there whole or not at all.
+  const wishes = parts.map((_, i) => parts.slice(0, parts.length - i).join('   '))
+  return [label('price'), wishes.find((words) => words.length <= width - LABEL_COLUMNS) ?? '']
 }
 
 function memberLine(name: string, members: readonly Member[], width: number): Line {
