@@ -207,7 +207,7 @@ async function runsCron(terminal: Terminal): Promise<void> {
 
 async function writes(terminal: Terminal, words: string): Promise<void> {
   await terminal.type('4')
-  const shown = (await terminal.see(/^▌ \S[^]*thr_[0-9a-f]{16}/m)).join('\n')
+  const shown = (await terminal.see(/^▌ \S[\s\S]*thr_[0-9a-f]{16}/m)).join('\n')
   const id = /thr_[0-9a-f]{16}/.exec(shown)?.[0] ?? ''
   await terminal.type('i')
   await terminal.see('WRITE A MESSAGE')
