@@ -4,9 +4,11 @@ import { offered } from '../src/cli/nouns/offered.ts'
 import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { type Candidate, candidates, type WantedValues } from '../src/cli/run/completion.ts'
+import { fieldsAfter, pathsAfter } from '../src/cli/run/members.ts'
 import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 import { clip, oneLine } from '../src/text/text.ts'
+import { schemasIn } from './help.ts'
 
 /** Somebody waits with a finger on the key: `--timeout` says otherwise. */
 const ANSWER_MS = 400
@@ -80,10 +82,18 @@ async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly C
   if (wanted.command?.name === 'snapshots restore') {
     return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
   }
+  if (wanted.isOption && (wanted.member === 'fields' || wanted.member === 'jq')) return printedBy(wanted)
   const over = new AbortController()
   const late = context.system.sleep(context.globals.timeoutMs ?? ANSWER_MS, over.signal).then(() => [])
   // Nobody is there to be told: what cannot be asked is not offered.
   const found = await Promise.race([offered(context, wanted).catch(() => []), late])
   over.abort()
   return found
+}
+
+/** Members of what a command prints, as its schema names them. */
+async function printedBy({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
+  const { definitions, outputs } = await import('./outputs.ts')
+  const printed = { shape: schemasIn(outputs)[command?.name ?? ''], named: schemasIn(definitions) }
+  return member === 'jq' ? pathsAfter(printed, begun) : fieldsAfter(printed, begun)
 }

@@ -62,6 +62,16 @@ describe('offered', () => {
     ['services view ', []],
     ['config set max', ['max-price']],
     ['restore ', []],
+    ['remote list --fields fing', ['fingerprint']],
+    ['remote list --fields=name,fing', ['--fields=name,fingerprint']],
+    ['clock advance --fields next_cron.', ['next_cron.name', 'next_cron.at']],
+    ['jobs view --fields escrow.st', ['escrow.status']],
+    ['remote list -q .', ['.total', '.remotes[]']],
+    ['remote list --jq .remotes[].fing', ['.remotes[].fingerprint']],
+    ['remote list --jq .remotes[]|.fing', []],
+    ['services list -q .services[].agent_price.', ['.services[].agent_price.fixed']],
+    ['clock show -q .next_cron.n', ['.next_cron.name']],
+    ['remote list --fields no.such.', []],
     ['no such ', []],
   ])('for "%s": %j', async (line, words) => {
     expect((await offered(line)).sort()).toEqual([...words].sort())
