@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toolPath } from '../../../fixtures/kit/tools.ts'
+import type { Site } from '../web/site.testkit.ts'
 
 /** The browser that tests drive; undefined: they are left out by name. */
 export const chromium = toolPath('chromium-headless-shell')
@@ -50,7 +51,7 @@ const hosts = [
 ]
 
 /** A page that tries every way out that a page has, to one port of this machine. */
-export function hostilePage(port: number): string {
+function hostilePage(port: number): string {
   const at = (path: string, host = '127.0.0.1') => `http://${host}:${port}/${path}`
   const ws = `127.0.0.1:${port}`
   const images = hosts.map((host, i) => `<img src="${at(`spelling-${i}`, host)}">`).join('')
@@ -89,8 +90,31 @@ for (const one of tries) try { window.tried += 1; Promise.resolve(one()).catch((
 }
 
 /** The worker of the page above, which lives on its own. */
-export const serviceWorker = (port: number) =>
+const serviceWorker = (port: number) =>
   `self.addEventListener('install', () => { fetch('http://127.0.0.1:${port}/service', { mode: 'no-cors' }); fetch('/posted', { method: 'POST', body: 'x' }) })`
+
+/** That page, and others that lead away by themselves. */
+export const hostilePages = (port: number): Site['pages'] => ({
+  '/': { body: hostilePage(port) },
+  '/service.js': { headers: { 'content-type': 'text/javascript' }, body: serviceWorker(port) },
+  '/redirect': { status: 302, headers: { location: `http://127.0.0.1:${port}/redirected` } },
+  '/redirect-file': { status: 302, headers: { location: 'file:///etc/passwd' } },
+  '/posted': { body: 'posted' },
+  '/from-worker': { body: 'x' },
+  '/meta': { body: `<meta http-equiv="refresh" content="0;url=http://127.0.0.1:${port}/meta"><p>x` },
+  '/script': { body: `<p>x<script>location = 'http://127.0.0.1:${port}/location'</script>` },
+  '/form': {
+    body: `<form method="post" action="http://127.0.0.1:${port}/form"></form><script>document.forms[0].submit()</script>`,
+  },
+  '/to-file': { body: `<p>x<script>location = 'file:///etc/passwd'</script>` },
+  '/to-view-source': { body: `<p>x<script>location = 'view-source:http://127.0.0.1:${port}/'</script>` },
+  '/to-chrome': { body: `<p>x<script>location = 'chrome://version'</script>` },
+  '/to-data': { body: `<p>x<script>location = 'data:text/html,<p>data'</script>` },
+  '/file': {
+    headers: { 'content-disposition': 'attachment; filename=x.bin', 'content-type': 'application/zip' },
+    body: 'x',
+  },
+})
 
 const LOOK_MS = 50
 const MAX_LOOKS = 400

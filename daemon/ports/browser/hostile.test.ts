@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openSite, type Site } from '../web/site.testkit.ts'
-import { chromium, hostilePage, openVictim, serviceWorker } from './browser.testkit.ts'
+import { chromium, hostilePages, openVictim } from './browser.testkit.ts'
 import { type BrowserEngine, openBrowsers } from './browser.ts'
 import type { BrowserPage } from './page.ts'
 
@@ -17,31 +17,9 @@ const MAX_LOOKS = 300
 let site: Site
 let victim: Awaited<ReturnType<typeof openVictim>>
 let engine: BrowserEngine
-const pagesOf = (port: number): Site['pages'] => ({
-  '/': { body: hostilePage(port) },
-  '/service.js': { headers: { 'content-type': 'text/javascript' }, body: serviceWorker(port) },
-  '/redirect': { status: 302, headers: { location: `http://127.0.0.1:${port}/redirected` } },
-  '/redirect-file': { status: 302, headers: { location: 'file:///etc/passwd' } },
-  '/posted': { body: 'posted' },
-  '/from-worker': { body: 'x' },
-  '/meta': { body: `<meta http-equiv="refresh" content="0;url=http://127.0.0.1:${port}/meta"><p>x` },
-  '/script': { body: `<p>x<script>location = 'http://127.0.0.1:${port}/location'</script>` },
-  '/form': {
-    body: `<form method="post" action="http://127.0.0.1:${port}/form"></form><script>document.forms[0].submit()</script>`,
-  },
-  '/to-file': { body: `<p>x<script>location = 'file:///etc/passwd'</script>` },
-  '/to-view-source': { body: `<p>x<script>location = 'view-source:http://127.0.0.1:${port}/'</script>` },
-  '/to-chrome': { body: `<p>x<script>location = 'chrome://version'</script>` },
-  '/to-data': { body: `<p>x<script>location = 'data:text/html,<p>data'</script>` },
-  '/file': {
-    headers: { 'content-disposition': 'attachment; filename=x.bin', 'content-type': 'application/zip' },
-    body: 'x',
-  },
-})
-
 beforeAll(async () => {
   victim = await openVictim()
-  site = await openSite(pagesOf(victim.port))
+  site = await openSite(hostilePages(victim.port))
   engine = openBrowsers({ web: site.web() })
 })
 afterAll(async () => {
@@ -93,7 +71,7 @@ describe.skipIf(chromium === undefined)('a hostile page', () => {
   it('would reach it without the guard: the page tries in earnest', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'souk-hostile-'))
     const aimed = await openVictim()
-    const open = await openSite(pagesOf(aimed.port))
+    const open = await openSite(hostilePages(aimed.port))
     const flags = [
       '--headless',
       '--no-sandbox',

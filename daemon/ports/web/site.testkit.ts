@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Resolve } from './connect.ts'
 import { WebError, type WebFailure } from './error.ts'
@@ -31,14 +32,19 @@ export type Site = {
 const NO_PORT = 0
 const toLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 
-export async function openSite(pages: Pages = {}): Promise<Site> {
+/** With a key and a certificate, it speaks https. */
+export async function openSite(
+  pages: Pages = {},
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<Site> {
   const asked: string[] = []
-  const server = createServer((req, res) => {
+  const answer: Responder = (req, res) => {
     asked.push(`${req.method} ${req.url}`)
     const page = pages[(req.url ?? '/').replace(/\?.*$/, '')] ?? { status: 404, body: 'not here' }
     if (typeof page === 'function') page(req, res)
     else res.writeHead(page.status ?? 200, { 'content-type': 'text/html', ...page.headers }).end(page.body ?? '')
-  })
+  }
+  const server = tls ? createTlsServer(tls, answer) : createServer(answer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -46,7 +52,7 @@ export async function openSite(pages: Pages = {}): Promise<Site> {
     pages,
     asked,
     port,
-    at: (path, host = 'site.test') => `http://${host}:${port}${path}`,
+    at: (path, host = 'site.test') => `${tls ? 'https' : 'http'}://${host}:${port}${path}`,
     web: (options = {}) =>
       openWeb({
         ownPort: () => NO_PORT,
