@@ -23,7 +23,8 @@ export const command = defineCommand({
   name: 'completion',
   heading: 'Other',
   summary: 'print what makes a shell complete words of souk',
-  description: 'The script asks souk itself, so it never grows old. --install adds one line to the start-up file.',
+  description:
+    'The script asks souk itself, so it never grows old. --install adds one line to the start-up file. The script for PowerShell was written by its documentation, and is tested only where PowerShell is there.',
   args: z.object({ shell: z.enum(shells).meta({ description: shells.join(', ') }) }),
   options: z.object({
     install: z

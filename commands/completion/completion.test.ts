@@ -105,6 +105,12 @@ describe('--install', () => {
     expect(readFileSync(file, 'utf8')).toBe('alias ll="ls -l"\nsource <(souk completion bash)\n')
   })
 
+  test('quotes for PowerShell what it would act on, whichever quotes somebody wrote', async () => {
+    const { out } = await souk('completion', 'powershell')
+    expect(out).toContain(String.raw`-match '[^\w./:+=-]'`)
+    expect(out).toContain('EscapeSingleQuotedStringContent($value)')
+  })
+
   test('says the line where the file is not known', async () => {
     const { code, err } = await souk('completion', 'powershell', '--install', '--yes')
     expect([code, err]).toEqual([2, expect.stringContaining('Invoke-Expression')])

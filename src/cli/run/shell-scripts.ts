@@ -69,6 +69,7 @@ end
 complete -c souk -f -a '(__souk_complete)'
 `
 
+// To PowerShell a curly quote ends a quoted text too: its own function knows all of them.
 const powershell = `
 Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -77,7 +78,8 @@ Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
   souk __complete --tsv @next -- @words 2>$null | ForEach-Object {
     $value, $summary = $_ -split "\`t", 2
     $shown = if ($summary) { $summary } else { $value }
-    $typed = if ($value -match '[^w./:@%+=-]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
+    $quoted = "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($value) + "'"
+    $typed = if ($value -match '[^\\w./:+=-]') { $quoted } else { $value }
     [System.Management.Automation.CompletionResult]::new($typed, $value, 'ParameterValue', $shown)
   }
 }
