@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Endpoint } from '../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../src/api/index.ts'
 import type { AnswerShape } from '../src/client/check.ts'
-import { idPrefixes } from '../src/core/id.ts'
+import { idPrefixes } from '../src/core/id-prefixes.ts'
 
 const folder = fileURLToPath(new URL('../src/client/', import.meta.url))
 const WRITTEN = '// Written by `npm run commands` from the contract; a test fails when it is stale.'

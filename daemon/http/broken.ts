@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { AppError } from '../../src/core/error.ts'
-import { idPrefixes } from '../../src/core/id.ts'
+import { idPrefixes } from '../../src/core/id-prefixes.ts'
 import { errorDocument } from '../endpoint/error-document.ts'
 import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'

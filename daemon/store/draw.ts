@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Entropy } from '../../src/core/entropy.ts'
-import { idPrefixes, type Noun } from '../../src/core/id.ts'
+import { idPrefixes, type Noun } from '../../src/core/id-prefixes.ts'
 import { type BlobStore, putText, readText } from './blobs.ts'
 import { StoreMisuse } from './errors.ts'
 import type { Store, Tx } from './port.ts'

@@ -15,6 +15,26 @@ type Tagged = readonly Part[]
 type Part = AnswerShape | number | boolean | null
 type Members = { readonly [name: string]: AnswerShape }
 
+type Optional<M> = Extract<keyof M, `${string}?`>
+/** What has a shape, of those that files of ours are said with. */
+export type Shaped<S> = S extends 's' | readonly ['/', string]
+  ? string
+  : S extends 'i' | readonly ['i', ...Part[]]
+    ? number
+    : S extends 'b'
+      ? boolean
+      : S extends readonly ['=', ...infer V]
+        ? V[number]
+        : S extends readonly ['[', infer E]
+          ? Shaped<E>[]
+          : S extends readonly ['{', infer E]
+            ? Record<string, Shaped<E>>
+            : S extends Members
+              ? { [K in Exclude<keyof S, Optional<S>>]: Shaped<S[K]> } & {
+                  [K in Optional<S> as K extends `${infer N}?` ? N : never]?: Shaped<S[K]>
+                }
+              : unknown
+
 /** Shapes as JSON, by name: those that several answers share. */
 type Shared = Readonly<Record<string, string>>
 
@@ -39,12 +59,17 @@ export class BadAnswer extends Error {
   }
 }
 
-type Fault = { readonly path: readonly string[]; readonly must: string }
+export type Fault = { readonly path: readonly string[]; readonly must: string }
 
 /** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
   const fault = faultOf(value, JSON.parse(shape), { shared, shapes: new Map(), patterns: new Map() })
   if (fault) throw new BadAnswer(fault)
+}
+
+/** The first value that is of another shape than the given one, which names no shared ones. */
+export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
+  return faultOf(value, shape, { shared: {}, shapes: new Map(), patterns: new Map() })
 }
 
 /** What is read of the tables once for an answer: shared shapes and patterns. */

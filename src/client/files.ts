@@ -11,9 +11,16 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, errnoOf } from '../core/error.ts'
+import { type AnswerShape, faultIn, type Shaped } from './check.ts'
 
 const PRIVATE_DIR_MODE = 0o700
 export const PRIVATE_FILE_MODE = 0o600
+
+/** Makes a folder that only its owner may enter. */
+export function privateDir(path: string): string {
+  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR_MODE })
+  return path
+}
 
 /** What a file of ours has to hold. */
 type Schema<T> = {
@@ -25,10 +32,16 @@ type Schema<T> = {
 }
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** Makes a folder that only its owner may enter. */
-export function privateDir(path: string): string {
-  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR_MODE })
-  return path
+/** The same said as answers are: the schema library costs more than a whole short command that reads such a file. */
+export function shaped<const S extends AnswerShape>(shape: S): Schema<Shaped<S>> {
+  return {
+    safeParse(value) {
+      const fault = faultIn(value, shape)
+      const holds = (_value: unknown): _value is Shaped<S> => fault === undefined
+      if (holds(value)) return { success: true, data: value }
+      return { success: false, error: { issues: fault ? [{ path: fault.path, message: fault.must }] : [] } }
+    },
+  }
 }
 
 /**
@@ -42,7 +55,12 @@ export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   const parsed = schema.safeParse(jsonOf(text))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw new AppError('invalid_request', `${path} is damaged: ${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}`)
+  throw damaged(path, `${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}`)
+}
+
+/** A file of ours that does not hold what we write. */
+export function damaged(path: string, why: string): AppError {
+  return new AppError('invalid_request', `${path} is damaged: ${why}`)
 }
 
 /** @returns undefined when the file is not there; other failures throw. */

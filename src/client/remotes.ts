@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { z } from 'zod'
-import { Address } from '../core/codecs.ts'
 import { AppError, invalidField, notFound } from '../core/error.ts'
-import { readJson, writeJson } from './files.ts'
+import { ADDRESS_SHAPE, toWallet, type Wallet } from '../core/hex.ts'
+import { compact } from '../core/record.ts'
+import type { Shaped } from './check.ts'
+import { readJson, shaped, writeJson } from './files.ts'
 import { originOf } from './origin.ts'
 import type { Places } from './paths.ts'
 import { LOCAL } from './settings.ts'
@@ -13,28 +14,32 @@ const REMOTE_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
 /** Networks a remote may be trusted with; real USDC is signed for only under `base` (decisions §4). */
 export const remoteNetworks = ['sandbox', 'devnet', 'base-sepolia', 'base'] as const
 
-const Remote = z.object({
-  url: z.string(),
-  network: z.enum(remoteNetworks),
-  /** Tokens of a sandbox or devnet that may be signed for, lower-case, learnt when it was added. */
-  assets: z.array(Address).optional(),
+const remoteShape = {
+  url: 's',
+  network: ['=', ...remoteNetworks],
+  /** Tokens of a sandbox or devnet that may be signed for, learnt when it was added. */
+  'assets?': ['[', ['/', ADDRESS_SHAPE.source]],
   /** SHA-256 of the one certificate that it may show, where no authority vouches for it. */
-  fingerprint: z.string().optional(),
+  'fingerprint?': 's',
   /** Credentials go there over plain HTTP: somebody trusts the way. Payments never do. */
-  plain_credentials: z.boolean().optional(),
+  'plain_credentials?': 'b',
   /** Changes ask for the remote's name to be typed. */
-  protected: z.boolean().optional(),
-})
-const Remotes = z.record(z.string(), Remote)
+  'protected?': 'b',
+} as const
+const Remotes = shaped(['{', remoteShape])
 
-export type Remote = z.output<typeof Remote> & { readonly name: string }
+type KeptRemote = Omit<Shaped<typeof remoteShape>, 'assets'> & { readonly assets?: readonly Wallet[] | undefined }
+export type Remote = KeptRemote & { readonly name: string }
 
 function fileOf(places: Pick<Places, 'config'>): string {
   return join(places.config, 'remotes.json')
 }
 
-function read(places: Pick<Places, 'config'>): z.output<typeof Remotes> {
-  return readJson(fileOf(places), Remotes) ?? {}
+function read(places: Pick<Places, 'config'>): Readonly<Record<string, KeptRemote>> {
+  const kept = Object.entries(readJson(fileOf(places), Remotes) ?? {})
+  return Object.fromEntries(
+    kept.map(([name, { assets, ...remote }]) => [name, { ...remote, ...compact({ assets: assets?.map(toWallet) }) }]),
+  )
 }
 
 /** Instances that were added, by name. */
@@ -47,7 +52,7 @@ export function listRemotes(places: Pick<Places, 'config'>): readonly Remote[] {
 /** @throws AppError not_found naming the remotes that exist. */
 export function getRemote(places: Pick<Places, 'config'>, name: string): Remote {
   const remotes = read(places)
-  const remote = remotes[name]
+  const remote = Object.hasOwn(remotes, name) ? remotes[name] : undefined
   if (remote) return { name, ...remote }
   const known = [LOCAL, ...Object.keys(remotes)].join(', ')
   throw new AppError('not_found', `Remote "${name}" is not known; there are: ${known}.`)

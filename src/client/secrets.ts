@@ -1,23 +1,21 @@
 import { join } from 'node:path'
-import { z } from 'zod'
 import { AppError } from '../core/error.ts'
-import { readJson, readText, writeJson } from './files.ts'
+import { readJson, readText, shaped, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
 /** Tokens of anonymous purchases, each kept for its job and for its conversation; the oldest are dropped. */
 const JOB_TOKENS_MAX = 2_000
 
-const Secrets = z.object({
+const Secrets = shaped({
   /** Admin credentials by remote. */
-  admin_keys: z.record(z.string(), z.string()).default({}),
+  'admin_keys?': ['{', 's'],
   /** API keys by `<instance> <wallet address>`. */
-  api_keys: z.record(z.string(), z.string()).default({}),
+  'api_keys?': ['{', 's'],
   /** Access tokens of jobs bought without an account, by `<instance> <job or thread id>`, oldest first. */
-  job_tokens: z.record(z.string(), z.string()).default({}),
+  'job_tokens?': ['{', 's'],
   /** What `listen` signs with when it hands events on. */
-  listen_secret: z.string().optional(),
+  'listen_secret?': 's',
 })
-type Secrets = z.output<typeof Secrets>
 
 /** Which instance a credential belongs to: its instance id where known, else its address. */
 export type InstanceKey = string
@@ -26,8 +24,8 @@ function fileOf(places: Pick<Places, 'config'>): string {
   return join(places.config, 'secrets.json')
 }
 
-function read(places: Pick<Places, 'config'>): Secrets {
-  return readJson(fileOf(places), Secrets) ?? { admin_keys: {}, api_keys: {}, job_tokens: {} }
+function read(places: Pick<Places, 'config'>) {
+  return { admin_keys: {}, api_keys: {}, job_tokens: {}, ...readJson(fileOf(places), Secrets) }
 }
 
 /** The local daemon's admin credential: a 0600 file that it writes at its first start (decisions §3). */

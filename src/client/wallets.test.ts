@@ -19,6 +19,7 @@ import {
 const CREATED_AT = '2026-11-21T00:00:00.000Z'
 const KEY = `0x${'4c'.repeat(32)}` as Hex
 const PASSPHRASE = 'correct horse battery'
+const BOX = { kdf: 'scrypt', n: 2, r: 1, p: 1, salt: '', cipher: 'aes-256-gcm', iv: '', data: '' }
 
 let places: { config: string }
 
@@ -122,5 +123,18 @@ describe('the keystore', () => {
     const { file } = await make('main')
     writeFileSync(file, '{"name":"main"')
     expect(() => getWallet(places, 'main')).toThrow(`${file} is damaged`)
+  })
+
+  it.each([
+    ['address', { address: '0x12' }],
+    ['private_key', { private_key: KEY.slice(0, 20) }],
+    ['it must hold one form of key', { private_key: undefined }],
+    ['encrypted.n', { encrypted: { ...BOX, n: 2 ** 21 } }],
+    ['it must hold one form of key', { encrypted: BOX }],
+    ['well_known', { well_known: false }],
+  ])('says that %s is wrong where a wallet is damaged, and signs nothing', async (said, change) => {
+    const { file } = await make('main')
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...change }))
+    await expect(unlockWallet(places, 'main', neverAsked)).rejects.toThrow(`${file} is damaged: ${said}`)
   })
 })

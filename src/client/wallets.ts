@@ -1,10 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
-import { Address, Bytes32 } from '../core/codecs.ts'
 import { AppError, invalidField } from '../core/error.ts'
-import { checksumAddress, type Hex } from '../core/hex.ts'
-import { readJson, removeFile, writeJson } from './files.ts'
+import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toBytes32, toWallet } from '../core/hex.ts'
+import type { Shaped } from './check.ts'
+import { damaged, readJson, removeFile, shaped, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 import { changeSettings, readSettings } from './settings.ts'
 
@@ -21,27 +20,26 @@ const SALT_BYTES = 16
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-const Encrypted = z.object({
-  kdf: z.literal('scrypt'),
-  n: z.int().max(2 ** 20),
-  r: z.int().max(32),
-  p: z.int().max(16),
-  salt: z.string(),
-  cipher: z.literal('aes-256-gcm'),
-  iv: z.string(),
+const encrypted = {
+  kdf: ['=', 'scrypt'],
+  n: ['i', null, 2 ** 20],
+  r: ['i', null, 32],
+  p: ['i', null, 16],
+  salt: 's',
+  cipher: ['=', 'aes-256-gcm'],
+  iv: 's',
   /** Ciphertext and its 16-byte tag, hex. */
-  data: z.string(),
+  data: 's',
+} as const
+type Encrypted = Shaped<typeof encrypted>
+const WalletFile = shaped({
+  name: 's',
+  address: ['/', ADDRESS_SHAPE.source],
+  created_at: 's',
+  'private_key?': ['/', BYTES32_SHAPE.source],
+  'encrypted?': encrypted,
+  'well_known?': ['=', true],
 })
-const WalletFile = z
-  .object({
-    name: z.string(),
-    address: Address,
-    created_at: z.string(),
-    private_key: Bytes32.optional(),
-    encrypted: Encrypted.optional(),
-    well_known: z.literal(true).optional(),
-  })
-  .refine((file) => (file.private_key === undefined) !== (file.encrypted === undefined), 'must hold one form of key')
 
 /** `plain`: a file that only its owner may read; `encrypted`: scrypt + AES-256-GCM under a passphrase. */
 export type Protection = 'plain' | 'encrypted'
@@ -120,7 +118,7 @@ export function getWallet(places: Config, name: string): NamedWallet {
   const { file, content } = load(places, name)
   return {
     name,
-    address: checksumAddress(content.address),
+    address: checksumAddress(toWallet(content.address)),
     protection: content.encrypted ? 'encrypted' : 'plain',
     created_at: content.created_at,
     file,
@@ -156,14 +154,19 @@ export function removeWallet(places: Config, name: string): void {
 export async function unlockWallet(places: Config, name: string, passphrase: () => Promise<string>): Promise<Hex> {
   const { content } = load(places, name)
   if (content.encrypted) return decrypt(content.encrypted, await passphrase(), name)
-  if (content.private_key) return content.private_key
+  const key = toBytes32(content.private_key ?? '')
+  if (key !== undefined) return key
   throw new TypeError(`wallet ${name} holds no key`)
 }
 
 function load(places: Config, name: string) {
   const file = fileOf(places, name)
   const content = readJson(file, WalletFile)
-  if (content) return { file, content }
+  if (content !== undefined) {
+    const isOneKey = (content.private_key === undefined) !== (content.encrypted === undefined)
+    if (!isOneKey) throw damaged(file, 'it must hold one form of key')
+    return { file, content }
+  }
   const known = walletNames(places).join(', ')
   throw new AppError('not_found', `Wallet "${name}" is not known; ${known ? `there are: ${known}` : 'there is none'}.`)
 }
@@ -184,12 +187,12 @@ async function addressOf(privateKey: Hex): Promise<Hex> {
 
 function keyFrom(text: string): Hex {
   const key = text.trim().toLowerCase()
-  const parsed = Bytes32.safeParse(key.startsWith('0x') ? key : `0x${key}`)
-  if (!parsed.success) throw invalidField('private key', 'must be 64 hex digits')
-  return parsed.data
+  const whole = toBytes32(key.startsWith('0x') ? key : `0x${key}`)
+  if (whole === undefined) throw invalidField('private key', 'must be 64 hex digits')
+  return whole
 }
 
-async function encrypt(privateKey: Hex, passphrase: string): Promise<z.output<typeof Encrypted>> {
+async function encrypt(privateKey: Hex, passphrase: string): Promise<Encrypted> {
   if (passphrase.length < PASSPHRASE_CHARS_MIN) {
     throw invalidField('passphrase', `needs at least ${PASSPHRASE_CHARS_MIN} characters`)
   }
@@ -208,7 +211,7 @@ async function encrypt(privateKey: Hex, passphrase: string): Promise<z.output<ty
   }
 }
 
-async function decrypt(box: z.output<typeof Encrypted>, passphrase: string, name: string): Promise<Hex> {
+async function decrypt(box: Encrypted, passphrase: string, name: string): Promise<Hex> {
   const { createDecipheriv } = await import('node:crypto')
   const key = await derive(passphrase, { n: box.n, r: box.r, p: box.p, salt: Buffer.from(box.salt, 'hex') })
   const data = Buffer.from(box.data, 'hex')

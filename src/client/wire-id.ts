@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import { idPrefixes, type Noun } from '../core/id.ts'
+import { idPrefixes, type Noun } from '../core/id-prefixes.ts'
 
 /** Whether a text has the form of an id: its prefix and 16 hex digits, nothing that a path could be led away by. */
 export function isId(noun: Noun, text: unknown): text is string {

@@ -1,10 +1,8 @@
 // Schemas of amounts and addresses, on the wire and in rows. What the values themselves are stands in `money.ts` and
 // `hex.ts`, which load no schema library: each short command counts amounts.
 import { z } from 'zod'
-import { ADDRESS_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
+import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from './money.ts'
-
-const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
 
 const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
 

@@ -6,6 +6,7 @@ declare const form: unique symbol
 export type Wallet = Hex & { readonly [form]: 'lower-case address' }
 
 export const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
+export const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
 const SIGNATURE_SHAPE = /^0x[0-9a-fA-F]{130}$/
 
 export function isAddress(text: string): text is Hex {
@@ -15,6 +16,11 @@ export function isAddress(text: string): text is Hex {
 /** 65 bytes: r, s and v. */
 export function isSignature(text: string): text is Hex {
   return SIGNATURE_SHAPE.test(text)
+}
+
+/** 32 bytes, in lower case; undefined for what is none. */
+export function toBytes32(text: string): Hex | undefined {
+  return BYTES32_SHAPE.test(text) ? `0x${text.slice(2).toLowerCase()}` : undefined
 }
 
 /** @param address - in any case. @throws RangeError when it is none: look at what strangers sent with `isAddress`. */

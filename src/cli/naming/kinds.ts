@@ -1,6 +1,6 @@
 import { isId } from '../../client/wire-id.ts'
 import { isAddress } from '../../core/hex.ts'
-import { idPrefixes, type Noun } from '../../core/id.ts'
+import { idPrefixes, type Noun } from '../../core/id-prefixes.ts'
 import { compact } from '../../core/record.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'

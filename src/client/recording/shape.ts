@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { idPrefixes } from '../../core/id.ts'
+import { idPrefixes } from '../../core/id-prefixes.ts'
 import { isObject } from '../../core/json.ts'
 import { clip, safe } from '../../text/text.ts'
 

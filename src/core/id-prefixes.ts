@@ -1,0 +1,27 @@
+// Apart from the schemas of ids: what a short command loads holds no schema library.
+
+/** Record prefixes (decisions §1): an id is prefix + 16 lower-case hex digits. */
+export const idPrefixes = {
+  service: 'svc_',
+  participant: 'p_',
+  job: 'job_',
+  thread: 'thr_',
+  message: 'msg_',
+  file: 'file_',
+  plan: 'plan_',
+  subscription: 'sub_',
+  product: 'prod_',
+  purchase: 'pur_',
+  posting: 'post_',
+  bid: 'bid_',
+  transaction: 'txn_',
+  event: 'evt_',
+  delivery: 'whd_',
+  trace: 'trc_',
+  verification: 'vat_',
+  receipt: 'rcp_',
+  payout: 'out_',
+  request: 'req_',
+} as const
+
+export type Noun = keyof typeof idPrefixes
