@@ -59,7 +59,7 @@ export class BadAnswer extends Error {
   }
 }
 
-export type Fault = { readonly path: readonly string[]; readonly must: string }
+type Fault = { readonly path: readonly string[]; readonly must: string }
 
 /** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
