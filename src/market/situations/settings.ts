@@ -1,4 +1,4 @@
-import { idPrefixes, type Noun } from '../../core/id.ts'
+import { idPrefixes, type Noun } from '../../core/id-prefixes.ts'
 import { type Json, parseJson } from '../../core/json.ts'
 import { isKeyOf } from '../../core/record.ts'
 import { disputeCategories } from '../../model/job.ts'
