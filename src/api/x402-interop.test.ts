@@ -9,7 +9,7 @@ import { sandboxCollections } from '../../daemon/ports/chain/sandbox/ledger.ts'
 import { openRecover } from '../../daemon/ports/chain/signature.ts'
 import { openMemoryStore } from '../../daemon/store/memory/open.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
-import { payFor402, readPaymentResponse } from '../client/pay.ts'
+import { chooseOffer, readPaymentResponse } from '../client/pay.ts'
 import { type PaymentRequirement, paymentWindows } from '../core/authorization.ts'
 import { checksumAddress, type Hex, toWallet } from '../core/hex.ts'
 import { usdc } from '../core/money.ts'
@@ -146,14 +146,13 @@ test('a poor wallet is told so, with an offer to pay again', async () => {
 
 test('our own client pays the same server', async () => {
   const unpaid = await fetch(`${origin}/v1/discover`)
-  const paid = await payFor402({
-    response: { status: unpaid.status, headers: unpaid.headers, body: await unpaid.json() },
-    account,
-    policy: { maxPrice: usdc(1_000_000n), network: 'sandbox', allowedAssets: [chain.asset.address] },
-    nonce: `0x${randomBytes(32).toString('hex')}`,
-    nowSeconds: unixSeconds(Date.now()),
-  })
-  if (!paid.ok) throw new Error(paid.message)
+  const chosen = chooseOffer(
+    { status: unpaid.status, headers: unpaid.headers, body: await unpaid.json() },
+    { maxPrice: usdc(1_000_000n), network: 'sandbox', allowedAssets: [chain.asset.address] },
+  )
+  if (!chosen.ok) throw new Error(chosen.message)
+  const nonce = `0x${randomBytes(32).toString('hex')}` as const
+  const paid = await chosen.sign({ account, nonce, nowSeconds: unixSeconds(Date.now()) })
   const response = await fetch(`${origin}/v1/discover`, { headers: paid.headers })
   expect(response.status).toBe(200)
   expect(readPaymentResponse(response.headers)).toMatchObject({ success: true })

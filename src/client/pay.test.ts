@@ -7,7 +7,7 @@ import { readPaymentHeader } from '../api/endpoint/x402-header.ts'
 import { authorizationDigest, circleUsdc, domainSeparator, paymentWindows } from '../core/authorization.ts'
 import { toWallet } from '../core/hex.ts'
 import { usdc } from '../core/money.ts'
-import { accountFromKey, type PayPolicy, payFor402, readPaymentResponse } from './pay.ts'
+import { accountFromKey, chooseOffer, type PayPolicy, readPaymentResponse } from './pay.ts'
 
 const nonce = `0x${'0c'.repeat(32)}` as const
 const policy: PayPolicy = { maxPrice: usdc(1_000_000n), network: 'sandbox', allowedAssets: [requirement.asset] }
@@ -30,8 +30,11 @@ function answer({ body, header }: { body: unknown; header: string }, versions: '
   return { status: 402, headers, body: versions === 'v2' ? {} : JSON.parse(JSON.stringify(body)) }
 }
 
+async function signChosen(chosen: ReturnType<typeof chooseOffer>) {
+  return chosen.ok ? chosen.sign({ account: buyer, nonce, nowSeconds: VECTOR_NOW_SECONDS }) : chosen
+}
 const pay = (response: ReturnType<typeof answer>, change: Partial<PayPolicy> = {}) =>
-  payFor402({ response, account: buyer, policy: { ...policy, ...change }, nonce, nowSeconds: VECTOR_NOW_SECONDS })
+  signChosen(chooseOffer(response, { ...policy, ...change }))
 
 test.each([
   { versions: 'both', version: 2, header: 'PAYMENT-SIGNATURE' },

@@ -153,12 +153,6 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
   return refusal ?? refuse('malformed_offer', NO_OFFER)
 }
 
-/** Signs what `chooseOffer` chooses. */
-export async function payFor402({ response, policy, ...signer }: PayRequest): Promise<PayResult> {
-  const chosen = chooseOffer(response, policy)
-  return chosen.ok ? chosen.sign(signer) : chosen
-}
-
 const NO_OFFER = 'The 402 holds no payment offer that can be read.'
 
 /**

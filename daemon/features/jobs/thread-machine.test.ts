@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
 import { type Proposal, proposalStatuses } from '../../../src/model/thread.ts'
-import { allowedEvents, diagram, findTransition, type Machine, transition } from '../../kernel/machine.ts'
+import { describeMachine } from '../../kernel/machine.testkit.ts'
+import { allowedEvents, findTransition } from '../../kernel/machine.ts'
 import { proposalMachine, proposalStatusAt } from '../threads/proposal.ts'
 import { jobMachine, jobRoles, threadMachine, threadStatusOf } from './machine.ts'
 
@@ -56,63 +56,8 @@ const proposals = [
   ['open', 'expire', 'system', 'expired'],
 ] as const
 
-type AnyMachine = Machine<string, string, string, string>
-type Rows = readonly (readonly [from: string, event: string, by: string, to: string])[]
-const tables: readonly (readonly [string, AnyMachine, Rows])[] = [
-  ['thread', threadMachine, threads],
-  ['proposal', proposalMachine, proposals],
-]
-
-test.each(tables)(
-  '%s: every state, event and role is in the table or a 409 with what is allowed',
-  (_, machine, rows) => {
-    const events = [...new Set(machine.transitions.map(({ event }) => event))]
-    const attempts = machine.states.flatMap((from) =>
-      events.flatMap((event) => jobRoles.map((by) => ({ from, event, by }))),
-    )
-    expect(attempts.length).toBe(machine.states.length * events.length * jobRoles.length)
-    for (const attempt of attempts) {
-      const row = rows.find(
-        ([from, event, by]) => from === attempt.from && event === attempt.event && by === attempt.by,
-      )
-      const found = findTransition(machine, attempt)
-      expect([attempt, found?.to]).toEqual([attempt, row?.[3]])
-      if (found) continue
-      const refusal = refusalOf(() => transition(machine, attempt))
-      const instead = rows
-        .filter(([from, , by]) => from === attempt.from && by === attempt.by)
-        .map(([, event]) => event)
-      expect([refusal.code, refusal.status, refusal.extra.from]).toEqual(['invalid_transition', 409, attempt.from])
-      expect(refusal.extra.allowed).toEqual(instead)
-    }
-  },
-)
-
-function refusalOf(act: () => unknown): AppError {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
-
-test.each(tables)('%s: one row at most fits an attempt, and every state is reached', (_, machine) => {
-  for (const row of machine.transitions)
-    for (const from of row.from)
-      for (const by of row.by) {
-        const fits = machine.transitions.filter(
-          (one) => one.event === row.event && one.from.includes(from) && one.by.includes(by),
-        )
-        expect(fits).toEqual([row])
-      }
-  const [first = ''] = machine.states
-  expect(new Set([first, ...machine.transitions.map(({ to }) => to)])).toEqual(new Set(machine.states))
-  expect(diagram(machine).split('\n')).toHaveLength(
-    1 + machine.transitions.reduce((sum, { from }) => sum + from.length, 0),
-  )
-})
+describeMachine({ machine: threadMachine, roles: jobRoles, written: threads })
+describeMachine({ machine: proposalMachine, roles: jobRoles, written: proposals })
 
 test('a thread goes where its job goes, whatever happens to the job', () => {
   for (const from of jobStatuses)

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AppError } from '../../../src/core/error.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { tiers } from '../../../src/model/participant.ts'
 import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
-import { diagram, findTransition, type Machine, transition } from '../../kernel/machine.ts'
+import { describeMachine } from '../../kernel/machine.testkit.ts'
 import { isWished, isWithinTier, UNVERIFIED_MAX_BUDGET } from './audience.ts'
 import { bidMachine, bidRoles, bidStatusAt } from './bid-machine.ts'
 import { postingMachine, postingRoles, postingStatusAt } from './machine.ts'
@@ -26,50 +25,8 @@ const ofBids = [
   ['submitted', 'reject', 'system', 'rejected'],
 ] as const
 
-type AnyMachine = Machine<string, string, string, string>
-type Table = {
-  readonly name: string
-  readonly machine: AnyMachine
-  readonly roles: readonly string[]
-  readonly rows: readonly (readonly [from: string, event: string, by: string, to: string])[]
-}
-const tables: readonly Table[] = [
-  { name: 'posting', machine: postingMachine, roles: postingRoles, rows: ofPostings },
-  { name: 'bid', machine: bidMachine, roles: bidRoles, rows: ofBids },
-]
-
-describe.each(tables)('$name', ({ machine, roles, rows }) => {
-  const events = [...new Set(machine.transitions.map(({ event }) => event))]
-  const attempts = machine.states.flatMap((from) => events.flatMap((event) => roles.map((by) => ({ from, event, by }))))
-
-  test('every state, event and role is in the table, or a 409 with what is allowed', () => {
-    for (const { from, event, by } of attempts) {
-      const row = rows.find((one) => one[0] === from && one[1] === event && one[2] === by)
-      expect([from, event, by, findTransition(machine, { from, event, by })?.to]).toEqual([from, event, by, row?.[3]])
-      if (row) continue
-      const refusal = refusalOf(() => transition(machine, { from, event, by }))
-      const allowed = rows.filter((one) => one[0] === from && one[2] === by).map((one) => one[1])
-      expect([refusal.code, refusal.status, refusal.extra.from]).toEqual(['invalid_transition', 409, from])
-      expect([refusal.extra.allowed, refusal.extra.to]).toEqual([allowed, rows.find((one) => one[1] === event)?.[3]])
-    }
-  })
-
-  test('every state is reached, and the diagram has one arrow for each state that a row starts from', () => {
-    expect(new Set([machine.states[0], ...machine.transitions.map(({ to }) => to)])).toEqual(new Set(machine.states))
-    const arrows = machine.transitions.reduce((sum, { from }) => sum + from.length, 0)
-    expect(diagram(machine).split('\n')).toHaveLength(1 + arrows)
-  })
-})
-
-function refusalOf(act: () => unknown): AppError {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
+describeMachine({ machine: postingMachine, roles: postingRoles, written: ofPostings })
+describeMachine({ machine: bidMachine, roles: bidRoles, written: ofBids })
 
 test.each(postingStatuses)('time ends what is open, and the bids on it, and nothing else: %s', (status) => {
   const posting = { status, expires_at: 1_000 }

@@ -252,7 +252,6 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
     found: /\bchosen\.sign\(|\.sign\(\{ account/,
     files: ['src/client/pay.ts', 'src/client/spending/gate.ts', 'src/market/hand.ts', 'bin/library/client.ts'],
   },
-  { what: 'pays a 402 in one go', found: /\bpayFor402\(/, files: ['src/client/pay.ts'] },
   {
     what: 'sends a key that pays',
     found: /x-balance-auth/i,
