@@ -29,12 +29,14 @@ export const command = defineCommand({
   name: 'tui',
   heading: 'Daemon',
   summary: 'open the full-screen cockpit',
-  description: 'Also what souk alone does on a terminal. In it, ? lists the keys.',
+  description:
+    'Also what souk alone does on a terminal. In it, ? lists the keys. Without a terminal it is souk status; on a dumb one that status again and again.',
   args,
   options,
   ownForm: true,
   examples: ['souk tui', 'souk tui crons --readonly'],
   async run(context) {
+    if (await plainly(context)) return { closed: true }
     checkTerminal(context)
     await checkTarget(context)
     const options = cockpitOptions(context)
@@ -49,6 +51,23 @@ export const command = defineCommand({
   },
   view: () => undefined,
 })
+
+/**
+ * Where nothing can be drawn, the status stands for the cockpit: once in a pipe, anew and anew on a dumb terminal.
+ * @returns whether that was it
+ */
+async function plainly(context: Host): Promise<boolean> {
+  const { io, options, system, signal } = context
+  const isTerminal = system.stdout.isTTY === true && system.stdinIsTty
+  if (io.settings.format !== 'human' || (isTerminal && system.env.TERM !== 'dumb')) return false
+  for (;;) {
+    const { show } = await context.invoke(['status'])
+    show(io)
+    if (!isTerminal) return true
+    await system.sleep(Math.max(options.refresh, LEAST_REFRESH_MS), signal)
+    if (signal.aborted) return true
+  }
+}
 
 function checkTerminal({ io, system }: Host): void {
   const isTerminal = system.stdout.isTTY === true && system.stdinIsTty && system.env.TERM !== 'dumb'

@@ -135,7 +135,6 @@ describe('keys', () => {
     await type('?')
     await type('6?')
     expect(text()).not.toContain('run it now')
-    await type('?')
     await type('9')
     expect(rows()[2]).toMatch(/^─ Log ─/)
   })

@@ -8,6 +8,7 @@ import { ask, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
 import type { CommandLine, LineWord } from './shell/command-line.ts'
 import { commandDialog, commandIn, type Named, shownOn, whyNot } from './shell/commands.ts'
+import { shellCommand } from './shell/pause-dialog.ts'
 import type { Host, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker } from './shell/ui.ts'
 
@@ -129,7 +130,8 @@ function go(host: Host, screen: ScreenId, { filter, sort }: ListView): void {
 function runLine(host: Host, line: CommandLine, named: Named): void {
   const problem = whyNot(named)
   if (problem !== undefined) refuse(host, `${problem}.`)
-  else if (host.readonly) refuse(host, 'This cockpit is for reading: it runs no command.  → souk tui')
+  else if (host.readonly)
+    refuse(host, `This cockpit is for reading: it runs no command.  → ${shellCommand(host, ['tui'])}`)
   else ask(host, commandDialog(host, line, named))
 }
 

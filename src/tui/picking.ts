@@ -40,8 +40,8 @@ type PickerStep =
 
 /** One key in the help or the palette. */
 export function pickerKey(host: Host, picker: Picker, key: Key): PickerStep {
-  const isEmpty = picker.text === ''
-  if (key === 'esc' || (isEmpty && closing[picker.kind].includes(key))) return { to: 'close' }
+  const out = wayOut(picker, key)
+  if (out !== undefined) return out
   if (key === 'enter' || key === 'tab') return picked(host, picker, key)
   if (key === 'up' && picker.at === 0 && picker.kind === 'palette') {
     return { to: 'stay', picker: { ...picker, text: earlier(host, picker.text) } }
@@ -49,6 +49,12 @@ export function pickerKey(host: Host, picker: Picker, key: Key): PickerStep {
   if (key === 'up' || key === 'down') return { to: 'stay', picker: moved(host, picker, key === 'up' ? -1 : 1) }
   const text = written(picker.text, key)
   return { to: 'stay', picker: text === picker.text ? picker : { ...picker, at: 0, text } }
+}
+
+function wayOut({ kind, text }: Picker, key: Key): PickerStep | undefined {
+  if (key === 'esc' || (text === '' && closing[kind].includes(key))) return { to: 'close' }
+  // Nobody looks for a digit: from the help it leads to its screen.
+  return text === '' && kind === 'help' && /^\d$/.test(key) ? { to: 'key', key } : undefined
 }
 
 /** Where nothing is typed. */

@@ -6,6 +6,7 @@ import { ask, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { copy, copyCommand } from './shell/copy.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
+import { markAll, markChosen, meant } from './shell/marks.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
 import type { Host } from './shell/screen.ts'
 import {
@@ -142,13 +143,19 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   palette: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '', at: 0 } })),
   copyId({ host }) {
     const { ids } = host.face.current
-    const id = ids[chosenIndex(host.ui.get(), ids)]
-    if (id !== undefined) copy(host, id)
+    const meantIds = meant(host.ui.get(), ids, (id) => id)
+    if (meantIds.length > 0) copy(host, meantIds.join('\n'))
   },
   copyCommand({ host }) {
     const { ids, screen } = host.face.current
-    copyCommand(host, screen, ids[chosenIndex(host.ui.get(), ids)])
+    copyCommand(
+      host,
+      screen,
+      meant(host.ui.get(), ids, (id) => id),
+    )
   },
+  mark: onUi((ui, { face }) => markChosen(ui, face.current.ids)),
+  markAll: onUi((ui, { face }) => markAll(ui, face.current.ids)),
   refresh: ({ host }) => host.queries.refetch(),
   repaint: ({ repaint }) => repaint(),
   freeze: ({ host }) => {
@@ -160,10 +167,11 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   quit: ({ quit }) => quit(),
 }
 
-/** One step out: the message, then what is open, then the filter, then the screen. */
+/** One step out: the message, then what is open, then the marks, then the filter, then the screen. */
 function left(ui: Ui): Ui {
   if (ui.toast) return { ...ui, toast: undefined }
   if (ui.pane.open !== 'beside') return { ...ui, pane: paneBeside }
+  if (ui.marked[ui.screen]?.length) return { ...ui, marked: { ...ui.marked, [ui.screen]: [] } }
   if (ui.filters[ui.screen]) {
     return { ...ui, filters: { ...ui.filters, [ui.screen]: '' }, pages: { ...ui.pages, [ui.screen]: 0 } }
   }

@@ -368,6 +368,14 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('● trading')
     })
 
+    it('on a dumb terminal it is the status, looked at again and again, without a control sequence', async () => {
+      await terminal.line(`TERM=dumb ${process.execPath} ${ENTRY} tui --refresh 1s; echo "ended $?"`)
+      await terminal.see(/● running[\s\S]+● running/)
+      expect((await terminal.modes()).alternate).toBe(false)
+      await terminal.press('C-c')
+      await terminal.see('ended')
+    })
+
     it('colors and signs give way where they are not wanted', async () => {
       await start()
       expect(await terminal.colored()).toContain('\u001B[38;5;78m● trading')
@@ -384,14 +392,13 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
 })
 
 describe('without a terminal', () => {
-  it('the cockpit says so and exits 2', async () => {
-    const ended = await exec(process.execPath, [ENTRY, 'tui'], { env }).catch((error: unknown) => error)
-    expect(ended).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('The cockpit needs a terminal.'),
-    })
-    expect(ended).toMatchObject({ stderr: expect.stringMatching(/→ \S.* status/) })
+  it('the cockpit is the status', async () => {
+    expect(await souk('tui')).toContain('● running')
+  })
+
+  it('data is not what the cockpit is for: it says so and exits 2', async () => {
+    const ended = await exec(process.execPath, [ENTRY, 'tui', '--json'], { env }).catch((error: unknown) => error)
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/needs a terminal\..* status"/) })
   })
 
   it('souk alone is the status', async () => {

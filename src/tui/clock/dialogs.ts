@@ -60,7 +60,7 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
     command(values) {
       const move = moveOf(values.step, clock)
       const words = shellCommand(host, move?.words ?? ['clock', 'advance', '…'])
-      return saves(values) ? `souk snapshots save ${SNAPSHOT} --force && ${words}` : words
+      return saves(values) ? `${shellCommand(host, ['snapshots', 'save', SNAPSHOT, '--force'])} && ${words}` : words
     },
     async send(values) {
       const move = moveOf(values.step, clock)
@@ -76,11 +76,11 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
 
 const nowhere = { kind: 'failed', sentence: 'No cron runs by itself.', facts: [], next: ['souk crons list'] } as const
 
-async function moved({ link }: Host, { body }: Move, isKept: boolean): Promise<Outcome<Told>> {
-  const answer = await link.call('moveClock', { body, timeoutMs: MOVE_TIMEOUT_MS })
+async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outcome<Told>> {
+  const answer = await host.link.call('moveClock', { body, timeoutMs: MOVE_TIMEOUT_MS })
   if (!answer.ok) return answer
   const { now, runs_total: runs } = answer.value
-  const back = isKept ? `  → back: souk snapshots restore ${SNAPSHOT}` : ''
+  const back = isKept ? `  → back: ${shellCommand(host, ['snapshots', 'restore', SNAPSHOT])}` : ''
   return { ok: true, value: `${dateTime(Date.parse(now))} now, ${count(runs)} cron runs on the way.${back}` }
 }
 

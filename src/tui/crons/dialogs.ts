@@ -15,6 +15,7 @@ export function cronOf(host: Host, name: string): CronFacts | undefined {
 export function runDialog(host: Host, cron: CronFacts): DialogSpec {
   return {
     title: 'RUN A CRON NOW',
+    about: cron.name,
     facts: () => [
       ...targetFacts(host),
       ['', ''],
@@ -37,6 +38,7 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
   const paused = cron.more?.paused === true
   return {
     title: paused ? 'RESUME A CRON' : 'PAUSE A CRON',
+    about: cron.name,
     facts: () => [
       ...targetFacts(host),
       ['', ''],

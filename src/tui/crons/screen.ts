@@ -2,7 +2,6 @@ import type { Facts } from '../../core/filter.ts'
 import { clip, clockTime, shortSpan, span, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
-import { ask } from '../shell/ask.ts'
 import {
   byUrgency,
   type CronFacts,
@@ -13,6 +12,7 @@ import {
   runStrip,
 } from '../shell/cron-facts.ts'
 import { findingOf, narrowed, sortActions, sortedWords } from '../shell/finding.ts'
+import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
@@ -62,9 +62,11 @@ function factsOf(cron: CronFacts): Facts<typeof cronFields> {
 /** The chosen row is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
 function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
   const onChosen = (specOf: typeof runDialog) => () => {
-    const names = crons.map(({ name }) => name)
-    const cron = crons[chosenIndex(host.ui.get(), names)]
-    if (cron) ask(host, specOf(host, cron))
+    const rows = meant(host.ui.get(), crons, ({ name }) => name)
+    askAll(
+      host,
+      rows.map((cron) => specOf(host, cron)),
+    )
   }
   return { runCron: onChosen(runDialog), pauseCron: onChosen(cronPauseDialog) }
 }
@@ -117,8 +119,9 @@ export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   const top = filterLine(model, area.width)
   const room = area.height - top.length - 2 - drawerLines.length
   const height = Math.min(Math.max(1, model.crons.length), Math.max(1, room))
-  const { chosen, crons: rows } = model
-  const table = tableLines({ columns: columnsOf(model), rows, chosen, width: area.width, height })
+  const { chosen, crons: rows, ui } = model
+  const isMarked = ({ name }: CronFacts) => ui.marked.crons?.includes(name) ?? false
+  const table = tableLines({ columns: columnsOf(model), rows, isMarked, chosen, width: area.width, height })
   return [rule(area.width, `Crons ${model.total}`), ...top, table.head, ...table.body, ...drawerLines]
 }
 

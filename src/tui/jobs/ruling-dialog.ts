@@ -14,6 +14,8 @@ const outcomes = ['release', 'refund', 'split'] as const
 export function rulingDialog(host: Host, job: JobOnScreen): DialogSpec {
   return {
     title: 'DECIDE A DISPUTE',
+    about: `${job.id}  ${clip(job.serviceName, 30)}`,
+    amount: job.amount,
     facts: (values) => [
       ...targetFacts(host),
       ['', ''],

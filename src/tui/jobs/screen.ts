@@ -7,8 +7,9 @@ import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
-import { ask, refuse } from '../shell/ask.ts'
+import { refuse } from '../shell/ask.ts'
 import { findingOf, narrowed, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
+import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -119,11 +120,14 @@ function choosing({ ui }: Host): Face['actions'] {
 }
 
 function decide(host: Host, jobs: readonly JobOnScreen[]): void {
-  const ids = jobs.map(({ id }) => id)
-  const job = jobs[chosenIndex(host.ui.get(), ids)]
-  if (job === undefined) return
-  if (job.status === 'disputed') ask(host, rulingDialog(host, job))
-  else refuse(host, `${job.id} is ${job.status}: only a dispute is decided.  → v disputed`)
+  const rows = meant(host.ui.get(), jobs, ({ id }) => id)
+  const other = rows.find(({ status }) => status !== 'disputed')
+  if (other) refuse(host, `${other.id} is ${other.status}: only a dispute is decided.  → v disputed`)
+  else
+    askAll(
+      host,
+      rows.map((job) => rulingDialog(host, job)),
+    )
 }
 
 type Model = {
@@ -156,8 +160,10 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
   if (job === undefined) return [...head, blank, [dim(' no such job')]]
   const room = area.height - 3
+  const marks = new Set(view.ui.marked.jobs ?? [])
+  const isMarked = ({ id }: JobOnScreen) => marks.has(id)
   if (side > 0) {
-    const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: room })
+    const table = tableLines({ columns: columnsOf(now), rows, isMarked, chosen, width, height: room })
     const right = drawerLines(job, model, {
       width: side,
       height: area.height,
@@ -171,7 +177,7 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   }
   const drawer = drawerLines(job, model, { width, height: Math.ceil(room / LIST_SHARE), tabs })
   const height = Math.min(rows.length, room - drawer.length)
-  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height })
+  const table = tableLines({ columns: columnsOf(now), rows, isMarked, chosen, width, height })
   return [...head, table.head, ...table.body, ...drawer]
 }
 

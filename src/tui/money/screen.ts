@@ -10,6 +10,7 @@ import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -54,10 +55,11 @@ function viewNext({ ui }: Host): void {
 
 async function check(host: Host): Promise<void> {
   const answer = await audit(host.link)
-  if (!answer.ok) refuse(host, `${answer.problem.sentence}  → ${answer.problem.next[0] ?? 'souk status'}`)
+  if (!answer.ok)
+    refuse(host, `${answer.problem.sentence}  → ${answer.problem.next[0] ?? shellCommand(host, ['status'])}`)
   else if (answer.value.ok)
     showToast(host, { text: `✓ The books add up: ${answer.value.words}.`, tone: 'good', stays: false })
-  else refuse(host, `The books do not add up.  → souk money audit   ${answer.value.words}`)
+  else refuse(host, `The books do not add up.  → ${shellCommand(host, ['money', 'audit'])}   ${answer.value.words}`)
 }
 
 type Model = {

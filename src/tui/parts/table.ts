@@ -23,6 +23,7 @@ export type ScreenColumn<R> = {
 export type ScreenTable<R> = {
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
+  readonly isMarked?: (row: R) => boolean
   /** Index of the chosen row; -1 for none. */
   readonly chosen: number
   readonly width: number
@@ -31,6 +32,7 @@ export type ScreenTable<R> = {
 }
 
 const CHOSEN_MARK = '▌'
+const MARKED = '*'
 
 type Placed<R> = { readonly column: ScreenColumn<R>; readonly width: number }
 
@@ -43,7 +45,8 @@ export function tableLines<R>(table: ScreenTable<R>): { head: Line; body: Line[]
   const body = visible.map((row, i): Line => {
     const isChosen = first + i === table.chosen
     const cells = placed.flatMap((one, at) => cell(one, one.column.value(row), at))
-    return marked(sized([' '.repeat(MARK_COLUMNS), ...cells], table.width), isChosen)
+    const mark: Line = table.isMarked?.(row) ? [' ', accent(MARKED)] : [' '.repeat(MARK_COLUMNS)]
+    return marked(sized([...mark, ...cells], table.width), isChosen)
   })
   const missing = Array.from({ length: Math.max(0, table.height - body.length) }, () => [])
   return { head: sized(head, table.width), body: [...body, ...missing] }

@@ -26,6 +26,7 @@ export function tierDialog(host: Host, person: PersonFacts): DialogSpec {
   const { id } = person
   return {
     title: 'SET A TIER',
+    about: `${person.name || 'no name'}  ${id}`,
     facts: () => [
       ...targetFacts(host),
       ['', ''],
@@ -56,6 +57,7 @@ export function suspendDialog(host: Host, person: PersonFacts): DialogSpec {
   const isSuspended = person.suspendedAt !== undefined
   return {
     title: isSuspended ? 'LIFT A SUSPENSION' : 'SUSPEND SOMEBODY',
+    about: `${person.name || 'no name'}  ${id}`,
     facts: () => [
       ...targetFacts(host),
       ['', ''],

@@ -5,9 +5,9 @@ import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
-import { ask } from '../shell/ask.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { findingOf, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
+import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -33,8 +33,11 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   const raw = useMemo(() => (shown === undefined ? undefined : jsonLines(shown.raw)), [shown])
   const now = businessNow(useClock(host), view.now)
   const onChosen = (specOf: (host: Host, person: PersonFacts) => DialogSpec) => () => {
-    const person = people[chosenIndex(host.ui.get(), ids)]
-    if (person !== undefined) ask(host, specOf(host, person))
+    const rows = meant(host.ui.get(), people, ({ id }) => id)
+    askAll(
+      host,
+      rows.map((person) => specOf(host, person)),
+    )
   }
   const { open: _open, ...moving } = paneActions(host, raw, area)
   return {
@@ -79,6 +82,7 @@ function peopleLines(model: Model, area: ScreenArea): Line[] {
   const table = tableLines({
     columns: columnsOf(now),
     rows: people,
+    isMarked: ({ id }) => view.ui.marked.people?.includes(id) ?? false,
     chosen,
     width,
     height: Math.min(people.length, room),

@@ -10,6 +10,7 @@ import { refuse } from '../shell/ask.ts'
 import { findingOf, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -69,7 +70,10 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
 function onlyItsOwner(host: Host, ids: readonly string[], act: 'award' | 'cancel'): void {
   const id = ids[chosenIndex(host.ui.get(), ids)]
   if (id === undefined) refuse(host, 'No request is chosen.')
-  else refuse(host, `Only who asked for it may ${act}.  → souk requests ${act === 'award' ? 'bids' : 'cancel'} ${id}`)
+  else {
+    const command = shellCommand(host, ['requests', act === 'award' ? 'bids' : 'cancel', id])
+    refuse(host, `Only who asked for it may ${act}.  → ${command}`)
+  }
 }
 
 function statusOf({ requestView }: Ui): PostingStatus | undefined {

@@ -24,7 +24,8 @@ export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
       if (!answer.ok) return answer
       const { delivered, words } = answer.value
       if (delivered) return { ok: true, value: safe(`The endpoint took it: ${words}.`) }
-      return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → souk services edit ${id}`, tone: 'bad' } }
+      const mend = shellCommand(host, ['services', 'edit', id])
+      return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → ${mend}`, tone: 'bad' } }
     },
   }
 }

@@ -45,6 +45,8 @@ export type Action =
   | 'pauseCron'
   | 'edit'
   | 'palette'
+  | 'mark'
+  | 'markAll'
   | 'help'
   | 'quit'
   | 'quitNow'
@@ -71,6 +73,9 @@ export type Binding = {
   /** Changes data: not bound in a read-only cockpit. */
   readonly changes?: true
 }
+
+/** Screens on which one act can be about many rows. */
+const markable: readonly ScreenId[] = ['jobs', 'crons', 'people']
 
 /** Screens whose list can be sorted by each of its fields. */
 const lists: readonly ScreenId[] = ['jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people']
@@ -250,6 +255,8 @@ export const bindings: readonly Binding[] = [
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
+  { action: 'mark', keys: ['space'], group: 'ACT', label: 'mark it', on: markable },
+  { action: 'markAll', keys: ['*'], group: 'ACT', label: 'mark all, none', on: markable },
   { action: 'copyId', keys: ['y'], group: 'GO', label: 'copy its id' },
   { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },

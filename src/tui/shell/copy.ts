@@ -34,9 +34,9 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
   clock: () => ['clock', 'show'],
 }
 
-/** Copies the command that is the same as what is looked at. */
-export function copyCommand(host: Host, screen: ScreenId, id: string | undefined): void {
+/** Copies the commands that are the same as what is looked at. */
+export function copyCommand(host: Host, screen: ScreenId, ids: readonly string[]): void {
   const known = words[screen]
-  if (known === undefined || id === undefined) refuse(host, 'There is nothing chosen that a command would show.')
-  else copy(host, shellCommand(host, known(id)))
+  if (known === undefined || ids.length === 0) refuse(host, 'There is nothing chosen that a command would show.')
+  else copy(host, [...new Set(ids.map((id) => shellCommand(host, known(id))))].join(' && '))
 }

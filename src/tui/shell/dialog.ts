@@ -19,6 +19,9 @@ export type Values = Readonly<Record<string, string>>
 /** A change of data, before it is made: what it does, to whom, and the same as a shell command. */
 export type DialogSpec = {
   readonly title: string
+  /** Whom it is about, in one line, and the money that it is about: for many at once. */
+  readonly about?: string
+  readonly amount?: string
   /** Label and text, read anew for every frame: the counts are live. */
   readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
   readonly fields: readonly Field[]

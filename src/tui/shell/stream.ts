@@ -18,6 +18,8 @@ const MESSAGE_CHARS_MAX = 1_000_000
 export type LiveEvent = {
   readonly cursor: number
   readonly at: number | undefined
+  /** Of its transaction; undefined where the instance does not tell. */
+  readonly tx: number | undefined
   readonly type: string
   readonly subject: string
   /** What it says about itself, as `name value`. */
@@ -31,7 +33,8 @@ export type LiveEvent = {
 export type EventNames = Readonly<Record<'service' | 'buyer' | 'provider' | 'amount' | 'method', string>>
 
 function isSame(one: LiveEvent, other: LiveEvent): boolean {
-  return one.at === other.at && one.type === other.type && one.subject === other.subject
+  const isTogether = one.tx === undefined || other.tx === undefined ? one.at === other.at : one.tx === other.tx
+  return isTogether && one.type === other.type && one.subject === other.subject
 }
 
 /** `live`: connected. `waiting`: not yet, or no longer, and tried again. `denied`: no admin credential. */
@@ -194,7 +197,7 @@ function nameOf(name: string | null | undefined): string {
 export async function eventOf(message: string): Promise<LiveEvent | undefined> {
   const event = await readEvent('streamEvents', message)
   if (event === undefined) return undefined
-  const { cursor, at, type, subject, data, about } = event
+  const { cursor, at, tx, type, subject, data, about } = event
   const said = Object.entries(data)
     .filter(([, value]) => typeof value !== 'object')
     .slice(0, DETAILS_SHOWN)
@@ -202,6 +205,7 @@ export async function eventOf(message: string): Promise<LiveEvent | undefined> {
   return {
     cursor,
     at: time(at),
+    tx,
     type: text(type),
     subject: text(subject.id),
     detail: said.map(([name, value]) => `${name} ${value}`).join('  '),

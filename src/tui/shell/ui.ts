@@ -48,6 +48,8 @@ export type Ui = {
   readonly future: readonly ScreenId[]
   /** Chosen row by screen, by its id: the choice stays with the row when the list changes. */
   readonly chosen: Readonly<Partial<Record<ScreenId, string>>>
+  /** Rows by screen that the next act is about, by their ids. */
+  readonly marked: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   readonly filters: Readonly<Partial<Record<ScreenId, string>>>
   /** By which field a list is sorted, `-field` for the other way round. */
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
@@ -85,6 +87,7 @@ export function firstUi(screen: ScreenId): Ui {
     past: [],
     future: [],
     chosen: {},
+    marked: {},
     filters: {},
     sorts: {},
     typing: false,

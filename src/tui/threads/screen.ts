@@ -24,6 +24,7 @@ import { askAnyway, refuse } from '../shell/ask.ts'
 import { findingOf, narrowed, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { openLines, paneActions, placeWords } from '../shell/pane.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -94,18 +95,19 @@ function acts(host: Host, threads: readonly ThreadFacts[], me: string | undefine
   }
   const isProvider = ({ providerId }: ThreadFacts) => me === providerId
   const isParty = (thread: ThreadFacts) => isProvider(thread) || (me !== undefined && me === thread.buyerId)
-  const only = (words: string, command: string) => refuse(host, `${words}  → ${command}`)
+  const only = (words: string, ...command: readonly string[]) =>
+    refuse(host, `${words}  → ${shellCommand(host, ['threads', ...command])}`)
   return {
     write: on((thread) => askAnyway(host, writeDialog(host, thread, isParty(thread) ? 'party' : 'house'))),
     offer: on((thread) => {
       if (isProvider(thread)) askAnyway(host, offerDialog(host, thread))
-      else only(`Only ${thread.provider} names a price.`, `souk threads propose ${thread.id}`)
+      else only(`Only ${thread.provider} names a price.`, 'propose', thread.id)
     }),
     // Accepting pays, and the cockpit has no wallet: the command line shows the price and asks.
-    add: on(({ id, price }) => only(`Its buyer pays ${price || 'it'}.`, `souk threads accept ${id}`)),
+    add: on(({ id, price }) => only(`Its buyer pays ${price || 'it'}.`, 'accept', id)),
     remove: on((thread) => {
       if (isParty(thread)) askAnyway(host, declineDialog(host, thread))
-      else only('Only its two parties end it.', `souk threads decline ${thread.id}`)
+      else only('Only its two parties end it.', 'decline', thread.id)
     }),
   }
 }

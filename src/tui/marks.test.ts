@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Opened, openOn } from './cockpit.testkit.tsx'
+import { market } from './fixtures.testkit.ts'
+import { job, jobId, jobsOf } from './jobs/jobs.testkit.ts'
+
+const LIST = '/dashboard/api/admin/jobs'
+
+let open: Opened | undefined
+afterEach(() => open?.close())
+
+async function disputes() {
+  const all = [job(1, 'disputed'), job(2, 'disputed'), job(3, 'disputed'), job(4, 'dispatched')]
+  const ruled = Object.fromEntries(
+    all.map((one) => [`POST ${LIST}/${one.id}/resolve`, { ...one, status: 'refunded' as const }]),
+  )
+  const link = market({ [`GET ${LIST}`]: jobsOf(all), ...ruled })
+  open = await openOn({ link, screen: 'jobs' })
+  const sent = () => link.calls.flatMap(({ method, path }) => (method === 'POST' ? [path.split('/')[5]] : []))
+  return { ...open, sent, link }
+}
+
+describe('marked rows', () => {
+  it('are acted on together: one question with their count and sum, and a request for each', async () => {
+    const { type, text, sent, copied } = await disputes()
+    await type('vvv')
+    await type('  ')
+    expect(text().match(/^.\*/gm)).toHaveLength(2)
+    await type('D')
+    expect(text()).toContain('DECIDE A DISPUTE × 2')
+    expect(text()).toContain('2, $1.05 in all')
+    await type('rr\t\ttoo late\rc')
+    expect(copied.at(-1)).toMatch(/^souk admin jobs resolve \S+ --outcome refund .* && souk admin jobs resolve /)
+    expect(sent()).toEqual([])
+    await type('y')
+    expect(sent()).toEqual([jobId(1), jobId(2)])
+    expect(text()).toContain('2 of 2 done')
+  })
+
+  it('are told apart where one of them failed', async () => {
+    const { type, text, link, until } = await disputes()
+    link.answers[`POST ${LIST}/${jobId(2)}/resolve`] = () => ({
+      ok: false,
+      problem: { kind: 'failed', sentence: 'It was decided meanwhile.', facts: [], next: [] },
+    })
+    await type('vvv')
+    await type('*D')
+    await type('rr\t\ttoo late\ry')
+    await until(() => text().includes('2 of 3 done'))
+    expect(text()).toContain('It was decided meanwhile.')
+  })
+
+  it('give their ids, are none after esc, and none of another kind is acted on', async () => {
+    const { type, text, copied, until } = await disputes()
+    await type('*y')
+    expect(copied.at(-1)?.split('\n')).toHaveLength(4)
+    await type('D')
+    expect(text()).toContain('is dispatched: only a dispute is decided')
+    await type('\u001B')
+    await until(() => !text().includes('only a dispute'))
+    await type('\u001B')
+    await until(() => !/^.\*/m.test(text()))
+  })
+})

@@ -1,0 +1,99 @@
+import { dollars, microOf } from '../../text/money.ts'
+import { count } from '../../text/text.ts'
+import { ask, refuse } from './ask.ts'
+import type { DialogSpec, Field } from './dialog.ts'
+import { targetFacts } from './pause-dialog.ts'
+import type { Host } from './screen.ts'
+import { choose, chosenIndex, type Ui } from './ui.ts'
+
+/** Rows that one dialog acts on at most: each is a request of its own. */
+const TOGETHER_MAX = 50
+const NAMED = 5
+
+/** Ids of the marked rows that are in the list, in its order. */
+export function markedIn(ui: Ui, ids: readonly string[]): readonly string[] {
+  const marked = new Set(ui.marked[ui.screen] ?? [])
+  return ids.filter((id) => marked.has(id))
+}
+
+/** Marks the chosen row, or no longer, and goes on to the next. */
+export function markChosen(ui: Ui, ids: readonly string[]): Ui {
+  const at = chosenIndex(ui, ids)
+  const id = ids[at]
+  if (id === undefined) return ui
+  const marked = ui.marked[ui.screen] ?? []
+  const next = marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id]
+  return choose({ ...ui, marked: { ...ui.marked, [ui.screen]: next } }, ids, at + 1)
+}
+
+/** Marks all that are in sight of the list; where they are, none. */
+export function markAll(ui: Ui, ids: readonly string[]): Ui {
+  const isAll = ids.length > 0 && markedIn(ui, ids).length === ids.length
+  return { ...ui, marked: { ...ui.marked, [ui.screen]: isAll ? [] : ids } }
+}
+
+/** The marked rows, or the chosen one where none is. */
+export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): readonly T[] {
+  const ids = rows.map(idOf)
+  const marked = new Set(markedIn(ui, ids))
+  if (marked.size > 0) return rows.filter((row) => marked.has(idOf(row)))
+  return rows.slice(chosenIndex(ui, ids), chosenIndex(ui, ids) + 1)
+}
+
+/** One question for as many changes as there are rows: each is a request of its own, and is told by itself. */
+export function askAll(host: Host, specs: readonly DialogSpec[]): void {
+  const [first] = specs
+  if (first === undefined) return
+  if (specs.length > TOGETHER_MAX)
+    refuse(host, `${count(specs.length)} rows are marked: at most ${TOGETHER_MAX} at once.`)
+  else ask(host, specs.length === 1 ? first : together(host, first, specs))
+}
+
+function together(host: Host, first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
+  return {
+    title: `${first.title} × ${specs.length}`,
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['marked', `${count(specs.length)}${sumOf(specs)}`],
+      ...specs.slice(0, NAMED).map(({ about = '', title }): readonly [string, string] => ['', about || title]),
+      ...(specs.length > NAMED ? [['', `and ${count(specs.length - NAMED)} more`] as const] : []),
+    ],
+    fields: first.fields.map((field) => ofAll(field, specs)),
+    verb: `${first.verb} all`,
+    command: (values) => specs.map(({ command }) => command(values)).join(' && '),
+    async send(values) {
+      const wrong: string[] = []
+      for (const { about = '', send } of specs) {
+        const answer = await send(values)
+        if (!answer.ok) wrong.push(`${about}: ${answer.problem.sentence}`)
+      }
+      const done = `${count(specs.length - wrong.length)} of ${count(specs.length)} done`
+      return {
+        ok: true,
+        value: wrong.length === 0 ? `${done}.` : { text: `✗ ${done}. ${wrong.join('  ')}`, tone: 'bad' },
+      }
+    },
+  }
+}
+
+/** A value has to be good for each of them. */
+function ofAll(field: Field, specs: readonly DialogSpec[]): Field {
+  const all = specs.flatMap(({ fields }) => fields.filter(({ name }) => name === field.name))
+  return {
+    ...field,
+    check(value, values) {
+      for (const { check } of all) {
+        const wrong = check(value, values)
+        if (wrong !== undefined) return wrong
+      }
+      return undefined
+    },
+  }
+}
+
+function sumOf(specs: readonly DialogSpec[]): string {
+  const amounts = specs.flatMap(({ amount }) => (amount === undefined ? [] : [microOf(amount) ?? 0n]))
+  if (amounts.length === 0) return ''
+  return `, ${dollars(amounts.reduce((sum, one) => sum + one, 0n))} in all`
+}
