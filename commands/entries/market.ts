@@ -143,6 +143,11 @@ export const market: readonly EntryRow[] = [
     'get the whole catalog and a guide of requests that run here, for $0.001',
     () => import('../services/discover.ts'),
   ],
+  [
+    'services doctor',
+    'look a listing over as those who buy it would, and say what mends it',
+    () => import('../services/doctor.ts'),
+  ],
   ['services edit', 'change one of your listings', () => import('../services/edit.ts')],
   [
     'services inquire',

@@ -1,0 +1,160 @@
+import { type SentBody, wordsOf } from '../../../client/call.ts'
+import { askedBy } from '../../../client/pay.ts'
+import { AppError } from '../../../core/error.ts'
+import type { AnyObject } from '../../../core/json.ts'
+import { formatAmount, parseAmount, type Usdc } from '../../../core/money.ts'
+import { shellLine } from '../../../text/shell.ts'
+import { unjudged } from '../../files/document.ts'
+import type { RawCall, Session } from '../../session.ts'
+import type { Listing } from './services.ts'
+
+const PAYMENT_REQUIRED = 402
+/** Refusals of an unpaid purchase that are looked at here. */
+const LOOKED_AT = [400, PAYMENT_REQUIRED, 403, 404, 409, 410, 429, 503]
+/** Header in which the second generation of x402 reads its offer. */
+const OFFER_V2 = 'payment-required'
+/** What published clients of each generation pay unless told otherwise, micro-USDC. */
+const USUAL_LIMITS = [
+  { client: 'x402-fetch', limit: 100_000n },
+  { client: '@x402/fetch', limit: 1_000_000n },
+] as const
+const SHORT_CHARS = 20
+
+/** One look at a listing: what was found, and the command that mends it. */
+export type Finding = {
+  readonly check:
+    | 'status'
+    | 'input'
+    | 'example'
+    | 'deliverable'
+    | 'price'
+    | 'endpoint'
+    | 'x402 v1'
+    | 'x402 v2'
+    | 'buyer sees'
+  readonly state: 'ok' | 'warn' | 'fail'
+  readonly found: string
+  readonly mend: string | null
+}
+
+type Look = Finding | readonly Finding[]
+
+/** Looks a listing over, in the order in which a purchase meets it; `isOwn`: its endpoint is tried, too. */
+export async function diagnose(session: Session, listing: Listing, isOwn: boolean): Promise<readonly Finding[]> {
+  const { compileDeliverableSchema, compileInputSchema } = await import('../../../schema/schema.ts')
+  const { exampleInput } = await import('../../../schema/example.ts')
+  const input = compiled('input', listing, () => compileInputSchema(listing.input_schema))
+  const example = input.state === 'ok' ? exampleInput(listing.input_schema) : undefined
+  const looks: readonly Look[] = [
+    statusOf(listing),
+    input,
+    exampleOf(listing, example),
+    compiled('deliverable', listing, () => compileDeliverableSchema(listing.deliverable_schema)),
+    priceOf(listing),
+    await endpointOf(session, listing, isOwn),
+    await offersOf(session, listing, example ?? {}),
+    seenOf(listing),
+  ]
+  return looks.flat()
+}
+
+const fine = (check: Finding['check'], found: string): Finding => ({ check, state: 'ok', found, mend: null })
+const edit = ({ id }: Listing, setting: string) => shellLine`souk services edit ${id} --set ${setting}`
+
+function statusOf(listing: Listing): Finding {
+  if (listing.status === 'active') return fine('status', 'offered')
+  return { check: 'status', state: 'fail', found: 'not offered: nobody finds it', mend: edit(listing, 'status=active') }
+}
+
+function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () => unknown): Finding {
+  try {
+    compile()
+    return fine(check, 'its schema compiles')
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const mend = shellLine`souk services edit ${listing.id} --editor`
+    return { check, state: 'fail', found: error.message, mend }
+  }
+}
+
+function exampleOf(listing: Listing, example: unknown): Finding {
+  if (example !== undefined) return fine('example', `${JSON.stringify(example)} is taken`)
+  const found = 'no example satisfies its input_schema: buyers cannot try it; give its members "examples"'
+  return { check: 'example', state: 'warn', found, mend: shellLine`souk services edit ${listing.id} --editor` }
+}
+
+function priceOf(listing: Listing): Finding {
+  const { agent_price, price, provider_net_price: net, pricing_model } = listing
+  const asked = amountIn(agent_price.fixed)
+  if (asked === undefined) {
+    if (pricing_model === 'quote_required') return fine('price', 'agreed on in a conversation')
+    return { check: 'price', state: 'fail', found: 'it has none', mend: edit(listing, 'price=0.50') }
+  }
+  const found = `buyers pay $${formatAmount(asked)}, of the price ${price.fixed} its provider gets ${net.fixed}`
+  const refusing = USUAL_LIMITS.filter(({ limit }) => asked > limit).map(({ client }) => client)
+  if (refusing.length === 0) return fine('price', found)
+  const most = formatAmount(USUAL_LIMITS[refusing.length - 1]?.limit ?? asked)
+  const why = `${found}; ${refusing.join(' and ')} pay at most $${most} unless their users raise it`
+  return { check: 'price', state: 'warn', found: why, mend: null }
+}
+
+function amountIn(text: string | null): Usdc | undefined {
+  return text === null ? undefined : parseAmount(text.replace('$', ''))
+}
+
+async function endpointOf(session: Session, listing: Listing, isOwn: boolean): Promise<Finding> {
+  const { id, fulfillment_type, webhook_status: status } = listing
+  const work = shellLine`souk provide ${id} --exec COMMAND`
+  if (listing.first_party) return fine('endpoint', 'the marketplace itself does it')
+  if (status === 'polling') return fine('endpoint', 'its provider asks for its jobs')
+  const isInstant = fulfillment_type === 'instant'
+  if (!isOwn) {
+    if (status === 'healthy') return fine('endpoint', 'its provider answers')
+    return { check: 'endpoint', state: isInstant ? 'fail' : 'warn', found: `its provider: ${status}`, mend: null }
+  }
+  const tried = await session.call('testService', { params: { id } })
+  if (tried.delivered) return fine('endpoint', `it answered ${tried.status} in ${tried.latency_ms} ms`)
+  const why = tried.error ?? `it answered ${tried.status}`
+  const mend = isInstant ? edit(listing, 'webhook_url=URL') : work
+  return { check: 'endpoint', state: 'fail', found: `nobody takes its jobs: ${why}`, mend }
+}
+
+async function offersOf(session: Session, listing: Listing, input: AnyObject): Promise<readonly Finding[]> {
+  const { id, agent_price, pricing_model } = listing
+  if (pricing_model === 'quote_required') return []
+  const { opens: _opens, ...words } = wordsOf('purchaseService', { params: { id }, body: unjudged<SentBody<'purchaseService'>>(input) })
+  const call: RawCall = { ...words, accept: LOOKED_AT }
+  const { status, headers, body } = await session.send(call)
+  const price = amountIn(agent_price.fixed)
+  return (['x402 v1', 'x402 v2'] as const).map((check) => {
+    const mend = shellLine`souk buy ${id} --quote`
+    if (status !== PAYMENT_REQUIRED)
+      return { check, state: 'fail', found: `an unpaid purchase answers ${status} ${wordsIn(body)}`, mend }
+    // Each generation sees its own half: the first reads the body, the second the header.
+    const get = (name: string) => (check === 'x402 v2' ? (headers[name.toLowerCase()] ?? null) : null)
+    const asked = askedBy({ status, headers: { get }, body: check === 'x402 v1' ? body : null })
+    if (check === 'x402 v2' && get(OFFER_V2) === null) return { check, state: 'fail', found: 'there is no offer', mend }
+    if (!asked.ok) return { check, state: 'fail', found: asked.message, mend }
+    if (asked.price !== price)
+      return {
+        check,
+        state: 'fail',
+        found: `it asks $${formatAmount(asked.price)}, and says ${agent_price.fixed}`,
+        mend,
+      }
+    return fine(check, `$${formatAmount(asked.price)} on ${asked.network}, signed within ${asked.maxTimeoutSeconds} s`)
+  })
+}
+
+function wordsIn(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : ''
+}
+
+function seenOf(listing: Listing): Finding {
+  const { name, description, category, estimated_delivery, fulfillment_type, input_schema } = listing
+  const takes = Object.keys(typeof input_schema.properties === 'object' ? (input_schema.properties ?? {}) : {})
+  const words = `"${name}" in ${category}, ${fulfillment_type}, ${estimated_delivery}; takes ${takes.join(', ') || 'anything'}`
+  if (description.trim().length >= SHORT_CHARS) return fine('buyer sees', words)
+  const found = `${words}; its description says little`
+  return { check: 'buyer sees', state: 'warn', found, mend: edit(listing, 'description=…') }
+}
