@@ -1,13 +1,13 @@
 import { ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { diagnose, type Finding } from '../../src/cli/nouns/services/diagnosis.ts'
+import { diagnose, type ListingFinding } from '../../src/cli/nouns/services/diagnosis.ts'
 import { findListing } from '../../src/cli/nouns/services/services.ts'
 import type { Column } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { AppError } from '../../src/core/error.ts'
 import { bold, cyan, green, red, yellow } from '../../src/text/text.ts'
 
-const columns: readonly Column<Finding>[] = [
+const columns: readonly Column<ListingFinding>[] = [
   { title: 'CHECK', value: ({ check }) => check },
   { title: 'STATE', value: ({ state }) => state },
   { title: 'FOUND', value: ({ found }) => found, flexible: true },

@@ -37,7 +37,7 @@ export async function screened(ctx: Context, { wallet }: ParticipantRow): Promis
   return compliance
     .of(ctx)
     .isSanctioned(wallet)
-    .catch(() => undefined)
+    .catch(() => undefined) // no list: that is the answer, and the settlement waits for it, too
 }
 
 type Asked = { readonly ctx: Context; readonly caller: ParticipantRow; readonly sanctioned: boolean | undefined }

@@ -21,7 +21,7 @@ const USUAL_LIMITS = [
 const SHORT_CHARS = 20
 
 /** One look at a listing: what was found, and the command that mends it. */
-export type Finding = {
+export type ListingFinding = {
   readonly check:
     | 'status'
     | 'input'
@@ -37,10 +37,10 @@ export type Finding = {
   readonly mend: string | null
 }
 
-type Look = Finding | readonly Finding[]
+type Look = ListingFinding | readonly ListingFinding[]
 
 /** Looks a listing over, in the order in which a purchase meets it; `isOwn`: its endpoint is tried, too. */
-export async function diagnose(session: Session, listing: Listing, isOwn: boolean): Promise<readonly Finding[]> {
+export async function diagnose(session: Session, listing: Listing, isOwn: boolean): Promise<readonly ListingFinding[]> {
   const { compileDeliverableSchema, compileInputSchema } = await import('../../../schema/schema.ts')
   const { exampleInput } = await import('../../../schema/example.ts')
   const input = compiled('input', listing, () => compileInputSchema(listing.input_schema))
@@ -58,15 +58,20 @@ export async function diagnose(session: Session, listing: Listing, isOwn: boolea
   return looks.flat()
 }
 
-const fine = (check: Finding['check'], found: string): Finding => ({ check, state: 'ok', found, mend: null })
+const fine = (check: ListingFinding['check'], found: string): ListingFinding => ({
+  check,
+  state: 'ok',
+  found,
+  mend: null,
+})
 const edit = ({ id }: Listing, setting: string) => shellLine`souk services edit ${id} --set ${setting}`
 
-function statusOf(listing: Listing): Finding {
+function statusOf(listing: Listing): ListingFinding {
   if (listing.status === 'active') return fine('status', 'offered')
   return { check: 'status', state: 'fail', found: 'not offered: nobody finds it', mend: edit(listing, 'status=active') }
 }
 
-function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () => unknown): Finding {
+function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () => unknown): ListingFinding {
   try {
     compile()
     return fine(check, 'its schema compiles')
@@ -77,13 +82,13 @@ function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () 
   }
 }
 
-function exampleOf(listing: Listing, example: unknown): Finding {
+function exampleOf(listing: Listing, example: unknown): ListingFinding {
   if (example !== undefined) return fine('example', `${JSON.stringify(example)} is taken`)
   const found = 'no example satisfies its input_schema: buyers cannot try it; give its members "examples"'
   return { check: 'example', state: 'warn', found, mend: shellLine`souk services edit ${listing.id} --editor` }
 }
 
-function priceOf(listing: Listing): Finding {
+function priceOf(listing: Listing): ListingFinding {
   const { agent_price, price, provider_net_price: net, pricing_model } = listing
   const asked = amountIn(agent_price.fixed)
   if (asked === undefined) {
@@ -102,7 +107,7 @@ function amountIn(text: string | null): Usdc | undefined {
   return text === null ? undefined : parseAmount(text.replace('$', ''))
 }
 
-async function endpointOf(session: Session, listing: Listing, isOwn: boolean): Promise<Finding> {
+async function endpointOf(session: Session, listing: Listing, isOwn: boolean): Promise<ListingFinding> {
   const { id, fulfillment_type, webhook_status: status } = listing
   const work = shellLine`souk provide ${id} --exec COMMAND`
   if (listing.first_party) return fine('endpoint', 'the marketplace itself does it')
@@ -119,10 +124,13 @@ async function endpointOf(session: Session, listing: Listing, isOwn: boolean): P
   return { check: 'endpoint', state: 'fail', found: `nobody takes its jobs: ${why}`, mend }
 }
 
-async function offersOf(session: Session, listing: Listing, input: AnyObject): Promise<readonly Finding[]> {
+async function offersOf(session: Session, listing: Listing, input: AnyObject): Promise<readonly ListingFinding[]> {
   const { id, agent_price, pricing_model } = listing
   if (pricing_model === 'quote_required') return []
-  const { opens: _opens, ...words } = wordsOf('purchaseService', { params: { id }, body: unjudged<SentBody<'purchaseService'>>(input) })
+  const { opens: _opens, ...words } = wordsOf('purchaseService', {
+    params: { id },
+    body: unjudged<SentBody<'purchaseService'>>(input),
+  })
   const call: RawCall = { ...words, accept: LOOKED_AT }
   const { status, headers, body } = await session.send(call)
   const price = amountIn(agent_price.fixed)
@@ -150,7 +158,7 @@ function wordsIn(body: unknown): string {
   return typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : ''
 }
 
-function seenOf(listing: Listing): Finding {
+function seenOf(listing: Listing): ListingFinding {
   const { name, description, category, estimated_delivery, fulfillment_type, input_schema } = listing
   const takes = Object.keys(typeof input_schema.properties === 'object' ? (input_schema.properties ?? {}) : {})
   const words = `"${name}" in ${category}, ${fulfillment_type}, ${estimated_delivery}; takes ${takes.join(', ') || 'anything'}`
