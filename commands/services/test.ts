@@ -17,7 +17,7 @@ const columns: readonly Column<Try>[] = [
   { title: 'DELIVERED', value: ({ delivered }) => String(delivered) },
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'MS', value: ({ latency_ms: ms }) => ms },
-  { title: 'ERROR', value: ({ error }) => error },
+  { title: 'ERROR', value: ({ error }) => error, flexible: true },
 ]
 
 const options = z.object({

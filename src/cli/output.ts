@@ -1,4 +1,5 @@
 import { isObject } from '../core/json.ts'
+import { compact } from '../core/record.ts'
 import { fitColumns } from '../text/columns.ts'
 import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from '../text/text.ts'
 import { usage } from './exit.ts'
@@ -35,19 +36,48 @@ export function printGroups<R>(io: Io, columns: readonly Column<R>[], groups: re
   if (all.length === 0) return
   const shown = fitted(
     io.width,
-    columns.map((column) => timed(io, column)),
-    all,
+    columns.map((column) => filled(timed(io, column), all)),
   )
   io.line(shown.map(({ column, width }) => bold(pad(column, column.title, width))).join(GAP))
+  let at = 0
   for (const { heading, rows } of groups) {
     if (heading !== undefined) io.line(bold(clip(oneLine(heading), io.width)))
-    for (const row of rows) io.line(lineOf(shown, row))
+    for (const _ of rows) {
+      io.line(lineOf(shown, at))
+      at += 1
+    }
   }
 }
 
-function lineOf<R>(shown: readonly Fitted<R>[], row: R): string {
-  const cells = shown.map(({ column, width }) => pad(column, clip(cell(column, row), width), width))
+function lineOf(shown: readonly Fitted[], at: number): string {
+  const cells = shown.map(({ column, width }) => pad(column, clip(column.cells[at] ?? '', width), width))
   return cells.join(GAP).trimEnd()
+}
+
+/** A column with what stands in it; nothing of one that is whole may be cut: half an id is none. */
+type Filled = Pick<Column<never>, 'title' | 'align' | 'drop'> & {
+  readonly cells: readonly string[]
+  readonly holds: 'money' | 'ids' | 'text' | 'any'
+}
+
+function filled<R>(column: Column<R>, rows: readonly R[]): Filled {
+  const { title, align, flexible, drop } = column
+  const cells = rows.map((row) => cell(column, row))
+  if (cells.some((one) => MONEY.test(one)))
+    return { title, align: 'right', holds: 'money', cells: onPoint(cells), ...compact({ drop }) }
+  const otherwise = flexible ? 'text' : 'any'
+  const holds = cells.some((one) => OWN_ID.test(one)) ? 'ids' : otherwise
+  return { title, holds, cells, ...compact({ align, drop }) }
+}
+
+const MONEY = /^[+-]?\$[\d,]+\.(\d+)$/
+const OWN_ID = /^[a-z]{1,4}_[0-9a-f]{16}$/
+
+/** Amounts with as many places behind the point, the missing ones blank: put to the right, their points stand in line. */
+function onPoint(cells: readonly string[]): readonly string[] {
+  const places = (text: string) => MONEY.exec(text)?.[1]?.length
+  const most = Math.max(...cells.map((text) => places(text) ?? 0))
+  return cells.map((text) => text + ' '.repeat(most - (places(text) ?? most)))
 }
 
 /** A column with its times as they are shown here. */
@@ -81,19 +111,28 @@ function cell<R>(column: Column<R>, row: R): string {
   return value === null || value === undefined || value === '' ? MISSING : oneLine(String(value))
 }
 
-function pad<R>(column: Column<R>, text: string, width: number): string {
-  return column.align === 'right' ? padStart(text, width) : padEnd(text, width)
+function pad({ align }: Filled, text: string, width: number): string {
+  return align === 'right' ? padStart(text, width) : padEnd(text, width)
 }
 
-type Fitted<R> = { column: Column<R>; width: number }
+type Fitted = { readonly column: Filled; readonly width: number }
+
+/**
+ * Where room is too short even for what has to stay, that goes as well: texts, then what is plain, amounts last, each
+ * from the right. What was said to be dispensable has gone before, and the first column stays.
+ */
+const LAST_RESORT = { text: 3, any: 2, ids: 2, money: 1 } as const
+const BEFORE_THOSE = 4
 
 /** Cuts flexible columns, or drops the most dispensable ones, until a row fits. */
-function fitted<R>(room: number, columns: readonly Column<R>[], rows: readonly R[]): readonly Fitted<R>[] {
-  const needs = columns.map((column) => {
-    const title = widthOf(column.title)
-    const natural = Math.max(title, ...rows.map((row) => widthOf(cell(column, row))))
-    const least = column.flexible ? Math.min(natural, Math.max(MIN_FLEXIBLE_COLUMNS, title)) : natural
-    return { natural, least, drop: column.drop }
+function fitted(room: number, columns: readonly Filled[]): readonly Fitted[] {
+  const needs = columns.map(({ title, cells, holds, drop }, at) => {
+    const natural = Math.max(widthOf(title), ...cells.map(widthOf))
+    const isFirst = at === 0
+    const shortest = holds === 'text' ? Math.max(MIN_FLEXIBLE_COLUMNS, widthOf(title)) : natural
+    const least = isFirst && holds === 'any' ? Math.min(natural, room) : Math.min(natural, shortest)
+    const otherwise = isFirst ? undefined : LAST_RESORT[holds]
+    return { natural, least, drop: drop === undefined ? otherwise : drop + BEFORE_THOSE }
   })
   const widths = fitColumns(needs, room, GAP.length)
   return columns.flatMap((column, i) => {

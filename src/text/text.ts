@@ -87,7 +87,7 @@ export function jsonText(value: unknown, indent?: number): string {
 }
 
 const WIDE =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{17000}-\u{18DFF}\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u
 /** Marks that join another sign, and what styles travel as. */
 const ZERO = /\p{M}|[\u200B-\u200D\uFDD0-\uFDD6]/u
 /** Below this code every printable character takes one column. */

@@ -14,7 +14,7 @@ export const discoveryOptions = {
 }
 
 export const resourceColumns: readonly Column<Discovered>[] = [
-  { title: 'RESOURCE', value: ({ resource }) => resource },
+  { title: 'RESOURCE', value: ({ resource }) => resource, flexible: true },
   { title: 'NAME', value: ({ serviceName }) => serviceName, flexible: true },
   { title: 'ATOMIC', value: ({ accepts }) => accepts[0]?.amount, align: 'right' },
   { title: 'NETWORK', value: ({ accepts }) => accepts[0]?.network, drop: 1 },
