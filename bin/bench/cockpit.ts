@@ -159,7 +159,7 @@ async function searchFigures(open: Open, market: StubMarket): Promise<Measured[]
   for (let round = 0; round < SEARCHES; round += 1) {
     open.forget()
     open.type(`/word${round}`)
-    const at = await open.seen(FOUND_JOB).catch(() => Number.POSITIVE_INFINITY)
+    const at = await open.seen(FOUND_JOB).catch(() => Number.POSITIVE_INFINITY) // never shown: it misses its budget
     values.push(at - (market.answeredAt() ?? 0))
     if (at === Number.POSITIVE_INFINITY) break
     open.type('\u001B')
