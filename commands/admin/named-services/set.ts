@@ -23,7 +23,7 @@ export const command = defineCommand({
     plan: z.string().optional().meta({ description: 'id of a monthly plan', value: 'id' }),
   }),
   examples: [
-    'souk admin named-services set site-audit --from link_preview --price 5.00',
+    'souk admin named-services set site-audit --from seo_audit --price 5.00',
     'souk admin named-services set site-audit off --json',
   ],
   async run(context) {
