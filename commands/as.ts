@@ -17,12 +17,10 @@ export const command = defineCommand({
     const session = await context.session()
     const { name, address } = chosenWallet(context.places, context.args.name)
     const { target } = session
-    return { name, address, at: target.name, registered: (await session.apiKey()) !== undefined }
+    return { name, address, remote: target.name, registered: (await session.apiKey()) !== undefined }
   },
-  view({ name, address, at, registered }, io) {
-    io.line(
-      `${green('✓')} ${bold(name)}   ${address}   ${registered ? `registered at ${at}` : `not registered at ${at}`}`,
-    )
+  view({ name, address, remote, registered }, io) {
+    io.line(`${green('✓')} ${bold(name)}   ${address}   ${registered ? '' : 'not '}registered at ${remote}`)
     io.note(`  next      ${cyan(io.hint(shellLine`souk balance show --as ${name}`))}`)
   },
 })

@@ -84,7 +84,7 @@ const NOT_JSON = /--(help|tsv|ndjson|jq|yaml)|help |-q /
 /** What they print is what somebody else makes of it: any JSON. */
 const ANY_JSON = ['api', 'openapi', 'logs', 'mcp serve']
 /** They print what another command prints, or a file as it is. */
-const OF_ANOTHER = /^souk (as|export --all) /
+const OF_ANOTHER = /^souk (as \S+ \w|export --all )/
 const STREAMED = [
   'seed traffic',
   'seed load',
