@@ -83,7 +83,7 @@ function screenPicks(host: Host, typed: string): readonly Pick[] {
 function linePicks(host: Host, line: CommandLine, words: readonly string[]): readonly Pick[] {
   const named = commandIn(line, words)
   if (named === undefined) return []
-  const screen = screenIds.find((id) => shownOn[id].includes(named.name))
+  const screen = screenIds.find((id) => shownOn[id]?.includes(named.name))
   const view = screen && viewIn(named.rest)
   if (screen && view) {
     const title = screens.find(({ id }) => id === screen)?.title ?? screen

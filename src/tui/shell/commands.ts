@@ -5,7 +5,7 @@ import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
 import type { Host } from './screen.ts'
 
 /** Commands that show what a screen shows: typed into the palette, they lead there. */
-export const shownOn: Readonly<Record<ScreenId, readonly string[]>> = {
+export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   overview: ['status', 'attention'],
   services: ['services list'],
   jobs: ['admin jobs list', 'jobs list'],
