@@ -74,8 +74,8 @@ function drawn(columns: readonly Column<unknown>[], rows: readonly unknown[], wi
 }
 
 const CUT_ID =
-  /(?<![0-9A-Za-z_/])(svc|p|job|thr|msg|file|plan|sub|prod|pur|post|bid|txn|evt|whd|trc|vat|rcp|out|req)_[0-9a-f]{0,15}…/
-const CUT_AMOUNT = /(^|\s)\$[\d,]*\.?\d*…/
+  /(?:^| {2})(?:svc|p|job|thr|msg|file|plan|sub|prod|pur|post|bid|txn|evt|whd|trc|vat|rcp|out|req)_[0-9a-f]{0,15}…/
+const CUT_AMOUNT = /(?:^| {2})\$[\d,]*\.?\d*…/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - that none of them is left is what is tested
 const ACTS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
