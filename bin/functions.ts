@@ -85,8 +85,9 @@ function engineOf(slug: HouseFunction): string {
 function needsOf(slug: HouseFunction): string {
   const service = firstPartyServices.get(slug)
   if (!service) return 'not in this build'
-  const wants = service.wants.map((name) => `${name} if there`)
-  return [...service.needs, ...wants].join(', ') || 'nothing'
+  const { needs, wants, oneOf } = service
+  const others = wants.filter((name) => !oneOf.includes(name)).map((name) => `${name} if there`)
+  return [...needs, oneOf.join(' or '), ...others].filter(Boolean).join(', ') || 'nothing'
 }
 
 /** As it is typed: with what the listing asks for, each as its schema has it for an example. */
@@ -125,7 +126,8 @@ const ENGINES = `## Engines
 
 | Engine | Comes by | Without it |
 |---|---|---|
-| browser | the Debian package \`chromium-headless-shell\`, or Chromium | six functions are not offered |
+| browser | the Debian package \`chromium-headless-shell\`, or Chromium | the style guide is made of what sheets say; five functions are not offered, or four with \`dom\` |
+| dom | \`npm install jsdom\` beside the program and \`dom: {}\`, or \`dom.jsdom\`: its folder | without a browser accessibility is not offered |
 | audio | the package \`ffmpeg\`, or \`audio.ffmpeg\`: its path | loudness is not offered; speech comes as WAV |
 | speech | English: part of this program; other languages: the package \`espeak-ng\`; natural voices by \`speech.url\`, \`.key\`, \`.voices\` | — |
 | translator | the packages \`apertium\` and a pair such as \`apertium-eng-spa\`; full quality by \`translate.provider\`: \`libretranslate\`, \`deepl\` or \`llm\` | translation is not offered |
@@ -151,6 +153,8 @@ const brought = [
   '@seriousme/openapi-schema-validator',
   'axe-core',
   'cheerio',
+  'colord',
+  'css-tree',
   'dns-packet',
   'qrcode',
   'robots-parser',

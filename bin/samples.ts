@@ -22,9 +22,9 @@ const market = await openMarketplace({}, world.ports)
 const { ctx } = market.daemon
 const board = engineBoard.of(ctx)
 await board.ready
-for (const { slug, needs } of firstPartyServices.values()) {
+for (const { slug, lacking: lackingOf } of firstPartyServices.values()) {
   if (wanted.length > 0 && !wanted.includes(slug)) continue
-  const lacking = board.lacking(needs)
+  const lacking = lackingOf(board.lacking)
   if (lacking.length > 0) console.log(`${slug}: kept, without ${lacking.join(', ')}`)
   else await write(slug)
 }

@@ -54,7 +54,7 @@ function rest(offset: number): string {
  */
 function isSample({ first_party_slug: slug, price, fulfillment_type, input_schema }: ServiceRow): boolean {
   const own = slug === null || price === null ? undefined : firstPartyServices.get(slug)
-  if (!own || own.needs.length > 0 || fulfillment_type !== 'instant') return false
+  if (!own || own.needs.length + own.oneOf.length > 0 || fulfillment_type !== 'instant') return false
   return !JSON.stringify(exampleInput(input_schema) ?? {}).includes('://')
 }
 

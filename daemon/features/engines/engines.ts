@@ -6,6 +6,7 @@ import { web } from '../../kernel/web.ts'
 import { openAudio } from '../../ports/audio/audio.ts'
 import { openBrowsers } from '../../ports/browser/browser.ts'
 import { openDns } from '../../ports/dns/dns.ts'
+import { openDom } from '../../ports/dom/dom.ts'
 import { builtIn, type Engine, openBoard } from '../../ports/engine.ts'
 import { type Llm, openLlm } from '../../ports/llm/llm.ts'
 import { openSpeech } from '../../ports/speech/speech.ts'
@@ -49,6 +50,7 @@ function enginesOf(around: Around): EngineSet {
   return {
     audio,
     browser: openBrowsers({ web, path, isSandboxed: sandbox !== false }),
+    dom: openDom({ isAllowed: config.dom !== undefined, ...(config.dom?.jsdom ? { folder: config.dom.jsdom } : {}) }),
     llm,
     dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
     rdap: builtIn(rdap, 'asks the registry of each ending, when somebody buys', rdap.reach),

@@ -46,7 +46,7 @@ function servicesOver(means: Means): FirstParties {
     const service = firstPartyServices.get(slug)
     return (
       service && {
-        lacking: () => engines.lacking(service.needs),
+        lacking: () => service.lacking(engines.lacking),
         check: (input) =>
           service.check(input as JsonInput, {
             web,

@@ -6,6 +6,7 @@ import { chromium, openVictim } from '../../ports/browser/browser.testkit.ts'
 import { type BrowserEngine, openBrowsers } from '../../ports/browser/browser.ts'
 import { openNameServer } from '../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../ports/dns/dns.ts'
+import { openDom } from '../../ports/dom/dom.ts'
 import { openTls } from '../../ports/tls/tls.ts'
 import { openRdap } from '../../ports/upstream/rdap.ts'
 import { openUpstream } from '../../ports/upstream/upstream.ts'
@@ -19,6 +20,7 @@ import type { FirstPartyService, JsonInput } from './service/service.ts'
 /* What a stranger names is fetched under one set of rules, whichever function fetches it: all of them, by their listings. */
 
 const audio = openAudio().port
+const dom = openDom({ isAllowed: true }).port
 let site: Site
 /** Stands where no function may go: on this machine, at a port that nobody exempted. */
 let victim: Awaited<ReturnType<typeof openVictim>>
@@ -42,16 +44,30 @@ const fieldsOf = (slug: string): [string, Field][] =>
   Object.entries(JSON.parse(readFileSync(`fixtures/listings/${slug}.json`, 'utf8')).input_schema.properties)
 const fieldNamed = (slug: string, pattern: RegExp) => fieldsOf(slug).find(([name]) => pattern.test(name))?.[0]
 
-type Fetching = { readonly slug: string; readonly service: FirstPartyService; readonly field: string }
+type Fetching = {
+  readonly slug: string
+  readonly service: FirstPartyService
+  readonly field: string
+  readonly isWithoutBrowser?: true
+}
 const kinds = [...firstPartyServices.values()].map((service) => {
   const { slug } = service
   const [address, host] = [fieldNamed(slug, /(^|_)url$/), fieldNamed(slug, /^domain$/)]
   return { slug, service, address, host }
 })
-const ofAddresses = kinds.flatMap(({ address, ...one }): Fetching[] => (address ? [{ ...one, field: address }] : []))
+const withAddress = kinds.flatMap(({ address, ...one }): Fetching[] => (address ? [{ ...one, field: address }] : []))
+/** What does without a browser fetches by itself then. */
+const doingWithout = withAddress.filter(
+  ({ service: { needs, wants } }) => !needs.includes('browser') && wants.includes('browser'),
+)
+const ofAddresses = [
+  ...withAddress,
+  ...doingWithout.map((one): Fetching => ({ ...one, isWithoutBrowser: true, slug: `${one.slug} without a browser` })),
+]
 const ofHosts = kinds.flatMap(({ host, ...one }): Fetching[] => (host ? [{ ...one, field: host }] : []))
 const ofNeither = kinds.filter(({ address, host }) => !address && !host)
-const needsBrowser = ({ service }: Fetching) => service.needs.includes('browser')
+const needsBrowser = ({ service, isWithoutBrowser }: Fetching) =>
+  !isWithoutBrowser && [...service.needs, ...service.wants].includes('browser')
 const isTested = (one: Fetching) => chromium !== undefined || !needsBrowser(one)
 
 it('every function that takes an address or a host is one of these', () => {
@@ -66,7 +82,7 @@ it('every function that takes an address or a host is one of these', () => {
 })
 
 /** A function that wants https gets it: the site is asked by plain http all the same. */
-function buy({ service, field }: Fetching, url: string, web: Web = site.web()): Promise<Json> {
+function buy({ service, field, isWithoutBrowser }: Fetching, url: string, web: Web = site.web()): Promise<Json> {
   const wantsTls = service.slug === 'audio_loudness_normalization'
   const address = wantsTls ? url.replace(/^http:/, 'https:') : url
   const plain: PublicWeb = {
@@ -75,7 +91,7 @@ function buy({ service, field }: Fetching, url: string, web: Web = site.web()): 
   }
   const engine = openBrowsers({ web })
   browsers.push(engine)
-  const engines = { audio, browser: engine.port }
+  const engines = isWithoutBrowser ? { dom } : { audio, browser: engine.port }
   const input: JsonInput = { use_case: 'read ducks', [field]: address }
   return Promise.resolve()
     .then(() => service.check(input, { web: plain, engines }))

@@ -31,6 +31,11 @@ export const EngineConfig = z.strictObject({
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
+  /**
+   * jsdom, which judges accessibility less well where no browser is there: `{}` where it is installed beside the program,
+   * else its folder.
+   */
+  dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
   /** An interface like that of Grants.gov, which it is unless given. */
   grants: z.strictObject({ url: Url }).exactOptional(),
   /**

@@ -33,10 +33,14 @@ const Report = z.object({
 })
 export type AxeReport = z.output<typeof Report>
 
-/** Runs in a world of its own beside the page: its policy does not forbid it, its scripts cannot talk it round. */
-const RUN = `axe.run(document, {
+/**
+ * Runs in a world of its own beside the page: its policy does not forbid it, its scripts cannot talk it round.
+ * It asks for nothing: rules would otherwise fetch the sheets of other places.
+ */
+export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.run(document, {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
-  rules: { 'target-size': { enabled: true } },
+  rules: ${rules},
+  preload: false,
   iframes: false,
 }).then(({ violations, passes, incomplete, testEngine }) => ({
   version: testEngine.version,
@@ -56,7 +60,12 @@ const RUN = `axe.run(document, {
 
 /** What is wrong with a page and the frames of its own site, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
-  const reports = await page.evaluateInFrames(`${await source()};${RUN}`, Report)
+  return reportOf(await page.evaluateInFrames(`${await axeSource()};${AXE_RUN()}`, Report))
+}
+
+/** What was found in all frames together, the worst first. @throws ZodError for what is no report */
+export function reportOf(found: readonly unknown[]): AxeReport {
+  const reports = found.map((one) => Report.parse(one))
   const [first] = reports
   if (!first) throw new Error('a page has a frame')
   const issues = new Map<string, AxeIssue>()
@@ -71,7 +80,8 @@ export async function runAxe(page: BrowserPage): Promise<AxeReport> {
 
 let text: Promise<string> | undefined
 
-function source(): Promise<string> {
+/** The rules themselves, as a script. */
+export function axeSource(): Promise<string> {
   const beside = fileURLToPath(new URL(`./${AXE}`, import.meta.url))
   const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`axe-core/${AXE}`)
   text ??= readFile(file, 'utf8')

@@ -2,31 +2,13 @@ import { createHash } from 'node:crypto'
 import { decode as decodeJpeg } from 'jpeg-js'
 import { PNG } from 'pngjs'
 import { getDocumentProxy } from 'unpdf'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { chromium } from '../../../ports/browser/browser.testkit.ts'
-import { type BrowserEngine, openBrowsers } from '../../../ports/browser/browser.ts'
-import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
-import { delivered } from '../delivers.testkit.ts'
-import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { pageScreenshot } from './page-screenshot.ts'
+import { openBrowserTest } from './pages.testkit.ts'
 import { pdfGeneration } from './pdf-generation.ts'
 
-const AT = Date.parse('2026-06-01T12:00:00Z')
-let site: Site
-let engine: BrowserEngine
-beforeAll(async () => {
-  site = await openSite()
-  engine = openBrowsers({ web: site.web() })
-  await engine.probe?.()
-})
-beforeEach(() => site.clear())
-afterAll(async () => {
-  await engine.close?.()
-  await site.close()
-})
-
-const run = (service: FirstPartyService, input: JsonInput) =>
-  delivered({ service, input, means: { web: site.web(), now: () => AT, engines: { browser: engine.port } } })
+const { site, engine, run } = await openBrowserTest()
 
 /** Green but for a red square at its beginning, and as high as it is told. */
 const page = (height = 500) =>

@@ -4,17 +4,22 @@ import type { BrowserPage } from '../../../ports/browser/page.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { checkAddress, MAX_PAGES } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { defineService, type JsonInput, textOf } from '../service/service.ts'
 import { contrastOf, distanceOf, hexOf, type Rgb, rgbOf } from './colors.ts'
-import { engineOf, loadedOk, onPage } from './opened.ts'
+import { type BrowserCtx, engineOf, loadedOk, onPage } from './opened.ts'
+import { pagesWithSheets, type StyledPage } from './sheets-of-page.ts'
 import { STYLE_FACTS, StyleFacts } from './style-facts.ts'
+import { styleFactsOf } from './style-reading.ts'
 
-type Source = {
+type Seen = {
+  readonly kind: 'seen'
   readonly pages: readonly string[]
   readonly facts: readonly StyleFacts[]
   readonly at: number
   readonly engine: ResultEngine
 }
+/** Without a browser: what the site sent. */
+type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
 const AUTOMATED_MS = 120_000
 /** Colours nearer than this in OKLab look the same. */
@@ -28,27 +33,17 @@ type Role = (typeof roles)[number]
 /** What the pages of a site look like, by what a browser shows of them. */
 export const styleGuide = defineService({
   slug: 'style_guide',
-  needs: ['browser'],
+  wants: ['browser'],
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
-  read: (input, ctx): Promise<Source> =>
-    onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url }) => {
-      const first = await page.evaluate(STYLE_FACTS, StyleFacts)
-      const seen = [{ url: final_url, facts: first }]
-      for (const url of first.links) {
-        if (seen.length === MAX_PAGES) break
-        const facts = await factsOfFurther(page, url)
-        if (facts) seen.push({ url, facts })
-      }
-      return {
-        pages: seen.map(({ url }) => url),
-        facts: seen.map(({ facts }) => facts),
-        at: ctx.now(),
-        engine: engineOf(ctx),
-      }
-    }),
-  make(input, { pages, facts, at, engine }: Source): Json {
+  async read(input, ctx): Promise<Source> {
+    const { browser } = ctx.engines
+    if (browser) return seenPages(input, { ...ctx, engines: { browser } })
+    return { kind: 'written', pages: await pagesWithSheets(input, ctx), at: ctx.now() }
+  },
+  make(input, source: Source): Json {
     const site_url = textOf(input, 'site_url').trim()
+    const { pages, facts, engine, notChecked } = factsOf(source)
     const guide = guideOf(facts)
     return {
       site_url,
@@ -56,12 +51,56 @@ export const styleGuide = defineService({
       ...guide,
       tokens: tokensOf(guide),
       markdown: markdownOf(site_url, guide),
-      not_checked: ['hover, focus and dark mode', 'what appears after clicking', 'pages other than the listed ones'],
-      checked_at: new Date(at).toISOString(),
+      not_checked: [...notChecked, ...undecided],
+      checked_at: new Date(source.at).toISOString(),
       engine: { ...engine },
     }
   },
 })
+
+const undecided = ['hover, focus and dark mode', 'what appears after clicking', 'pages other than the listed ones']
+const unseen = [
+  'anything laid out: shares are by letters instead of by area',
+  'styles and elements that scripts add, sheets that import others, and custom properties that differ within a page',
+]
+/** css-tree reads the sheets. */
+const readingEngine: ResultEngine = {
+  name: 'css-tree',
+  version: '3.2.1',
+  kind: 'deterministic',
+  fallback_from: 'browser',
+}
+
+function factsOf(source: Source) {
+  if (source.kind === 'seen') return { ...source, notChecked: [] }
+  const facts = source.pages.map(({ html, sheets }): StyleFacts => ({ ...styleFactsOf(html, sheets), links: [] }))
+  const lost = source.pages.reduce((sum, page) => sum + page.lost, 0)
+  return {
+    pages: source.pages.map(({ url }) => url),
+    facts,
+    engine: readingEngine,
+    notChecked: [...unseen, ...(lost === 0 ? [] : [`${lost} sheets that could not be read`])],
+  }
+}
+
+function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Seen> {
+  return onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url }) => {
+    const first = await page.evaluate(STYLE_FACTS, StyleFacts)
+    const seen = [{ url: final_url, facts: first }]
+    for (const url of first.links) {
+      if (seen.length === MAX_PAGES) break
+      const facts = await factsOfFurther(page, url)
+      if (facts) seen.push({ url, facts })
+    }
+    return {
+      kind: 'seen',
+      pages: seen.map(({ url }) => url),
+      facts: seen.map(({ facts }) => facts),
+      at: ctx.now(),
+      engine: engineOf(ctx),
+    }
+  })
+}
 
 /** One of the further pages may be gone, forbidden or no page. */
 async function factsOfFurther(page: BrowserPage, url: string): Promise<StyleFacts | undefined> {

@@ -8,6 +8,7 @@ import { fetchPage, isText, type WebPage } from '../web/page.ts'
 export const MAX_PAGE_BYTES = 1_000_000
 /** Pages that one purchase reads (specification, Limits). */
 export const MAX_PAGES = 3
+const PAGE_TYPES = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5'
 const MAX_LINKS = 1_000
 const OK_FROM = 200
 const OK_BELOW = 300
@@ -46,9 +47,10 @@ export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wante
 export async function readFirst(
   ctx: ServiceCtx,
   input: JsonInput,
-  { field, accept = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5' }: Pick<Wanted, 'field' | 'accept'>,
+  wanted: Pick<Wanted, 'field' | 'accept'> & { readonly maxBytes?: number; readonly truncate?: boolean },
 ): Promise<WebPage> {
-  const page = await fetchPage(ctx, input, { field, accept, maxBytes: MAX_PAGE_BYTES, truncate: true })
+  const usual = { accept: PAGE_TYPES, maxBytes: MAX_PAGE_BYTES, truncate: true }
+  const page = await fetchPage(ctx, input, { ...usual, ...wanted })
   if (!isOk(page)) throw new AppError('provider_failed', `The page answered ${page.status}.`)
   if (!isText(page)) throw new AppError('provider_failed', 'The page is no text.')
   return page

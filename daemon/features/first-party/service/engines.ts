@@ -1,6 +1,7 @@
 import type { AudioEngine } from '../../../ports/audio/audio.ts'
 import type { Browser } from '../../../ports/browser/browser.ts'
 import type { Dns } from '../../../ports/dns/dns.ts'
+import type { Dom } from '../../../ports/dom/dom.ts'
 import type { EngineBoard } from '../../../ports/engine.ts'
 import type { Llm } from '../../../ports/llm/llm.ts'
 import type { Speech } from '../../../ports/speech/speech.ts'
@@ -13,6 +14,8 @@ import type { Upstream } from '../../../ports/upstream/upstream.ts'
 export type Engines = {
   readonly browser: Browser
   readonly dns: Dns
+  /** Stands in for the browser where whoever runs the marketplace wants that. */
+  readonly dom: Dom
   readonly tls: Tls
   readonly rdap: Rdap
   /** Known vulnerabilities, as OSV answers. */

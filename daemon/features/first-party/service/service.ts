@@ -42,6 +42,8 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   readonly needs?: readonly Need[]
   /** Engines that it uses where they are there, and does without where they are not. */
   readonly wants?: readonly Want[]
+  /** Of those that it wants, some of which it needs one, the best first: it does without the others. */
+  readonly oneOf?: readonly Want[]
   /**
    * Refuses, before anything is paid, an input that the schema cannot tell is wrong.
    * @throws AppError input_invalid that names the field.
@@ -94,6 +96,9 @@ export type FirstPartyService = {
   readonly slug: string
   readonly needs: readonly EngineName[]
   readonly wants: readonly EngineName[]
+  readonly oneOf: readonly EngineName[]
+  /** What it cannot be bought for, by what there is not. */
+  readonly lacking: (lacks: (names: readonly EngineName[]) => readonly string[]) => readonly string[]
   /** @throws AppError input_invalid, before anything is paid. */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
@@ -126,14 +131,19 @@ const MAX_ROUNDS = 3
 export function defineService<Source = undefined, Need extends EngineName = never, Want extends EngineName = never>(
   definition: ServiceDefinition<Source, Need, Want>,
 ): FirstPartyService {
-  const { slug, isQuick, needs = [], wants = [] } = definition
+  const { slug, isQuick, needs = [], wants = [], oneOf = [] } = definition
   const make = async (input: JsonInput, source: unknown) =>
     stamped(slug, await definition.make(input, source as Source)) // read by the same definition
   return {
     slug,
     needs,
     wants,
+    oneOf,
     make,
+    lacking: (lacks) => {
+      const absent = lacks(oneOf)
+      return [...lacks(needs), ...(absent.length === oneOf.length ? absent.slice(0, 1) : [])]
+    },
     check: (input, { web = noWeb, engines = {} } = {}) =>
       definition.check?.(input, { web, engines: engines as Given<Need, Want> }), // whoever calls it has all or none
     run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0, who = slug } = {}) =>

@@ -66,6 +66,23 @@ export function parseHtml(html: string): HtmlNode {
   return document as HtmlNode // a node of the page, seen as far as needed
 }
 
+/** A page whose elements are found by selectors: for whoever bounds both, and runs on a thread. */
+export function openHtml(html: string) {
+  const $ = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
+  const [document] = $.root().toArray()
+  return {
+    root: document as HtmlNode, // as above
+    /** None for a selector that is not understood. */
+    find(selector: string): Element[] {
+      try {
+        return $(selector).toArray() as Element[] // selectors find elements
+      } catch {
+        return []
+      }
+    },
+  }
+}
+
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
 /** The part of a source before its nesting, counted roughly and rather too high, or its tags pass the limit. */

@@ -1,0 +1,67 @@
+import { WebError } from '../../../ports/web/error.ts'
+import { isOk, isSameSite, linksOf, MAX_PAGES, readFirst, readFurther } from '../docs/pages.ts'
+import type { JsonInput, ServiceCtx } from '../service/service.ts'
+import { decode, mediaType, type WebPage } from '../web/page.ts'
+
+export type StyledPage = {
+  readonly url: string
+  readonly html: string
+  readonly sheets: readonly string[]
+  /** Sheets that it names and that could not be had. */
+  readonly lost: number
+}
+
+const MAX_SHEETS = 10
+const MAX_SHEET_BYTES = 512 * 1024
+const SHEET_MS = 5_000
+const LINK = /<link\b[^>]{0,600}>/gi
+const HREF = /\bhref\s*=\s*(?:"([^"]{1,2000})"|'([^']{1,2000})'|([^\s"'>]{1,2000}))/i
+
+/** A page of a site and up to two more that it links to, each with the sheets that it names. @throws AppError */
+export async function pagesWithSheets(input: JsonInput, ctx: ServiceCtx): Promise<StyledPage[]> {
+  const first = await readFirst(ctx, input, { field: 'site_url' })
+  const pages: WebPage[] = [first]
+  const known = new Map<string, string | undefined>()
+  for (const { url } of linksOf(first)) {
+    if (pages.length === MAX_PAGES) break
+    if (!isSameSite(url, first.url) || url === first.url) continue
+    const page = await readFurther(ctx, url, 'text/html')
+    if (page && mediaType(page) === 'text/html' && !pages.some((one) => one.url === page.url)) pages.push(page)
+  }
+  const made: StyledPage[] = []
+  for (const page of pages) made.push(await withSheets(page, ctx, known))
+  return made
+}
+
+async function withSheets(page: WebPage, ctx: ServiceCtx, known: Map<string, string | undefined>): Promise<StyledPage> {
+  const html = decode(page)
+  const urls = sheetsIn(html, page.url)
+  const sheets: string[] = []
+  for (const url of urls) {
+    if (!known.has(url)) known.set(url, known.size < MAX_SHEETS ? await sheetAt(url, ctx) : undefined)
+    const sheet = known.get(url)
+    if (sheet !== undefined) sheets.push(sheet)
+  }
+  return { url: page.url, html, sheets, lost: urls.length - sheets.length }
+}
+
+function sheetsIn(html: string, from: string): string[] {
+  const found = [...html.matchAll(LINK)].flatMap(([tag]) => {
+    const isSheet = /\brel\s*=\s*["']?[^"'>]*\bstylesheet\b/i.test(tag) && !/\bmedia\s*=\s*["']?print\b/i.test(tag)
+    const [, double, single, bare] = HREF.exec(tag) ?? []
+    const url = isSheet ? URL.parse((double ?? single ?? bare ?? '').replaceAll('&amp;', '&'), from) : null
+    return url && /^https?:$/.test(url.protocol) ? [url.href] : []
+  })
+  return [...new Set(found)]
+}
+
+/** Undefined for a sheet that cannot be had. */
+async function sheetAt(url: string, { web, signal }: ServiceCtx): Promise<string | undefined> {
+  try {
+    const sheet = await web.get(url, { accept: 'text/css', maxBytes: MAX_SHEET_BYTES, timeoutMs: SHEET_MS, signal })
+    return isOk(sheet) && mediaType(sheet) === 'text/css' ? decode(sheet) : undefined
+  } catch (error) {
+    if (!(error instanceof WebError) || signal.aborted) throw error
+    return undefined
+  }
+}

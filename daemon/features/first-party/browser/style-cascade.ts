@@ -1,0 +1,194 @@
+import { colord, extend } from 'colord'
+import names from 'colord/plugins/names'
+import { type Element, type HtmlNode, openHtml } from '../web/html.ts'
+import { type Declared, readDeclarations, readSheet, type StyleRule, type StyleSheet } from './style-sheet.ts'
+
+extend([names])
+
+/** What rules give an element, and what it has of those around it. */
+export type Styled = {
+  readonly element: Element
+  readonly isUnseen: boolean
+  /** Letters of its own, and of all that stands in it. */
+  readonly letters: number
+  readonly within: number
+  readonly color: string
+  readonly font: {
+    readonly stack: string
+    readonly sizePx: number
+    readonly weight: string
+    readonly lineHeight: string
+  }
+  /** By property, as declared; references to custom properties are resolved. */
+  readonly own: ReadonlyMap<string, string>
+}
+
+const MAX_ELEMENTS = 3_000
+/** Elements times selectors: looking takes a microsecond or so each. */
+const MAX_LOOKS = 4_000_000
+const MAX_REFERENCES = 5
+const INLINE = 1_000_000
+const IMPORTANT = 10_000_000
+const unseen = new Set('head script style template noscript title meta link svg iframe object'.split(' '))
+/** What browsers show without being told. */
+const headings: Readonly<Record<string, number>> = { h1: 2, h2: 1.5, h3: 1.17, h4: 1, h5: 0.83, h6: 0.67 }
+const bold = /^(h[1-6]|b|strong|th)$/
+const LINK = 'rgb(0, 0, 238)'
+const EM_PX = 16
+const POINTS = 4 / 3
+const weights: Readonly<Record<string, string>> = { normal: '400', bold: '700' }
+const root = { color: 'rgb(0, 0, 0)', font: { stack: 'serif', sizePx: EM_PX, weight: '400', lineHeight: 'normal' } }
+
+export type Cascade = {
+  readonly styled: readonly Styled[]
+  readonly breakpoints: readonly string[]
+  readonly properties: ReadonlyMap<string, string>
+}
+
+/** Applies sheets to a page as far as that can be done without laying it out. */
+export function cascadeOf(html: string, sheets: readonly string[]): Cascade {
+  const page = openHtml(html)
+  const read = [...page.find('style').map(textOf), ...sheets].map(readable)
+  const rules = read.flatMap((sheet) => sheet.rules)
+  const given = declaredFor(page, rules)
+  const properties = new Map([...given.values()].flatMap((own) => [...own].filter(([name]) => name.startsWith('--'))))
+  return {
+    styled: walked(page.root, given, properties),
+    breakpoints: read.flatMap((sheet) => sheet.breakpoints),
+    properties,
+  }
+}
+
+/** A sheet that is nested deeper than anybody nests one is no sheet. */
+function readable(css: string): StyleSheet {
+  try {
+    return readSheet(css)
+  } catch (error) {
+    if (error instanceof RangeError) return { rules: [], breakpoints: [] }
+    throw error
+  }
+}
+
+type Page = ReturnType<typeof openHtml>
+type Given = ReadonlyMap<HtmlNode, ReadonlyMap<string, string>>
+
+/** What each element is told, where the strongest wins. */
+function declaredFor(page: Page, rules: readonly StyleRule[]): Given {
+  const weighed = new Map<HtmlNode, Map<string, { value: string; weight: number }>>()
+  const tell = (node: HtmlNode, declared: readonly Declared[], weight: number) => {
+    const known = weighed.get(node) ?? new Map<string, { value: string; weight: number }>()
+    for (const { property, value, isImportant } of declared) {
+      const own = weight + (isImportant ? IMPORTANT : 0)
+      if (own >= (known.get(property)?.weight ?? 0)) known.set(property, { value, weight: own })
+    }
+    weighed.set(node, known)
+  }
+  const most = Math.floor(MAX_LOOKS / Math.max(1, page.find('*').length))
+  for (const { selector, specificity, declared } of rules.slice(0, most)) {
+    for (const node of page.find(selector)) tell(node, declared, specificity)
+  }
+  for (const node of page.find('[style]')) tell(node, readDeclarations(node.attribs['style'] ?? ''), INLINE)
+  return new Map(
+    [...weighed].map(([node, known]) => [node, new Map([...known].map(([property, { value }]) => [property, value]))]),
+  )
+}
+
+type Inherited = Pick<Styled, 'color' | 'font'>
+
+function walked(document: HtmlNode, given: Given, properties: ReadonlyMap<string, string>): Styled[] {
+  const styled: Styled[] = []
+  const stack: { node: HtmlNode; from: Inherited }[] = [{ node: document, from: root }]
+  for (let next = stack.pop(); next && styled.length < MAX_ELEMENTS; next = stack.pop()) {
+    const { node, from } = next
+    const one = isElement(node) ? styledOf(node, { given, properties, from }) : undefined
+    if (one?.isUnseen) continue
+    if (one) styled.push(one)
+    stack.push(...childrenOf(node).map((child) => ({ node: child, from: one ?? from })))
+  }
+  return styled
+}
+
+/** The last first: they are taken from the end. */
+function childrenOf({ children = [] }: HtmlNode): HtmlNode[] {
+  return [...children].reverse()
+}
+
+type Around = { readonly given: Given; readonly properties: ReadonlyMap<string, string>; readonly from: Inherited }
+
+function styledOf(element: Element, { given, properties, from }: Around): Styled {
+  const own = new Map([...(given.get(element) ?? [])].map(([name, value]) => [name, resolved(value, properties)]))
+  const within = textOf(element).trim().length
+  const isUnseen = unseen.has(element.name) || own.get('display') === 'none' || own.get('visibility') === 'hidden'
+  return { element, own, isUnseen, ...inherited(element, own, from), letters: lettersOf(element), within }
+}
+
+function isElement(node: HtmlNode): node is Element {
+  return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
+}
+
+function lettersOf({ children = [] }: HtmlNode): number {
+  return children.reduce((sum, { type, data = '' }) => sum + (type === 'text' ? data.trim().length : 0), 0)
+}
+
+function textOf(node: HtmlNode): string {
+  const parts: string[] = []
+  const stack: HtmlNode[] = [node]
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    if (next.type === 'text') parts.push(next.data ?? '')
+    stack.push(...childrenOf(next))
+  }
+  return parts.join('')
+}
+
+function resolved(value: string, properties: ReadonlyMap<string, string>): string {
+  let text = value
+  for (let turn = 0; turn < MAX_REFERENCES && text.includes('var('); turn += 1) {
+    text = text.replace(
+      /var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)/g,
+      (_, name, other = '') => properties.get(name) ?? other,
+    )
+  }
+  return text.trim()
+}
+
+function inherited({ name }: Element, own: ReadonlyMap<string, string>, from: Inherited): Inherited {
+  const short = fontOf(own.get('font') ?? '')
+  const told = (property: string, other: string | undefined) => own.get(property) ?? other
+  const size = told('font-size', short?.size)
+  const factor = headings[name]
+  const usual = factor === undefined ? from.font.sizePx : factor * EM_PX
+  const weight = told('font-weight', short?.weight) ?? (bold.test(name) ? 'bold' : from.font.weight)
+  const usualColor = name === 'a' ? LINK : from.color
+  return {
+    color: rgb(own.get('color') ?? '') ?? usualColor,
+    font: {
+      stack: told('font-family', short?.stack) ?? from.font.stack,
+      sizePx: (size === undefined ? undefined : pxOf(size, from.font.sizePx)) ?? usual,
+      weight: weights[weight] ?? weight,
+      lineHeight: told('line-height', short?.lineHeight) ?? from.font.lineHeight,
+    },
+  }
+}
+
+const FONT = /^(.*?)\b(\d[\d.]*(?:px|r?em|pt|%))(?:\s*\/\s*([\d.]+(?:px|r?em|pt|%)?|normal))?\s+(\S.*)$/
+
+/** The shorthand; undefined for a system font, or what is no font. */
+function fontOf(text: string) {
+  const [, before = '', size, lineHeight = 'normal', stack] = FONT.exec(text) ?? []
+  if (size === undefined || stack === undefined) return undefined
+  return { size, lineHeight, stack, weight: /\b(bold|[1-9]00)\b/.exec(before)?.[1] ?? 'normal' }
+}
+
+/** A colour in the words of a computed style; undefined for what is none, or cannot be seen. */
+export function rgb(text: string): string | undefined {
+  const color = colord(text.trim())
+  return color.isValid() && color.alpha() > 0 ? color.toRgbString() : undefined
+}
+
+/** Undefined for a length that depends on more than letters. */
+export function pxOf(text: string, emPx: number): number | undefined {
+  const [, digits, unit] = /^(-?\d*\.?\d+)(px|rem|em|pt|%)?$/.exec(text.trim()) ?? []
+  const factors: Readonly<Record<string, number>> = { px: 1, rem: EM_PX, em: emPx, pt: POINTS, '%': emPx / 100 }
+  if (digits === undefined || (unit === undefined && Number(digits) !== 0)) return undefined
+  return Number(digits) * (factors[unit ?? 'px'] ?? 1)
+}
