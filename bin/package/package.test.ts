@@ -4,6 +4,8 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toolPath } from '../../fixtures/kit/tools.ts'
 import { copyTree } from '../../fixtures/kit/tree-copy.ts'
@@ -88,6 +90,24 @@ describe.skipIf(!isPackable)(
       expect(JSON.parse(await souk('jobs', 'view', id, '--as', 'me', '--json'))).toMatchObject({ job_id: id })
       // Threads of their own, from files inside the binary: search and pictures.
       expect(JSON.parse(await souk('services', 'list', '--search', 'code', '--json')).total).toBeGreaterThan(0)
+    })
+
+    it('serves an agent, that buys for no more than its person said', async () => {
+      const client = new Client({ name: 'agent', version: '1' })
+      const server = { command: join(place, 'souk'), args: ['mcp', '--as', 'me', '--max-price', '0.05'], env: env() }
+      await client.connect(new StdioClientTransport({ ...server, cwd: place, stderr: 'ignore' }))
+      try {
+        await souk('wallet', 'policy', 'set', 'me', '--per-day', '1.00')
+        const buy = async (q: string, body: object) => {
+          const found = await client.callTool({ name: 'get_catalog', arguments: { q } })
+          const [{ id }] = (found.structuredContent as { services: [{ id: string }] }).services
+          return client.callTool({ name: 'purchase_service', arguments: { id, body } })
+        }
+        expect((await buy('qr code', { data: 'hello' })).structuredContent).toMatchObject({ status: 'completed' })
+        expect(await buy('text to speech', { text: 'Hello' })).toMatchObject({ isError: true })
+      } finally {
+        await client.close()
+      }
     })
 
     it.skipIf(toolPath('tmux') === undefined)('opens its cockpit in a terminal', async () => {

@@ -7,8 +7,6 @@ import { honest } from '../../fixtures/hostile/answers.ts'
 import { type Hostile, openHostile } from '../../fixtures/hostile/server.ts'
 import { tricks } from '../../fixtures/hostile/tricks.ts'
 import { openUserAtMarket, type User } from '../../fixtures/kit/user.ts'
-import { bodyExamples } from '../../src/api/openapi/examples.ts'
-import { type EndpointTool, endpointTools } from '../../src/mcp/tools.ts'
 
 /* An agent's program, the official client, talks to a real server process over stdio, at a real daemon. */
 
@@ -156,37 +154,6 @@ describe.each([
     expect(bounded.text).toContain('above the limit of $0.001')
   })
 })
-
-/** What a tool needs, as well as one can say without knowing it. */
-function argumentsFor({ endpoint, group, inputSchema }: EndpointTool, ids: Readonly<Record<string, string>>) {
-  const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : []
-  const wallet = `0x${'0c'.repeat(20)}`
-  const params = required.map((one) => [one, one === 'wallet' ? wallet : (ids[group] ?? 'svc_0000000000000000')])
-  const hasBody = Object.hasOwn((inputSchema.properties ?? {}) as object, 'body')
-  return { ...Object.fromEntries(params), ...(hasBody ? { body: bodyExamples[endpoint] ?? {} } : {}) }
-}
-
-test('every tool reaches its endpoint', async () => {
-  const client = await connect(['--as', 'admin', '--admin', '--max-price', '20.00'])
-  const { tools } = await client.listTools()
-  const expected = endpointTools({ admin: true, readonly: false, groups: [] }).map(({ name }) => name)
-  expect(tools.map(({ name }) => name)).toEqual([...expected, 'wait_for_job'])
-  const service = (await done(client, 'create_service', { body: LISTING })).id
-  const { job_id: job, thread_id: thread } = await done(await connect(['--as', 'buyer']), 'purchase_service', {
-    id: service,
-    body: { text: 'a' },
-  })
-  const ids = { services: service, jobs: job, threads: thread } as Readonly<Record<string, string>>
-  const failures: string[] = []
-  for (const tool of endpointTools({ admin: true, readonly: false, groups: [] })) {
-    const { name } = tool
-    const { isError, data, text } = await call(client, name, argumentsFor(tool, ids))
-    // The daemon's own refusal (of an id that is not there, say) has a status; what never left this machine has none.
-    const { status } = isError ? data.error : { status: 200 }
-    if (status === null || status === 500) failures.push(`${name}: ${text}`)
-  }
-  expect(failures).toEqual([])
-}, 120_000)
 
 test('tools are chosen by group, and those that change or cost nothing alone', async () => {
   const client = await connect(['--readonly', '--tools', 'services,jobs'])
