@@ -59,7 +59,7 @@ function run({ places, signal, system }: Host, words: readonly string[]): Promis
         return
       }
       const [sentence = error.message, ...facts] = said(err)
-      resolve({ ok: false, problem: { kind: 'failed', sentence: sentence.replace(/^✗ /, ''), facts, next: [] } })
+      resolve({ ok: false, problem: { kind: 'failed', sentence: sentence.replace('✗ ', ''), facts, next: [] } })
     })
     child.stdin?.end()
   })
