@@ -1,3 +1,4 @@
+import { isShallow, jsonIn } from '../core/json.ts'
 import { withoutMarks } from '../text/text.ts'
 import { CliError } from './exit.ts'
 
@@ -12,27 +13,12 @@ const MAY_HOLD_MARKS = /[\uFDD0-\uFDEF]|\\u[fF][dD][dDeE]/
  * @throws CliError failure when it is nested deeper than anything that is meant to be read.
  */
 export function parseAnswer(text: string): { readonly value: unknown } | undefined {
-  const parsed = jsonOf(text)
+  const parsed = jsonIn(text)
   if (parsed === undefined) return undefined
   if (!isShallow(parsed.value, DEPTH_MAX)) {
     throw new CliError('failure', `The answer of the instance is nested deeper than ${DEPTH_MAX}.`)
   }
   return MAY_HOLD_MARKS.test(text) ? { value: eachText(parsed.value, withoutMarks) } : parsed
-}
-
-function jsonOf(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) }
-  } catch {
-    // Not every answer is JSON: pages, proxies in between.
-    return undefined
-  }
-}
-
-function isShallow(value: unknown, left: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  if (left === 0) return false
-  return Object.values(value).every((member) => isShallow(member, left - 1))
 }
 
 /** A copy with every text changed, names of members too; what is no plain data stays as it is. */

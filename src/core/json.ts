@@ -16,3 +16,18 @@ export function isJsonObject(value: Json): value is { [member: string]: Json } {
 export function parseJson(text: string): Json {
   return JSON.parse(text)
 }
+
+/** @returns undefined for what is no JSON, which pages, forms and files are not. */
+export function jsonIn(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether no list or object lies deeper than so many others. */
+export function isShallow(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return left > 0 && Object.values(value).every((member) => isShallow(member, left - 1))
+}

@@ -390,18 +390,3 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     })
   })
 })
-
-describe('without a terminal', () => {
-  it('the cockpit is the status', async () => {
-    expect(await souk('tui')).toContain('● running')
-  })
-
-  it('data is not what the cockpit is for: it says so and exits 2', async () => {
-    const ended = await exec(process.execPath, [ENTRY, 'tui', '--json'], { env }).catch((error: unknown) => error)
-    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/needs a terminal\..* status"/) })
-  })
-
-  it('souk alone is the status', async () => {
-    expect(await souk()).toContain('● running')
-  })
-})

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts'
+import { isObject, isShallow, jsonIn } from '../../core/json.ts'
 import { MAX_JSON_DEPTH } from '../../core/limits.ts'
 import { endpoints } from '../endpoints.ts'
 import type { HttpMethod } from '../transport.ts'
@@ -57,25 +57,11 @@ export function kept({ path, body, odd }: Sent): Pick<RecordedExchange, 'path' |
   if (odd !== undefined) return { path, left_out: odd }
   if (body === undefined) return { path }
   if (Buffer.byteLength(body) > RECORDED_BODY_BYTES_MAX) return { path, left_out: 'a body that is too large' }
-  const found = parsed(body)
+  const found = jsonIn(body)
   if (found === undefined) return { path, left_out: 'a body that is not JSON' }
   if (!isShallow(found.value, MAX_JSON_DEPTH)) return { path, left_out: 'a body that is nested too deep' }
   const secret = secretIn(found.value, '')
   return secret === undefined ? { path, body: found.value } : { path, left_out: `a credential, ${secret} of its body` }
-}
-
-function parsed(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) }
-  } catch {
-    // Form fields, text, a file: nothing that could be looked through for credentials.
-    return undefined
-  }
-}
-
-function isShallow(value: unknown, left: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return left > 0 && Object.values(value).every((member) => isShallow(member, left - 1))
 }
 
 /** The first credential in a body. @returns its path */
