@@ -91,6 +91,25 @@ describe('the bundle', () => {
     )
   })
 
+  it('exports by name what is loaded by name: a CommonJS package alone in a file has a default and nothing else', () => {
+    const nameless = built.files.filter(
+      ({ file, exports }) => !file.startsWith('part-') && exports?.join() === 'default',
+    )
+    expect(built.files.find(({ file }) => file === 'yaml.js')?.exports).toContain('parseDocument')
+    expect(nameless.map(({ file }) => file)).toEqual([])
+  })
+
+  it('reads and writes YAML', async () => {
+    const listing = join(home, 'listing.yaml')
+    const fields = ['name: Echo', 'description: says it again', 'price: "0.10"', 'fulfillment_type: automated']
+    writeFileSync(listing, `${fields.join('\n')}\n`)
+    expect(await run(['up', '--port', '0', '--seed', 'house', '--json'])).toMatchObject({ code: 0 })
+    expect((await run(['openapi', '--yaml'])).out).toMatch(/^openapi: /)
+    const made = await run(['provide', '--listing', listing, '--exec', 'cat', '--dry-run', '--json'])
+    expect(made).toMatchObject({ code: 0 })
+    expect(made.out).toContain('make Echo')
+  })
+
   it('prints its version, and help on stdout', async () => {
     expect(await run(['--version'])).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' })
     expect((await run(['services'])).out).toContain('browse and buy services')

@@ -37,9 +37,9 @@ export const libraryEntries: Readonly<Record<string, string>> = {
 const heavyPackages: Readonly<Record<string, string>> = {
   liquidjs: 'liquid',
   ora: 'ora',
+  'src/cli/files/yaml.ts': 'yaml',
   tinyld: 'tinyld',
   'viem/accounts': 'viem-accounts',
-  yaml: 'yaml',
 }
 const HEAVY_FOLDERS = /^(daemon|src\/tui|src\/schema|src\/mcp)\//
 
@@ -131,7 +131,7 @@ export function commitOf(folder: string): string | undefined {
 export type Bundle = {
   /** Of the command line, cli.js first. */
   readonly commands: readonly CommandFile[]
-  readonly files: readonly { readonly file: string; readonly bytes: number }[]
+  readonly files: readonly { readonly file: string; readonly bytes: number; readonly exports?: readonly string[] }[]
 }
 
 /** Builds the program into a folder. */
@@ -163,7 +163,7 @@ export async function bundle(outdir: string): Promise<Bundle> {
   const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
   return {
     commands: cli.files,
-    files: [...cli.files, ...outputs.map(([file, { bytes }]) => ({ file: basename(file), bytes }))],
+    files: [...cli.files, ...outputs.map(([file, { bytes, exports }]) => ({ file: basename(file), bytes, exports }))],
   }
 }
 

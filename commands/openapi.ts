@@ -52,7 +52,7 @@ function isWritten(data: unknown): data is Written {
 }
 
 async function yamlOf(document: unknown): Promise<string> {
-  const { stringify } = await import('yaml')
+  const { stringify } = await import('../src/cli/files/yaml.ts')
   // One line a text, whatever it holds: no line of a document looks like one of this program.
   const oneLine = { blockQuote: false, lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const
   return stringify(document, { aliasDuplicateObjects: false, ...oneLine }).trimEnd()

@@ -99,7 +99,7 @@ function jsonOf(text: string, name: string): { readonly value: Json } | undefine
 }
 
 async function yamlOf(text: string, name: string): Promise<unknown> {
-  const yaml = await import('yaml')
+  const yaml = await import('./yaml.ts')
   const document = yaml.parseDocument(text, { ...PLAIN_YAML, prettyErrors: true, logLevel: 'error' })
   const [fault] = [...document.errors, ...document.warnings]
   if (fault !== undefined) throw neither(name, fault.message)

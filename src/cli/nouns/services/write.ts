@@ -39,7 +39,7 @@ const OPTIONAL = [
 
 /** Fields as a draft. */
 export async function listingDraft(fields: Fields): Promise<string> {
-  const { stringify } = await import('yaml')
+  const { stringify } = await import('../../files/yaml.ts')
   return stringify(fields, { aliasDuplicateObjects: false })
 }
 
