@@ -3,8 +3,17 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet, TRUNCATED_RESPONSE } from 'dns-packet'
 
-/** Records by `TYPE name`; a name with no record of any type does not exist. */
+/** Records by `TYPE name`; a name with no record of any type does not exist. `REFERRAL name` are the name servers of a zone below. */
 export type Zone = { [question: string]: readonly Omit<Answer, 'name' | 'type'>[] | 'truncate' | 'silent' | undefined }
+
+/** How it answers. */
+type Manner = {
+  /** Answers say that they were validated. */
+  authenticated: boolean
+  tcp: boolean
+  /** They are its own, not what it has heard. */
+  authoritative: boolean
+}
 
 export type NameServer = {
   readonly zone: Zone
@@ -13,8 +22,7 @@ export type NameServer = {
   readonly port: number
   /** `udp TYPE name` of every question, in order. */
   readonly asked: string[]
-  /** Whether answers say that they were validated. */
-  readonly say: { authenticated: boolean; tcp: boolean }
+  readonly say: Manner
   readonly close: () => Promise<void>
 }
 
@@ -23,9 +31,9 @@ const NXDOMAIN = 3
 const DEFAULT_TTL = 3_600
 
 /** A name server on loopback, over UDP and TCP at one port, that answers from a table. */
-export async function openNameServer(zone: Zone = {}): Promise<NameServer> {
+export async function openNameServer(zone: Zone = {}, { host = '127.0.0.1', at = 0 } = {}): Promise<NameServer> {
   const asked: string[] = []
-  const say = { authenticated: false, tcp: true }
+  const say: Manner = { authenticated: false, tcp: true, authoritative: true }
   const answerTo = (bytes: Buffer, over: 'udp' | 'tcp') => answer({ zone, asked, say }, bytes, over)
   const tcp = createServer((socket) => {
     socket.on('error', () => socket.destroy())
@@ -38,7 +46,7 @@ export async function openNameServer(zone: Zone = {}): Promise<NameServer> {
       socket.write(Buffer.concat([length, out]))
     })
   })
-  tcp.listen(0, '127.0.0.1')
+  tcp.listen(at, host)
   await once(tcp, 'listening')
   const { port } = tcp.address() as AddressInfo
   const udp = createSocket('udp4')
@@ -46,14 +54,14 @@ export async function openNameServer(zone: Zone = {}): Promise<NameServer> {
     const out = answerTo(bytes, 'udp')
     if (out) udp.send(out, from.port, from.address)
   })
-  udp.bind(port, '127.0.0.1')
+  udp.bind(port, host)
   await once(udp, 'listening')
   return {
     zone,
     asked,
     say,
     port,
-    server: `127.0.0.1:${port}`,
+    server: `${host}:${port}`,
     close: async () => {
       udp.close()
       tcp.close()
@@ -77,19 +85,26 @@ function answer({ zone, asked, say }: Told, bytes: Buffer, over: 'udp' | 'tcp'):
   const alias = found === undefined && question.type !== 'CNAME' ? zone[`CNAME ${name}`] : undefined
   const asAnswer = (list: Zone[string], type: string) =>
     (Array.isArray(list) ? list : []).map((record) => ({ ttl: DEFAULT_TTL, ...record, name, type }) as Answer) // a table of a test
+  const below = zone[`REFERRAL ${name}`]
   const packet: Packet = {
     type: 'response',
     id: query.id ?? 0,
-    flags: flagsOf({ isThere: Object.keys(zone).some((key) => key.endsWith(` ${name}`)), isCut, say }),
+    flags: flagsOf({ isThere: Object.keys(zone).some((key) => key.endsWith(` ${name}`)), isCut, isOwn: !below, say }),
     questions: [question],
     answers: [...asAnswer(alias, 'CNAME'), ...(isCut ? [] : asAnswer(own, question.type))],
+    authorities: asAnswer(below, 'NS'),
   }
   return encode(packet)
 }
 
-type Flags = Pick<Told, 'say'> & { readonly isThere: boolean; readonly isCut: boolean }
+type Flags = Pick<Told, 'say'> & { readonly isThere: boolean; readonly isCut: boolean; readonly isOwn: boolean }
 
-function flagsOf({ isThere, isCut, say }: Flags): number {
-  const told = [say.authenticated ? AUTHENTIC : 0, isCut ? TRUNCATED_RESPONSE : 0, isThere ? 0 : NXDOMAIN]
-  return told.reduce((flags, flag) => flags | flag, AUTHORITATIVE_ANSWER)
+function flagsOf({ isThere, isCut, isOwn, say }: Flags): number {
+  const told = [
+    isOwn && say.authoritative ? AUTHORITATIVE_ANSWER : 0,
+    say.authenticated ? AUTHENTIC : 0,
+    isCut ? TRUNCATED_RESPONSE : 0,
+    isThere ? 0 : NXDOMAIN,
+  ]
+  return told.reduce((flags, flag) => flags | flag, 0)
 }

@@ -22,6 +22,8 @@ export type DnsAnswer = {
   /** The server answers for the zone itself (AA). */
   readonly authoritative: boolean
   readonly records: readonly DnsRecord[]
+  /** What it refers to: the name servers of a zone, of the servers of its parent. */
+  readonly authority: readonly DnsRecord[]
 }
 
 /** Why a question came to nothing; the message is safe to show. */
@@ -80,6 +82,7 @@ export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonl
     authoritative: packet.flag_aa,
     truncated: packet.flag_tc,
     records: (packet.answers ?? []).slice(0, MAX_RECORDS).flatMap(recordOf),
+    authority: (packet.authorities ?? []).slice(0, MAX_RECORDS).flatMap(recordOf),
   }
 }
 

@@ -12,7 +12,10 @@ type Wanted = {
   /** `YYYYMMDDHHMMSSZ` */
   readonly from?: string
   readonly to?: string
-  readonly key?: 'ec' | 'rsa1024'
+  readonly key?: 'ec' | 'rsa1024' | 'rsa2048'
+  readonly digest?: 'sha1' | 'sha256'
+  /** Lines of OpenSSL's extension section. */
+  readonly extensions?: string
   readonly issuer?: 'root' | 'intermediate' | 'self'
 }
 
@@ -30,11 +33,11 @@ export function openAuthority() {
   return {
     root: readFileSync(join(dir, 'root.pem'), 'utf8'),
     intermediate,
-    leaf({ name, key = 'ec', issuer = 'root', ...when }: Wanted): Leaf {
+    leaf({ name, key = 'ec', issuer = 'root', extensions: own = '', ...how }: Wanted): Leaf {
       count += 1
       const file = `leaf${count}`
       makeKey(file, key)
-      const cert = sign(file, { by: issuer, ...when, extensions: `subjectAltName=DNS:${name}` })
+      const cert = sign(file, { by: issuer, ...how, extensions: `subjectAltName=DNS:${name}\n${own}` })
       return { key: readFileSync(join(dir, `${file}.key`), 'utf8'), cert }
     },
     close: () => rmSync(dir, { recursive: true, force: true }),
@@ -49,24 +52,25 @@ function toolsIn(dir: string) {
 
   function makeKey(name: string, kind: Wanted['key'] = 'ec'): void {
     if (kind === 'ec') run('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', `${name}.key`)
-    else run('genrsa', '-out', `${name}.key`, '1024')
+    else run('genrsa', '-out', `${name}.key`, kind.slice('rsa'.length))
   }
 
   function sign(name: string, wanted: Signing): string {
-    const { by, from = '20200101000000Z', to = '20490101000000Z', extensions } = wanted
+    const { by, from = '20200101000000Z', to = '20490101000000Z', digest = 'sha256', extensions } = wanted
     writeFileSync(join(dir, `${name}.ext`), extensions)
     run('req', '-new', '-key', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`, '-config', 'ca.cnf')
     const self = ['-selfsign', '-keyfile', `${name}.key`]
     const authority = by === 'self' ? self : ['-keyfile', `${by}.key`, '-cert', `${by}.pem`]
     const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`]
-    run('ca', '-batch', '-config', 'ca.cnf', '-notext', '-startdate', from, '-enddate', to, ...files, ...authority)
+    const how = ['-notext', '-md', digest, '-startdate', from, '-enddate', to]
+    run('ca', '-batch', '-config', 'ca.cnf', ...how, ...files, ...authority)
     return readFileSync(join(dir, `${name}.pem`), 'utf8')
   }
 
   return { run, makeKey, sign }
 }
 
-type Signing = { readonly by: string; readonly from?: string; readonly to?: string; readonly extensions: string }
+type Signing = Pick<Wanted, 'from' | 'to' | 'digest'> & { readonly by: string; readonly extensions: string }
 
 const settings = `
 [ca]
@@ -89,8 +93,9 @@ basicConstraints = critical,CA:TRUE
 `
 
 /** A TLS listener on loopback; whatever connects is shaken hands with and then left alone. */
-export async function openTlsListener(options: TlsOptions) {
-  const server = createServer({ ...options }, (socket) => socket.on('error', () => socket.destroy()))
+export async function openTlsListener({ staple, ...options }: TlsOptions & { readonly staple?: Buffer }) {
+  const server = createServer(options, (socket) => socket.on('error', () => socket.destroy()))
+  if (staple) server.on('OCSPRequest', (_certificate, _issuer, callback) => callback(null, staple))
   server.on('tlsClientError', () => undefined)
   const sockets = new Set<{ destroy: () => void }>()
   server.on('connection', (socket) => sockets.add(socket))

@@ -1,5 +1,6 @@
 import {
   type ConnectionOptions,
+  checkServerIdentity,
   connect,
   type DetailedPeerCertificate,
   type SecureVersion,
@@ -32,6 +33,8 @@ export type Handshake = {
   readonly authorized: boolean
   /** Code of OpenSSL or Node for why it is not trusted. */
   readonly authorization_error: string | null
+  /** Whether the certificate is for the host, whatever else is wrong with it. */
+  readonly is_for_host: boolean
   /** As the host sent it, its own first; a root that this machine added is marked. */
   readonly chain: readonly CertificateFacts[]
   readonly ocsp_stapled: boolean
@@ -96,7 +99,7 @@ async function shake({ host, address, options, how }: Parts): Promise<Handshake>
   })
   socket?.on('secureConnect', () => {
     try {
-      resolve(seen(socket, { address, isStapled }))
+      resolve(seen(socket, { host, address, isStapled }))
     } catch (error) {
       reject(error)
     }
@@ -129,7 +132,10 @@ function begin({ host, address, options, how }: Parts, reject: (error: TlsError)
   }
 }
 
-function seen(socket: TLSSocket, { address, isStapled }: { address: ResolvedAddress; isStapled: boolean }): Handshake {
+type Shown = { readonly host: string; readonly address: ResolvedAddress; readonly isStapled: boolean }
+
+function seen(socket: TLSSocket, { host, address, isStapled }: Shown): Handshake {
+  const certificate = socket.getPeerCertificate(true)
   const cipher = socket.getCipher()
   const key = socket.getEphemeralKeyInfo() as { type?: string; name?: string } | null // {} on resumption
   const protocol = socket.getProtocol() ?? 'unknown'
@@ -144,7 +150,9 @@ function seen(socket: TLSSocket, { address, isStapled }: { address: ResolvedAddr
     alpn: socket.alpnProtocol === false ? null : socket.alpnProtocol,
     authorized: socket.authorized,
     authorization_error: errorCodeOf(socket.authorizationError),
-    chain: chainOf(socket.getPeerCertificate(true)),
+    // Of several faults the handshake names one.
+    is_for_host: checkServerIdentity(host, certificate) === undefined,
+    chain: chainOf(certificate),
     ocsp_stapled: isStapled,
   }
 }

@@ -33,6 +33,8 @@ export type DnsFacts = Domain & {
   /** Whether each host that takes mail has an address, and whether its name is an alias. */
   readonly exchangers: readonly { readonly name: string; readonly resolves: boolean; readonly alias: boolean }[]
   readonly nameservers: readonly NameServerFacts[]
+  /** Whom the servers of the parent zone name, sorted; null where none of them said. */
+  readonly delegation: readonly string[] | null
   readonly validated: boolean
   /** Targets of aliases that do not exist. */
   readonly dangling: readonly string[]
@@ -73,9 +75,11 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   ])
   const [wildcard, dangling] = extra
   const valuesOf = (type: string) => (records[type] ?? []).map(({ value }) => value)
+  const delegation = soa.rcode === 'NXDOMAIN' ? null : await delegationOf(ctx, { ask, zone })
+  const names = [...new Set([...valuesOf('ns'), ...(delegation ?? [])])].sort()
   const [exchangers, nameservers] = await Promise.all([
     exchangersOf(ask, valuesOf('mx')),
-    nameServersOf(ctx, { ask, zone, names: valuesOf('ns').toSorted() }),
+    nameServersOf(ctx, { ask, zone, names }),
   ])
   return {
     ...domain,
@@ -86,6 +90,7 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
     mail,
     exchangers,
     nameservers,
+    delegation,
     validated: soa.authenticated,
     dangling,
     wildcard: ofType(wildcard, 'A').length > 0,
@@ -171,6 +176,34 @@ async function exchangersOf(ask: Ask, values: readonly string[]): Promise<DnsFac
   )
 }
 
+/** Servers of the parent zone that are asked in turn, until one says to whom it hands the zone. */
+const MAX_PARENT_SERVERS = 3
+
+/**
+ * Whom the parent zone names, as resolvers start from: they may be others than those that the zone names itself. Null
+ * where the parent's servers are silent, or serve the zone too and so answer for it.
+ */
+async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>): Promise<string[] | null> {
+  for (const server of await parentServersOf(ask, zone)) {
+    const [address] = ofType(await ask(server, 'A'), 'A')
+    const answer = await askedOf(ctx, { zone, address: address?.value, type: 'NS', over: 'udp' })
+    const named = (answer?.authority ?? []).filter((one) => one.type === 'NS' && one.name === zone)
+    if (named.length > 0) return named.map(({ value }) => value).toSorted()
+  }
+  return null
+}
+
+/** Of the nearest zone above: not every name above is one. */
+async function parentServersOf(ask: Ask, zone: string): Promise<string[]> {
+  const labels = zone.split('.')
+  for (let at = 1; at < labels.length; at += 1) {
+    const parent = labels.slice(at).join('.')
+    const servers = ofType(await ask(parent, 'NS'), 'NS').filter(({ name }) => name === parent)
+    if (servers.length > 0) return servers.map(({ value }) => value).slice(0, MAX_PARENT_SERVERS)
+  }
+  return []
+}
+
 type Zone = { readonly ask: Ask; readonly zone: string; readonly names: readonly string[] }
 
 function nameServersOf(ctx: Ctx, { ask, zone, names }: Zone): Promise<NameServerFacts[]> {
@@ -183,16 +216,26 @@ function nameServersOf(ctx: Ctx, { ask, zone, names }: Zone): Promise<NameServer
   )
 }
 
-async function toldBy({ engines, signal }: Ctx, zone: string, address: string | undefined) {
-  const told = async (type: RecordType, over: 'udp' | 'tcp') => {
-    if (address === undefined) return undefined
-    try {
-      return await engines.dns.askServer(address, { name: zone, type }, { over, signal })
-    } catch (error) {
-      if (!(error instanceof DnsError) || signal.aborted) throw error
-      return undefined
-    }
+type Asked = {
+  readonly zone: string
+  readonly address: string | undefined
+  readonly type: RecordType
+  readonly over: 'udp' | 'tcp'
+}
+
+/** Undefined for a server that does not answer, or that must not be asked. */
+async function askedOf({ engines, signal }: Ctx, { zone, address, type, over }: Asked): Promise<DnsAnswer | undefined> {
+  if (address === undefined) return undefined
+  try {
+    return await engines.dns.askServer(address, { name: zone, type }, { over, signal })
+  } catch (error) {
+    if (!(error instanceof DnsError) || signal.aborted) throw error
+    return undefined
   }
+}
+
+async function toldBy(ctx: Ctx, zone: string, address: string | undefined) {
+  const told = (type: RecordType, over: 'udp' | 'tcp') => askedOf(ctx, { zone, address, type, over })
   const [soa, names, overTcp] = await Promise.all([told('SOA', 'udp'), told('NS', 'udp'), told('SOA', 'tcp')])
   return {
     answered_udp: soa !== undefined,

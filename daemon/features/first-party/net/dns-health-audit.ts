@@ -28,10 +28,13 @@ export const dnsHealthAudit = defineService({
         ...rest,
         addresses: [...addresses],
       })),
+      delegation: facts.delegation && [...facts.delegation],
       wildcard: facts.wildcard,
       ...shownFindings(findings),
       not_checked: [
         ...undecided,
+        ...(facts.exists && facts.delegation === null ? ['whom the parent zone names'] : []),
+        ...(mail.mta_sts ? ['the policy file of MTA-STS'] : []),
         ...facts.unanswered.map((asked) => `${asked}: no answer`),
         'DKIM, whose selectors are not public',
       ],
@@ -97,11 +100,17 @@ const rules: readonly Rule<DnsFacts>[] = [
     id: 'serials_agree',
     weight: 4,
     judge: ({ nameservers }) => {
-      const serials = new Set(nameservers.flatMap(({ serial }) => serial ?? []))
+      // What a server that is not of the zone has kept of it is no version of it.
+      const own = nameservers.filter(({ authoritative }) => authoritative)
+      const serials = new Set(own.flatMap(({ serial }) => serial ?? []))
       if (serials.size === 0) return undefined
       return serials.size === 1
         ? ['pass', 'All name servers have the same version of the zone.']
-        : ['warn', 'The name servers have different versions of the zone.', [...serials].join(', ')]
+        : [
+            'warn',
+            'The name servers have different versions of the zone.',
+            own.map(({ name, serial }) => `${name} ${serial}`).join(', '),
+          ]
     },
   },
   {
@@ -159,9 +168,10 @@ const rules: readonly Rule<DnsFacts>[] = [
     judge: (facts) => {
       if (!has(facts, 'mx')) return undefined
       const { mta_sts, tls_rpt } = facts.mail
-      return mta_sts && tls_rpt
+      const lacking = [...(mta_sts ? [] : ['MTA-STS']), ...(tls_rpt ? [] : ['TLS reports (TLS-RPT)'])]
+      return lacking.length === 0
         ? ['pass', 'MTA-STS and TLS reports are set up.']
-        : ['warn', `${mta_sts ? 'TLS reports are' : 'MTA-STS is'} not set up.`]
+        : ['warn', `Not set up: ${lacking.join(' and ')}.`]
     },
   },
   {
@@ -208,18 +218,23 @@ const rules: readonly Rule<DnsFacts>[] = [
   },
 ]
 
-function agreement({ nameservers, records }: DnsFacts): Judged {
-  const named = (records['ns'] ?? [])
-    .map(({ value }) => value)
-    .toSorted()
-    .join(' ')
-  const said = nameservers.filter(({ names }) => names.length > 0)
-  if (said.length === 0) return undefined
-  const other = said.filter(({ names }) => names.join(' ') !== named)
-  return other.length === 0
-    ? ['pass', 'The name servers name each other.']
-    : ['fail', 'Name servers name other name servers than the parent zone.', other.map(({ name }) => name).join(', ')]
+/** The parent zone and every server of the zone should name the same servers. */
+function agreement({ nameservers, delegation }: DnsFacts): Judged {
+  const said = nameservers.filter(({ names, authoritative }) => authoritative && names.length > 0)
+  const [first, ...rest] = said
+  if (!first) return undefined
+  const setOf = (names: readonly string[]) => names.join(' ')
+  const other = rest.find(({ names }) => setOf(names) !== setOf(first.names))
+  const told = ({ name, names }: Named) => `${name} names ${names.join(', ')}`
+  if (other) return ['fail', 'The name servers disagree on who serves the zone.', `${told(first)}; ${told(other)}`]
+  if (delegation && setOf(delegation) !== setOf(first.names)) {
+    const evidence = `${told({ name: 'the parent', names: delegation })}; ${told({ name: 'the zone', names: first.names })}`
+    return ['fail', 'The parent zone names other name servers than the zone itself.', evidence]
+  }
+  return ['pass', delegation ? 'The parent zone and the name servers agree.' : 'The name servers name each other.']
 }
+
+type Named = { readonly name: string; readonly names: readonly string[] }
 
 function soaTimers(soa: string | undefined): Judged {
   const [, , , refresh = 0, retry = 0, expire = 0] = (soa ?? '').split(' ').map(Number)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type NameServer, openNameServer, type Zone } from '../../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../../ports/dns/dns.ts'
 import { openRdap } from '../../../ports/upstream/rdap.ts'
@@ -42,6 +42,18 @@ const good = (): Zone => ({
   'DS site.test': [{ data: { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.alloc(32) } }],
 })
 
+/** So many lookups: the record's own, and one in each record that it includes. */
+const spfOf = (lookups: number): Zone => {
+  const included = Array.from({ length: Math.floor(lookups / 2) }, (_, at) => `_s${at}.site.test`)
+  const own = [...included.map((name) => `include:${name}`), ...(lookups % 2 === 1 ? ['mx'] : [])]
+  return {
+    'TXT site.test': txt(`v=spf1 ${own.join(' ')} -all`),
+    ...Object.fromEntries(
+      included.map((name) => [`TXT ${name}`, txt('v=spf1 exists:%{i}.site.test ip4:192.0.2.1 ~all')]),
+    ),
+  }
+}
+
 let names: NameServer
 let site: Site
 beforeAll(async () => {
@@ -51,7 +63,8 @@ beforeAll(async () => {
 beforeEach(() => {
   for (const key of Object.keys(names.zone)) delete names.zone[key]
   site.clear()
-  Object.assign(names.say, { authenticated: true, tcp: true })
+  names.asked.length = 0
+  Object.assign(names.say, { authenticated: true, tcp: true, authoritative: true })
 })
 afterAll(async () => {
   await names.close()
@@ -110,12 +123,44 @@ describe('the health of DNS', () => {
     ['SPF that includes itself', { 'TXT site.test': txt('v=spf1 include:site.test -all') }, ['spf']],
     ['no DMARC', { 'TXT _dmarc.site.test': undefined }, ['dmarc']],
     ['DMARC that asks for nothing', { 'TXT _dmarc.site.test': txt('v=DMARC1; p=none') }, ['dmarc_policy']],
+    ['an alias at the apex', { 'CNAME site.test': [{ data: 'mail.site.test' }] }, ['no_alias_at_apex']],
+    ['servers in one network', { 'AAAA ns2.site.test': [] }, ['name_server_networks']],
+    ['no SPF', { 'TXT site.test': txt('hello') }, ['spf']],
+    ['SPF without an end', { 'TXT site.test': txt('v=spf1 mx') }, ['spf']],
+    ['SPF with eleven lookups', spfOf(11), ['spf']],
+    ['no mail server', { 'MX site.test': undefined }, ['mail_exchangers']],
+    ['a mail server without an address', { 'A mail.site.test': [] }, ['mail_exchangers']],
+    ['no MTA-STS', { 'TXT _mta-sts.site.test': undefined }, ['mail_transport']],
+    ['no TLS reports', { 'TXT _smtp._tls.site.test': txt('v=something else') }, ['mail_transport']],
+    ['no IPv6', { 'AAAA site.test': [] }, ['ipv6']],
     ['no CAA', { 'CAA site.test': undefined }, ['caa']],
     ['no DS', { 'DS site.test': undefined }, ['dnssec']],
     ['a dangling alias', { 'CNAME www.site.test': [{ data: 'gone.example' }] }, ['no_dangling_alias']],
     ['short lives', { 'A site.test': [{ data: '127.0.0.1', ttl: 5 }] }, ['ttl']],
   ])('finds %s, and nothing else', async (_, change, faults) => {
     expect((await audit(change)).failed).toEqual(faults)
+  })
+
+  it('allows the ten lookups that SPF may need, and gives up on a loop', async () => {
+    expect(await audit(spfOf(10))).toMatchObject({ failed: [], result: { mail: { lookups: 10 } } })
+    const loop = {
+      'TXT site.test': txt('v=spf1 include:a.site.test -all'),
+      'TXT a.site.test': txt('v=spf1 redirect=site.test'),
+    }
+    expect(await audit(loop)).toMatchObject({ failed: ['spf'], result: { mail: { lookups: 11 } } })
+    const asked = names.asked.filter((line) => /TXT (a\.)?site\.test/.test(line))
+    expect(asked.length).toBeLessThan(30)
+  })
+
+  it('names what mail lacks, each thing by its name', async () => {
+    const { result } = await audit({ 'TXT _mta-sts.site.test': undefined, 'TXT _smtp._tls.site.test': undefined })
+    const [finding] = result.findings
+    expect(finding).toMatchObject({ id: 'mail_transport', message: 'Not set up: MTA-STS and TLS reports (TLS-RPT).' })
+  })
+
+  it('tells servers that answer over UDP alone', async () => {
+    names.say.tcp = false
+    expect((await audit()).failed).toEqual(['name_servers_over_tcp'])
   })
 
   it('tells a signed zone that does not validate from an unsigned one', async () => {
@@ -136,6 +181,71 @@ describe('the health of DNS', () => {
     names.zone['SOA mute.test'] = 'silent'
     const silence = dnsHealthAudit.run({ domain: 'mute.test' }, signal, { engines: engines(), now: () => AT })
     await expect(silence).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+})
+
+// Only there is every address of 127.0.0.0/8 this machine.
+describe.runIf(process.platform === 'linux')('name servers', () => {
+  const others: NameServer[] = []
+  const second = async (change: Zone = {}, say: Partial<NameServer['say']> = {}) => {
+    const server = await openNameServer({ ...good(), ...change }, { host: '127.0.0.2', at: names.port })
+    Object.assign(server.say, say)
+    others.push(server)
+    return { 'A ns2.site.test': [{ data: '127.0.0.2' }] }
+  }
+  /** The zone above, whose servers say who serves ours. */
+  const parent = async (...delegated: string[]) => {
+    const referral = { 'REFERRAL site.test': delegated.map((data) => ({ data })) }
+    others.push(await openNameServer(referral, { host: '127.0.0.3', at: names.port }))
+    return { 'NS test': [{ data: 'ns.test' }], 'A ns.test': [{ data: '127.0.0.3' }] }
+  }
+  afterEach(async () => {
+    for (const server of others.splice(0)) await server.close()
+  })
+  const [one, two] = ['ns1.site.test', 'ns2.site.test']
+
+  it('that agree with each other and with the zone above are well', async () => {
+    const { result, failed } = await audit({ ...(await second()), ...(await parent(two, one)) })
+    expect(failed).toEqual([])
+    expect(result.delegation).toEqual([one, two])
+    expect(result.not_checked).not.toContain('whom the parent zone names')
+  })
+
+  it('that have different versions of the zone are told apart', async () => {
+    const { result, failed } = await audit(await second({ 'SOA site.test': soa(8) }))
+    expect(failed).toEqual(['serials_agree'])
+    expect(result.findings[0].evidence).toBe(`${one} 7, ${two} 8`)
+  })
+
+  it('that name other servers than each other are told apart', async () => {
+    const { result, failed } = await audit(await second({ 'NS site.test': [{ data: one }, { data: 'old.site.test' }] }))
+    expect(failed).toEqual(['name_servers_agree'])
+    expect(result.findings[0].evidence).toContain(`${two} names ${one}, old.site.test`)
+  })
+
+  it('whom the zone above does not name are told, and so is whom it names that is none', async () => {
+    const { result, failed } = await audit({
+      ...(await second()),
+      ...(await parent(one, 'gone.site.test')),
+    })
+    expect(failed).toEqual(['name_servers_agree', 'no_lame_name_server'])
+    expect(result.delegation).toEqual(['gone.site.test', one])
+    const findings: { id: string; evidence?: string }[] = result.findings
+    const evidenceOf = (id: string) => findings.find((finding) => finding.id === id)?.evidence
+    expect(evidenceOf('name_servers_agree')).toBe(
+      `the parent names gone.site.test, ${one}; the zone names ${one}, ${two}`,
+    )
+    expect(evidenceOf('no_lame_name_server')).toBe('gone.site.test')
+  })
+
+  it.each<[string, Zone, Partial<NameServer['say']>]>([
+    ['answers from what it has heard', {}, { authoritative: false }],
+    ['knows nothing of the zone', { 'SOA site.test': undefined, 'NS site.test': undefined }, {}],
+    ['is silent', { 'SOA site.test': 'silent', 'NS site.test': 'silent' }, {}],
+  ])('one of which %s are lame by that one', async (_, change, say) => {
+    const { result, failed } = await audit(await second(change, say))
+    expect(failed).toEqual(['no_lame_name_server'])
+    expect(result.findings[0].evidence).toBe(two)
   })
 })
 

@@ -65,6 +65,16 @@ export function faultOf({ authorization_error, authorized, chain }: Handshake): 
   return chain[0] && isWeakKey(chain[0]) ? 'weak_key' : null
 }
 
+/**
+ * Whether a certificate between the host's own and a trusted one was not sent. Of several faults the handshake names
+ * the last, so the chain itself is looked at: a whole one ends with its own issuer.
+ */
+export function lacksIntermediate(shake: Handshake): boolean {
+  const fault = faultOf(shake)
+  const [leaf, next] = shake.chain
+  return fault === 'incomplete_chain' || (fault !== null && !next && leaf !== undefined && leaf.issuer !== leaf.subject)
+}
+
 const DAY_MS = 86_400_000
 
 export function daysLeft({ valid_to }: Pick<CertificateFacts, 'valid_to'>, at: number): number {

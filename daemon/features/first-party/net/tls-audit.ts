@@ -5,7 +5,7 @@ import type { WebResponse } from '../../../ports/web/exchange.ts'
 import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
 import { defineService, type ServiceCtx } from '../service/service.ts'
 import { domainOf } from './domain.ts'
-import { daysLeft, faultOf, isWeakKey, unreachable } from './handshake.ts'
+import { daysLeft, faultOf, isWeakKey, lacksIntermediate, unreachable } from './handshake.ts'
 import { hstsOf, isLongEnough, shownHeaders } from './security-headers.ts'
 import { rootOf } from './tls-security-evidence.ts'
 
@@ -52,7 +52,12 @@ export const tlsAudit = defineService({
       chain: shake.chain.map(({ subject, issuer, valid_to, is_ca }) => ({ subject, issuer, valid_to, is_ca })),
       headers: shownHeaders(seen.root?.headers ?? {}),
       ...shownFindings(findings),
-      not_checked: [...undecided, 'revocation', 'RC4 and 3DES suites, which this program does not speak'],
+      not_checked: [
+        ...undecided,
+        'revocation',
+        'the order in which the chain is sent',
+        'RC4 and 3DES suites, which this program does not speak',
+      ],
       checked_at: new Date(at).toISOString(),
     }
   },
@@ -123,18 +128,16 @@ const rules: readonly Rule<Shaken>[] = [
     id: 'name_matches',
     weight: 15,
     judge: ({ shake, host }) =>
-      faultOf(shake) === 'name_mismatch'
-        ? ['fail', `The certificate is not for ${host}.`, shake.chain[0]?.names.join(', ')]
-        : ['pass', `The certificate is for ${host}.`],
+      shake.is_for_host
+        ? ['pass', `The certificate is for ${host}.`]
+        : ['fail', `The certificate is not for ${host}.`, shake.chain[0]?.names.join(', ')],
   },
   { id: 'expiry', weight: 8, judge: ({ shake, at }) => expiryOf(shake, at) },
   {
     id: 'chain_complete',
     weight: 6,
     judge: ({ shake }) =>
-      faultOf(shake) === 'incomplete_chain'
-        ? ['fail', 'An intermediate certificate is missing.']
-        : ['pass', 'The chain is whole.'],
+      lacksIntermediate(shake) ? ['fail', 'An intermediate certificate is missing.'] : ['pass', 'The chain is whole.'],
   },
   {
     id: 'key_strength',
@@ -149,10 +152,13 @@ const rules: readonly Rule<Shaken>[] = [
   {
     id: 'signature',
     weight: 5,
-    judge: ({ shake: { chain } }) =>
-      /SHA1|MD5/i.test(chain[0]?.signature_algorithm ?? '')
-        ? ['fail', `The certificate is signed with ${chain[0]?.signature_algorithm}.`]
-        : ['pass', 'The certificate is signed with a current algorithm.'],
+    judge: ({ shake: { chain } }) => {
+      // A root is trusted for being known, not for what it is signed with.
+      const old = chain.find((one) => one.issuer !== one.subject && /SHA1|MD5/i.test(one.signature_algorithm))
+      return old
+        ? ['fail', `A certificate is signed with ${old.signature_algorithm}.`, old.subject]
+        : ['pass', 'The certificates are signed with a current algorithm.']
+    },
   },
   { id: 'tls13', weight: 8, judge: ({ offers }) => wanted(offers['TLSv1.3'], 'TLS 1.3') },
   { id: 'tls12', weight: 4, judge: ({ offers }) => wanted(offers['TLSv1.2'], 'TLS 1.2') },
@@ -218,7 +224,7 @@ function trustOf(shake: Handshake): Judged {
 
 function isTrusted(shake: Handshake): boolean {
   const fault = faultOf(shake)
-  return fault === null || fault === 'weak_key'
+  return shake.is_for_host && (fault === null || fault === 'weak_key')
 }
 
 function expiryOf({ chain }: Handshake, at: number): Judged {

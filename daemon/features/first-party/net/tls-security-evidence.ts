@@ -37,6 +37,7 @@ export const tlsSecurityEvidence = defineService({
       alpn: facts.alpn,
       authorized: facts.authorized,
       authorization_error: facts.authorization_error,
+      is_for_host: facts.is_for_host,
       chain: chain.map((one) => ({ ...one, names: [...one.names], key: { ...one.key } })),
       ocsp_stapled: facts.ocsp_stapled,
       http: root ? { status: root.status, final_url: root.url, redirects: root.redirects.length } : null,

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import type { TlsOptions } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type NameServer, openNameServer } from '../../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../../ports/dns/dns.ts'
@@ -37,39 +36,49 @@ afterAll(async () => {
   await names.close()
 })
 
-/** The site's pages under the names of https and http. */
+/** The site's pages under the names of https and http; a page at `/http` that is none leads to https. */
 function webOf(): PublicWeb {
   const web = site.web()
   return {
     ...web,
-    get: (url, options) => web.get(site.at(url.startsWith('https') ? '/https' : '/http'), options),
+    get: async (url, options) => {
+      if (url.startsWith('https') || !site.pages['/http']) {
+        return { ...(await web.get(site.at('/https'), options)), url: `https://${HOST}/` }
+      }
+      return web.get(site.at('/http'), options)
+    },
     resolve: async (host) => web.resolve(`${host}:${site.port}`),
   }
 }
 
-type Running = { readonly port: number; readonly service: FirstPartyService; readonly domain?: string }
+type Running = {
+  readonly port: number
+  readonly service: FirstPartyService
+  readonly domain?: string
+  readonly at?: number
+}
 
-function run({ port, service, domain = HOST }: Running) {
+function run({ port, service, domain = HOST, at = AT }: Running) {
   const web = webOf()
   const engines = {
     tls: openTls({ resolve: web.resolve, port, ca: authority.root }),
     dns: openDns({ servers: [names.server] }),
   }
   // biome-ignore lint/suspicious/noExplicitAny: results of three services, each read by its test
-  return service.run({ domain }, new AbortController().signal, { web, engines, now: () => AT }) as Promise<any>
+  return service.run({ domain }, new AbortController().signal, { web, engines, now: () => at }) as Promise<any>
 }
 
-async function listen(options: TlsOptions): Promise<number> {
+async function listen(options: Parameters<typeof openTlsListener>[0]): Promise<number> {
   const listener = await openTlsListener(options)
   open.push(listener)
   return listener.port
 }
 
 const check = (port: number) => run({ port, service: certificateCheck })
-const findingsOf = async (port: number) => {
-  const audit = await run({ port, service: tlsAudit })
+const findingsOf = async (port: number, at = AT) => {
+  const audit = await run({ port, service: tlsAudit, at })
   const failed = audit.findings.filter(({ status }: { status: string }) => status !== 'pass')
-  return { audit, failed: failed.map(({ id }: { id: string }) => id) }
+  return { audit, failed: failed.map(({ id }: { id: string }) => id).sort() }
 }
 
 describe('a certificate', () => {
@@ -87,6 +96,13 @@ describe('a certificate', () => {
       engine: { kind: 'deterministic' },
     })
     deliversItsSchema('certificate_check', result)
+  })
+
+  it('that wants a stapled proof says so, and whether it comes with one', async () => {
+    const leaf = authority.leaf({ name: HOST, extensions: 'tlsfeature=status_request' })
+    expect(await check(await listen(leaf))).toMatchObject({ must_staple: true, stapled: false })
+    const stapling = await listen({ ...leaf, staple: Buffer.from('a proof') })
+    expect(await check(stapling)).toMatchObject({ must_staple: true, stapled: true })
   })
 
   it.each([
@@ -126,58 +142,110 @@ describe('a certificate', () => {
   })
 })
 
+/** A log's proof of transparency: its extension alone, which is what is looked for. */
+const LOGGED = '1.3.6.1.4.1.11129.2.4.2=DER:04020000'
+
+type Fault = {
+  readonly leaf?: Partial<Parameters<ReturnType<typeof openAuthority>['leaf']>[0]>
+  readonly how?: Parameters<typeof openTlsListener>[0]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly plain?: { readonly body: string }
+  readonly caa?: false
+  readonly at?: number
+}
+
+/** A host that has everything, but for one fault. */
+async function auditOf({ leaf, how, headers = HSTS, plain, caa, at }: Fault = {}) {
+  site.pages['/https'] = { headers }
+  if (plain) site.pages['/http'] = plain
+  if (caa !== false) names.zone[`CAA ${HOST}`] = [{ data: { flags: 0, tag: 'issue', value: 'ca.test' } }]
+  const made = authority.leaf({ name: HOST, extensions: LOGGED, ...leaf })
+  const port = await listen({ ...made, minVersion: 'TLSv1.2', staple: Buffer.from('a proof'), ...how })
+  const found = await findingsOf(port, at)
+  delete names.zone[`CAA ${HOST}`]
+  deliversItsSchema('tls_audit', found.audit)
+  return found
+}
+
 describe('the audit of TLS', () => {
-  it('gives a good host the best grade', async () => {
-    site.pages['/https'] = { headers: HSTS }
-    names.zone[`CAA ${HOST}`] = [{ data: { flags: 0, tag: 'issue', value: 'ca.test' } }]
-    const leaf = authority.leaf({ name: HOST })
-    const port = await listen({ ...leaf, minVersion: 'TLSv1.2' })
-    const { audit, failed } = await findingsOf(port)
-    delete names.zone[`CAA ${HOST}`]
-    expect(failed).toEqual(['http_redirects', 'certificate_transparency', 'ocsp_stapling']) // no CA of a test logs or staples
+  it('gives a host without a fault the whole score and the best grade', async () => {
+    const { audit, failed } = await auditOf()
+    expect(failed).toEqual([])
     expect(audit).toMatchObject({
+      score: 100,
+      grade: 'A+',
       protocols: ['TLSv1.2', 'TLSv1.3'],
       protocols_not_tested: [],
-      score: expect.any(Number),
     })
-    expect(audit.score).toBeGreaterThanOrEqual(95)
-    expect(audit.grade).toBe('A+')
-    deliversItsSchema('tls_audit', audit)
   })
 
-  const always = ['caa', 'certificate_transparency', 'hsts', 'http_redirects', 'ocsp_stapling']
-  it.each<[string, () => TlsOptions, string[]]>([
+  const lax = 'DEFAULT:@SECLEVEL=0'
+  it.each<[string, Fault, string[]]>([
+    ['old versions', { how: { minVersion: 'TLSv1', ciphers: lax } }, ['no_old_versions']],
+    ['suites without a certificate', { how: { ciphers: 'ALL:@SECLEVEL=0' } }, ['no_weak_suites']],
     [
-      'old versions',
-      () => ({ ...authority.leaf({ name: HOST }), minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' }),
-      ['no_old_versions', 'no_weak_suites'],
+      'suites without forward secrecy',
+      { leaf: { key: 'rsa2048' }, how: { ciphers: 'AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } },
+      ['forward_secrecy', 'tls13'],
+    ],
+    ['a short key', { leaf: { key: 'rsa1024' }, how: { ciphers: lax } }, ['key_strength']],
+    ['a signature of yesterday', { leaf: { digest: 'sha1' }, how: { ciphers: lax } }, ['signature']],
+    ['no TLS 1.3', { how: { maxVersion: 'TLSv1.2' } }, ['tls13']],
+    ['no TLS 1.2', { how: { minVersion: 'TLSv1.3' } }, ['tls12']],
+    ['another name', { leaf: { name: 'other.test' } }, ['name_matches']],
+    ['another name, where the host says one label less', { leaf: { name: `*.${HOST}` } }, ['name_matches']],
+    ['an ended certificate', { leaf: { to: '20210101000000Z' } }, ['certificate_trusted', 'expiry']],
+    ['a certificate of the future', { leaf: { from: '20480101000000Z' } }, ['certificate_trusted']],
+    ['a certificate that ends soon', { at: Date.parse('2048-12-15T00:00:00Z') }, ['expiry']],
+    ['one that nobody signed', { leaf: { issuer: 'self' } }, ['certificate_trusted']],
+    ['no intermediate', { leaf: { issuer: 'intermediate' } }, ['certificate_trusted', 'chain_complete']],
+    // The handshake names one fault of several.
+    [
+      'one that nobody signed, for another name',
+      { leaf: { issuer: 'self', name: 'other.test' } },
+      ['certificate_trusted', 'name_matches'],
     ],
     [
-      'a short key',
-      () => ({
-        ...authority.leaf({ name: HOST, key: 'rsa1024' }),
-        minVersion: 'TLSv1.2',
-        ciphers: 'DEFAULT:@SECLEVEL=0',
-      }),
-      ['key_strength'],
+      'one that has ended, for another name, without its intermediate',
+      { leaf: { issuer: 'intermediate', name: 'other.test', to: '20210101000000Z' } },
+      ['certificate_trusted', 'chain_complete', 'expiry', 'name_matches'],
     ],
-    ['another name', () => ({ ...authority.leaf({ name: 'other.test' }), minVersion: 'TLSv1.2' }), ['name_matches']],
+    ['no HSTS', { headers: {} }, ['hsts']],
+    ['an HSTS that is no number', { headers: { 'strict-transport-security': 'max-age=forever' } }, ['hsts']],
+    ['an HSTS that switches itself off', { headers: { 'strict-transport-security': 'max-age=0' } }, ['hsts']],
     [
-      'no TLS 1.3',
-      () => ({ ...authority.leaf({ name: HOST }), maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' }),
-      ['tls13'],
+      'an HSTS of a month',
+      { headers: { 'strict-transport-security': 'max-age=2592000; includeSubDomains; preload' } },
+      ['hsts'],
     ],
-    [
-      'no intermediate',
-      () => ({ ...authority.leaf({ name: HOST, issuer: 'intermediate' }), minVersion: 'TLSv1.2' }),
-      ['certificate_trusted', 'chain_complete'],
-    ],
-  ])('finds %s, and nothing else', async (_, options, faults) => {
-    site.pages['/https'] = {}
-    const { audit, failed } = await findingsOf(await listen(options()))
-    expect(failed.filter((id: string) => !always.includes(id)).sort()).toEqual(faults.toSorted())
-    if (faults.includes('name_matches') || faults.includes('certificate_trusted'))
-      expect(audit.score).toBeLessThanOrEqual(40)
+    ['pages without TLS', { plain: { body: 'hello' } }, ['http_redirects']],
+    ['nothing stapled', { how: { staple: Buffer.alloc(0) } }, ['ocsp_stapling']],
+    ['no word on who may issue', { caa: false }, ['caa']],
+    ['no proof of transparency', { leaf: { extensions: '' } }, ['certificate_transparency']],
+  ])('finds %s, and nothing else', async (_, fault, ids) => {
+    const { audit, failed } = await auditOf(fault)
+    expect(failed).toEqual(ids)
+    expect(audit.score).toBeLessThan(100)
+    const isUntrusted = ids.includes('name_matches') || ids.includes('certificate_trusted')
+    if (isUntrusted) expect([audit.score <= 40, audit.grade]).toEqual([true, 'F'])
+    else expect(audit.score).toBeGreaterThan(40)
+  })
+
+  it('of a certificate with an intermediate that is sent is whole', async () => {
+    const leaf = authority.leaf({ name: HOST, issuer: 'intermediate', extensions: LOGGED })
+    const how = { key: leaf.key, cert: leaf.cert + authority.intermediate }
+    const { audit, failed } = await auditOf({ how })
+    expect(failed).toEqual([])
+    expect(audit.chain).toHaveLength(3)
+  })
+
+  it('says what it could not look at, and does not count it', async () => {
+    site.pages['/https'] = (_, res) => res.destroy()
+    const port = await listen({ ...authority.leaf({ name: HOST }), minVersion: 'TLSv1.2' })
+    const { audit } = await findingsOf(port)
+    expect(audit.not_checked).toEqual(expect.arrayContaining(['hsts', 'http_redirects', 'revocation']))
+    const ids = audit.findings.map(({ id }: { id: string }) => id)
+    expect(ids).not.toEqual(expect.arrayContaining(['hsts']))
   })
 
   it('of a host without TLS is a result with the score 0', async () => {
