@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { text as textOfStream } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { toolPath } from '../../../../fixtures/kit/tools.ts'
@@ -84,6 +87,40 @@ describe.skipIf(!ffmpeg)('loudness (needs ffmpeg)', () => {
       possiblyTruncated: false,
       engine: { name: 'ffmpeg', version: expect.stringMatching(/^\d/), kind: 'deterministic' },
     })
+  })
+
+  it('of a recording whose index stands at its end is measured whole', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'souk-sound-')), 'a.m4a')
+    const input = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=5,volume=-20dB']
+    execFileSync('ffmpeg', ['-v', 'error', ...input, '-c:a', 'aac', file])
+    const m4a = readFileSync(file)
+    rmSync(dirname(file), { recursive: true })
+    expect(m4a.indexOf('moov')).toBeGreaterThan(m4a.indexOf('mdat'))
+    give('/a.m4a', m4a, 'audio/mp4')
+    const result = await normalize({ url: at('/a.m4a'), targetLufs: -16 })
+    expect(result.measurements.input.durationSeconds).toBeCloseTo(5, 0)
+    const { lufs } = await secondOpinion(Buffer.from(result.audioBase64, 'base64'))
+    expect(Math.abs(lufs + 16)).toBeLessThanOrEqual(0.5)
+  })
+
+  it.each<[string, readonly string[], string]>([
+    ['ogg', ['-c:a', 'libvorbis', '-f', 'ogg'], 'audio/ogg'],
+    ['mp3', ['-c:a', 'libmp3lame', '-f', 'mp3'], 'audio/mpeg'],
+    ['webm', ['-c:a', 'libopus', '-f', 'webm'], 'video/webm'],
+    ['adts', ['-c:a', 'aac', '-f', 'adts'], 'application/octet-stream'],
+  ])('of %s is read, and one that is cut in its middle or turned to junk never hangs', async (_, args, type) => {
+    const whole = sound('sine=d=2', args)
+    give('/a', whole, type)
+    expect((await normalize({ url: at('/a') })).measurements.input.durationSeconds).toBeCloseTo(2, 0)
+    const junk = Buffer.from(whole.map((byte, i) => (i > 40 && i % 7 === 0 ? byte ^ 0x5a : byte)))
+    for (const damaged of [whole.subarray(0, whole.length >> 1), junk, whole.subarray(0, 60)]) {
+      give('/a', damaged, type)
+      const made = normalize({ url: at('/a') }).then(
+        (result) => result.contentType,
+        (error: { code?: string }) => error.code,
+      )
+      expect(['audio/mpeg', 'provider_failed']).toContain(await made)
+    }
   })
 
   it('works on the longest part that was asked for, and says so', async () => {

@@ -130,6 +130,24 @@ describe.skipIf(chromium === undefined)('a printed page', () => {
     expect(result).toMatchObject({ source: 'html', format: 'A4', landscape: false, pages: 4, truncated: false })
   })
 
+  // Points, 72 to an inch, as the standard sheets measure them.
+  it.each([
+    ['A3', false, [842, 1191]],
+    ['A4', true, [842, 596]],
+    ['A5', false, [420, 595]],
+    ['A5', true, [595, 420]],
+    ['Letter', false, [612, 792]],
+  ] as const)(
+    'on %s, landscape: %s, has the box of that sheet, and its words on it',
+    async (format, landscape, size) => {
+      const result = await run(pdfGeneration, { html: '<h1>Ducks</h1>', format, landscape })
+      const file = await read(result.pdf_base64)
+      expect(file).toMatchObject({ pages: 1, text: 'Ducks' })
+      for (const side of [0, 1]) expect(Math.abs((file.size[side] ?? 0) - (size[side] ?? 0))).toBeLessThanOrEqual(1)
+      expect(result).toMatchObject({ format, landscape })
+    },
+  )
+
   it('of an address is printed with its scripts, and as wide as was asked for', async () => {
     site.pages['/'] = { body: '<p id="p">before</p><script>p.textContent = "after the script"</script>' }
     const result = await run(pdfGeneration, { url: site.at('/'), format: 'Letter', landscape: true })

@@ -106,9 +106,22 @@ export function relevanceOf(query: string, notices: readonly Notice[]): number[]
   return scores.map((score) => score / best)
 }
 
-/** How many words of a profile a notice has: 0 to 1. */
-export function overlapOf(profile: string, { title, description, categories }: Notice): number {
-  const terms = [...new Set(termsOf(profile))]
+/** Words of a profile, as they stand there, that a notice has too. */
+export function sharedWords(profile: string, { title, description, categories }: Notice): string[] {
   const words = new Set(termsOf([title, description, ...categories].join(' ')))
-  return terms.length === 0 ? 0 : terms.filter((term) => words.has(term)).length / terms.length
+  const shared = new Map<string, string>()
+  for (const word of profile.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []) {
+    const [term] = termsOf(word)
+    if (term !== undefined && words.has(term) && !shared.has(term)) shared.set(term, word)
+  }
+  return [...shared.values()]
+}
+
+/** Share of a profile's words that a notice on its topic has at least. */
+export const LEAST_OVERLAP = 0.12
+
+/** How many words of a profile a notice has: 0 to 1. */
+export function overlapOf(profile: string, notice: Notice): number {
+  const terms = new Set(termsOf(profile))
+  return terms.size === 0 ? 0 : sharedWords(profile, notice).length / terms.size
 }

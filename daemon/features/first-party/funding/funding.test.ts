@@ -41,12 +41,22 @@ const notice = (id: number, title: string, change: Change = {}) => ({
   },
 })
 
-function serve(notices: readonly ReturnType<typeof notice>[]): void {
+/** One that is announced: it has a forecast in the place of a synopsis, with days that it expects. */
+const forecast = (id: number, title: string, change: Change = {}) => {
+  const { data, ...rest } = notice(id, title)
+  const { synopsis, ...common } = data
+  const { responseDateStr: _, synopsisDesc: forecastDesc, ...kept } = synopsis
+  return { ...rest, data: { ...common, forecast: { ...kept, forecastDesc, ...change } } }
+}
+type Served = ReturnType<typeof notice> | ReturnType<typeof forecast>
+
+function serve(notices: readonly Served[], agency = 'Department of Ponds'): void {
   site.pages['/api/search2'] = (_: IncomingMessage, res: ServerResponse) => {
     const oppHits = notices.map(({ data }, at) => ({
       id: String(data.id),
       title: data.opportunityTitle,
-      ...(at % 2 === 0 ? { agencyName: 'A' } : { agency: 'A' }),
+      // Its documentation says one name, its answers the other.
+      ...(at % 2 === 0 ? { agencyName: agency } : { agency }),
     }))
     res.end(JSON.stringify({ errorcode: 0, data: { hitCount: oppHits.length, oppHits } }))
   }
@@ -107,6 +117,61 @@ describe('matches of funding', () => {
     expect((await run(grantMatches, { profile })).grant_matches).toMatchObject({ searched: 0, matches: [] })
   })
 
+  it.each([0, 1])('reads those of the agency first, under either name that it goes by (%d)', async (at) => {
+    const others = Array.from({ length: 20 + at }, (_, n) =>
+      notice(100 + n, 'Restoration of wetlands', { agencyName: 'A' }),
+    )
+    const own = notice(1, 'Rain barrels', { agencyName: 'Office of Rain' })
+    serve([...others, own])
+    const search = site.pages['/api/search2'] as (req: IncomingMessage, res: ServerResponse) => void
+    site.pages['/api/search2'] = (req: IncomingMessage, res: ServerResponse) => {
+      const end = res.end.bind(res)
+      res.end = ((text: string) =>
+        end(text.replace(/"Department of Ponds"(?=}]}})/, '"Office of Rain"'))) as typeof res.end
+      search(req, res)
+    }
+    const { grant_matches } = await run(grantMatches, { profile, agency: 'rain' })
+    expect(grant_matches.matches.map((one: { opportunity_id: string }) => one.opportunity_id)).toEqual(['1'])
+    // The best of what was found, and no fit all the same.
+    expect(grant_matches.matches[0]).toMatchObject({
+      score: expect.toSatisfy((score: number) => score < 60),
+      cautions: [expect.stringContaining('few words')],
+    })
+  })
+
+  it('says what a notice has in common with the profile, whether in HTML or in HTML that was escaped once more', async () => {
+    serve([
+      notice(1, 'Program one', { synopsisDesc: '<div>For <b>wetlands</b> &amp; <i>habitats</i></div>' }),
+      notice(2, 'Program two', {
+        synopsisDesc: '&lt;div&gt;For &lt;b&gt;wetlands&lt;/b&gt;&amp;nbsp;and ducks&lt;/div&gt;',
+      }),
+    ])
+    const { grant_matches } = await run(grantMatches, { profile })
+    const reasons = Object.fromEntries(
+      grant_matches.matches.map((one: { opportunity_id: string; reasons: string[] }) => [
+        one.opportunity_id,
+        one.reasons[0],
+      ]),
+    )
+    expect(reasons).toEqual({
+      1: 'It shares words with your profile: wetlands, habitats.',
+      2: 'It shares words with your profile: wetlands, ducks.',
+    })
+    expect(JSON.stringify(grant_matches)).not.toMatch(/<|&lt;/)
+  })
+
+  it('says that a forecast is one, with the day that it expects', async () => {
+    serve([forecast(1, 'Wetlands of tomorrow', { estApplicationResponseDateStr: '2026-11-01-00-00-00' })])
+    const { grant_matches } = await run(grantMatches, { profile })
+    expect(grant_matches.matches).toEqual([
+      expect.objectContaining({
+        status: 'forecasted',
+        closes_at: '2026-11-01',
+        cautions: [expect.stringContaining('a forecast')],
+      }),
+    ])
+  })
+
   it('charges nothing when the search is down', async () => {
     site.pages['/api/search2'] = { status: 500 }
     await expect(run(grantMatches, { profile })).rejects.toMatchObject({ code: 'provider_failed' })
@@ -148,6 +213,20 @@ describe('the checklist of an application', () => {
     expect(open.items.every(({ due }: { due: unknown }) => due === null)).toBe(true)
   })
 
+  it.each<[string, Change, string | null]>([
+    ['without a day has no days', {}, null],
+    [
+      'with a day that it expects counts back from it',
+      { estApplicationResponseDate: 'Nov 02, 2026 12:00:00 AM EST' },
+      '2026-10-30',
+    ],
+  ])('of a forecast %s, and says what it is', async (_, change, submission) => {
+    serve([forecast(1, 'Wetlands', change)])
+    const { grant_application_checklist: made } = await run(grantApplicationChecklist, { opportunity_id: '1' })
+    expect(made.items.find(({ id }: { id: string }) => id === 'submission').due).toBe(submission)
+    expect(made.warnings[0]).toContain('is a forecast')
+  })
+
   it('of a notice that is not there fails, so that it is refunded', async () => {
     serve([])
     await expect(run(grantApplicationChecklist, { opportunity_id: '9' })).rejects.toMatchObject({
@@ -166,6 +245,16 @@ describe('what one notice comes to', () => {
     ['is for anyone', { applicantTypes: [{ id: '99', description: 'Unrestricted' }] }, {}, 'unclear'],
     ['names a place', { applicantEligibilityDesc: 'Applicants must be located in Ohio.' }, {}, 'unclear'],
     ['names no date', { responseDateStr: undefined }, {}, 'unclear'],
+    ['asks for a share', { costSharing: 'Yes' }, {}, 'go'],
+    ['awards more than is wanted', { awardFloor: '50000' }, { project_budget_usd: 1_000 }, 'go'],
+    ['names a place that the profile names', { applicantEligibilityDesc: 'Work must be on wetlands.' }, {}, 'go'],
+    [
+      'is on something else',
+      { synopsisDesc: 'Highways' },
+      { profile: 'A nonprofit that teaches chess to children' },
+      'unclear',
+    ],
+    ['says no kinds of applicants', { applicantTypes: null }, {}, 'unclear'],
   ])('of a notice that %s', async (...[, change, input, decision]) => {
     const own = notice(1, 'Restoration of wetlands and habitats', change)
     serve([own])
@@ -179,5 +268,12 @@ describe('what one notice comes to', () => {
       if (evidence.field === 'eligibility_text') expect(JSON.stringify(own)).toContain(evidence.quote)
     }
     expect(made.reason_lines).toHaveLength(made.reasons.length)
+  })
+
+  it('of a forecast is never to go ahead, since nothing can be sent in', async () => {
+    serve([forecast(1, 'Restoration of wetlands and habitats', { estApplicationResponseDateStr: '2026-11-01' })])
+    const { grant_eligibility_brief: made } = await run(grantEligibilityBrief, { opportunity_id: '1', profile })
+    expect(made.decision).toBe('unclear')
+    expect(made.open_questions[0]).toContain('a forecast')
   })
 })

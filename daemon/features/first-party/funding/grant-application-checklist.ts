@@ -22,6 +22,9 @@ export const grantApplicationChecklist = defineService({
     const days = daysLeft(notice, at)
     const warnings = [
       ...(notice.status === 'closed' ? ['The notice is closed.'] : []),
+      ...(notice.is_estimate
+        ? ['The notice is a forecast: it cannot be applied for yet, and its days may change.']
+        : []),
       ...(days === null ? ['The notice names no closing date, so no days are given.'] : []),
       ...(days !== null && days < daysNeeded ? [`${days} days are left; you said that ${daysNeeded} are needed.`] : []),
       ...(items.some(({ isLate }) => isLate) ? ['Some steps should have begun before today; they are due today.'] : []),

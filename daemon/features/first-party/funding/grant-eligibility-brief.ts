@@ -1,13 +1,20 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
-import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, overlapOf, termsOf } from './fit.ts'
+import {
+  type Applicant,
+  applicantOf,
+  budgetFit,
+  daysLeft,
+  eligibilityOf,
+  LEAST_OVERLAP,
+  overlapOf,
+  termsOf,
+} from './fit.ts'
 import { knownNotice, type Notice } from './notice.ts'
 
 const AUTOMATED_MS = 120_000
 const DEFAULT_DAYS = 14
 const MAX_QUOTE_CHARS = 300
-/** Share of the profile's words that a notice on its topic has. */
-const LEAST_OVERLAP = 0.12
 
 type Reason = {
   readonly rule: string
@@ -77,6 +84,13 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
   const evidence = { field: 'closes_at', quote: notice.closes_at ?? 'no date' }
   if (notice.status === 'closed')
     return { rule: 'status', verdict: 'against', text: 'The notice is closed.', evidence, hard: true }
+  if (notice.is_estimate)
+    return {
+      rule: 'status',
+      verdict: 'open',
+      text: 'When is it posted? It is a forecast: nothing can be sent in yet.',
+      evidence,
+    }
   if (days === null) return { rule: 'status', verdict: 'open', text: 'When does it close?', evidence }
   if (days < applicant.daysNeeded)
     return {

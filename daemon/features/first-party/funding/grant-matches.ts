@@ -2,7 +2,18 @@ import { z } from 'zod'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
-import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, relevanceOf, termsOf } from './fit.ts'
+import {
+  type Applicant,
+  applicantOf,
+  budgetFit,
+  daysLeft,
+  eligibilityOf,
+  LEAST_OVERLAP,
+  overlapOf,
+  relevanceOf,
+  sharedWords,
+  termsOf,
+} from './fit.ts'
 import { type Notice, noticeIfAny } from './notice.ts'
 
 const KEEP_MS = 10 * 60_000
@@ -13,6 +24,7 @@ const MAX_QUERIES = 3
 const MAX_EXCLUDED = 5
 const DEFAULT_DAYS = 14
 const DEFAULT_LIMIT = 5
+const MAX_SHARED = 8
 
 /** Documentation and real answers disagree on two names; both are taken. */
 const Hit = z.object({
@@ -21,6 +33,7 @@ const Hit = z.object({
   agencyName: z.string().max(500).nullish(),
   agency: z.string().max(500).nullish(),
 })
+type Hit = z.output<typeof Hit>
 const Found = z.object({
   errorcode: z.number(),
   data: z.object({ hitCount: z.number().nullish(), oppHits: z.array(Hit).max(1_000).nullish() }).nullish(),
@@ -39,15 +52,18 @@ export const grantMatches = defineService({
   needs: ['grants'],
   async read(input, ctx): Promise<Source> {
     const queries = queriesOf(input)
-    const hits = new Map<string, string>()
-    for (const query of queries) for (const { id, title } of await search(ctx, query)) hits.set(String(id), title)
-    const ranked = rankedIds([...hits].slice(0, MAX_FOUND), queries.join(' '))
+    const hits = new Map<string, Hit>()
+    for (const query of queries) for (const hit of await search(ctx, query)) hits.set(String(hit.id), hit)
+    const ranked = rankedIds([...hits.values()].slice(0, MAX_FOUND), {
+      query: queries.join(' '),
+      agency: agencyOf(input),
+    })
     const details = await Promise.all(ranked.slice(0, MAX_DETAILS).map((id) => noticeIfAny(ctx, id)))
     return { searched: hits.size, notices: details.filter((one) => one !== undefined), queries, at: ctx.now() }
   },
   make(input, { searched, notices, queries, at }: Source): Json {
     const applicant = applicantOf(input, DEFAULT_DAYS)
-    const agency = textOf(input, 'agency').trim().toLowerCase()
+    const agency = agencyOf(input)
     const relevance = relevanceOf(`${applicant.profile} ${queries.join(' ')}`, notices)
     const judged = notices.map((notice, index) => ({
       notice,
@@ -78,6 +94,10 @@ export const grantMatches = defineService({
   },
 })
 
+function agencyOf(input: JsonInput): string {
+  return textOf(input, 'agency').trim().toLowerCase()
+}
+
 /** What the buyer names, and the longest words of the profile. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords'])
@@ -95,16 +115,23 @@ function queriesOf(input: JsonInput): string[] {
     .slice(0, MAX_QUERIES)
 }
 
-async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string): Promise<z.output<typeof Hit>[]> {
+async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string): Promise<Hit[]> {
   const body = { rows: ROWS, startRecordNum: 0, keyword, oppStatuses: 'forecasted|posted' }
   const asked = engines.grants.ask({ path: '/search2', body, schema: Found, keepMs: KEEP_MS, signal })
   return (await fromUpstream(asked)).value.data?.oppHits ?? []
 }
 
-function rankedIds(hits: readonly (readonly [id: string, title: string])[], query: string): string[] {
+type Wanted = { readonly query: string; readonly agency: string }
+
+/** Those of the agency that was asked for, then those whose titles say most of what was; the details of a few are read. */
+function rankedIds(hits: readonly Hit[], { query, agency }: Wanted): string[] {
   const wanted = new Set(termsOf(query))
-  const ranked = hits.map(([id, title]) => ({ id, hits: termsOf(title).filter((term) => wanted.has(term)).length }))
-  return ranked.sort((a, b) => b.hits - a.hits).map(({ id }) => id)
+  const ranked = hits.map(({ id, title, agencyName, agency: code }) => ({
+    id: String(id),
+    isOfAgency: [agencyName, code].some((name) => name?.toLowerCase().includes(agency)),
+    hits: termsOf(title).filter((term) => wanted.has(term)).length,
+  }))
+  return ranked.sort((a, b) => Number(b.isOfAgency) - Number(a.isOfAgency) || b.hits - a.hits).map(({ id }) => id)
 }
 
 const POINTS = { topic: 70, eligible: 15, eligibleUnknown: 5, budget: 10, time: 5 } as const
@@ -112,7 +139,13 @@ const POINTS = { topic: 70, eligible: 15, eligibleUnknown: 5, budget: 10, time: 
 function scoreOf(notice: Notice, applicant: Applicant, { relevance }: { relevance: number }): number {
   const eligibility = eligibilityOf(notice, applicant) === 'match' ? POINTS.eligible : POINTS.eligibleUnknown
   const budget = budgetFit(notice, applicant) === 'inside' ? POINTS.budget : 0
-  return Math.round(POINTS.topic * relevance + eligibility + budget + POINTS.time)
+  // The best of what was found may be about something else all the same.
+  const topic = isOnTopic(notice, applicant) ? POINTS.topic : POINTS.topic / 2
+  return Math.round(topic * relevance + eligibility + budget + POINTS.time)
+}
+
+function isOnTopic(notice: Notice, { profile }: Applicant): boolean {
+  return overlapOf(profile, notice) >= LEAST_OVERLAP
 }
 
 type Judging = { readonly applicant: Applicant; readonly agency: string; readonly at: number }
@@ -132,6 +165,7 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
     notice
   const eligibility = eligibilityOf(notice, applicant)
   const days = daysLeft(notice, at)
+  const shared = sharedWords(applicant.profile, notice).slice(0, MAX_SHARED)
   return {
     opportunity_id: id,
     number,
@@ -147,13 +181,15 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
     eligibility,
     score: Math.min(100, score),
     reasons: [
-      `Topic, eligibility, budget and time give ${Math.min(100, score)} of 100.`,
+      ...(shared.length > 0 ? [`It shares words with your profile: ${shared.join(', ')}.`] : []),
       ...(eligibility === 'match' ? ['The notice names your kind of applicant.'] : []),
       ...(budgetFit(notice, applicant) === 'inside' ? ['The budget is within what is awarded.'] : []),
     ],
     cautions: [
       ...(eligibility === 'unknown' ? ['Whether you may apply is not clear from the kinds of applicants.'] : []),
       ...(cost_sharing ? ['It asks for a share of the costs.'] : []),
+      ...(isOnTopic(notice, applicant) ? [] : ['It shares few words with your profile: read what it is about first.']),
+      ...(notice.is_estimate ? ['It is a forecast: it cannot be applied for yet, and its days may change.'] : []),
       ...(days === null ? ['It names no closing date.'] : []),
       ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the least award.'] : []),
     ],

@@ -15,6 +15,8 @@ export type Notice = {
   /** Days of UTC. */
   readonly opens_at: string | null
   readonly closes_at: string | null
+  /** A forecast says when it expects to close; nothing can be sent in before it is posted. */
+  readonly is_estimate: boolean
   readonly award_floor: number | null
   readonly award_ceiling: number | null
   readonly cost_sharing: boolean | null
@@ -36,6 +38,8 @@ const Synopsis = z.object({
   forecastDesc: Text.nullish(),
   responseDate: Text.nullish(),
   responseDateStr: Text.nullish(),
+  estApplicationResponseDate: Text.nullish(),
+  estApplicationResponseDateStr: Text.nullish(),
   postingDate: Text.nullish(),
   postingDateStr: Text.nullish(),
   costSharing: z.union([z.boolean(), z.string()]).nullish(),
@@ -109,15 +113,18 @@ export async function noticeIfAny(ctx: ServiceCtx<'grants'>, id: string): Promis
 
 function read(id: string, data: Data, now: number): Notice {
   const synopsis = data.synopsis ?? data.forecast ?? {}
-  const closes = dayOf(synopsis.responseDateStr ?? synopsis.responseDate)
+  const isForecast = !data.synopsis
+  const expected = synopsis.estApplicationResponseDateStr ?? synopsis.estApplicationResponseDate
+  const closes = dayOf(synopsis.responseDateStr ?? synopsis.responseDate ?? (isForecast ? expected : null))
   return {
     id,
     number: data.opportunityNumber ?? '',
     title: plain(data.opportunityTitle),
     agency: plain(synopsis.agencyName),
-    status: statusOf({ isForecast: !data.synopsis, closes, now }),
+    status: statusOf({ isForecast, closes, now }),
     opens_at: dayOf(synopsis.postingDateStr ?? synopsis.postingDate),
     closes_at: closes,
+    is_estimate: isForecast,
     award_floor: amountOf(synopsis.awardFloor),
     award_ceiling: amountOf(synopsis.awardCeiling),
     cost_sharing: flagOf(synopsis.costSharing),
@@ -149,8 +156,9 @@ function statusOf({
   closes: string | null
   now: number
 }): Notice['status'] {
-  if (closes !== null && daysUntil(closes, now) < 0) return 'closed'
-  return isForecast ? 'forecasted' : 'posted'
+  // A forecast whose day has passed is late; it was never open.
+  if (isForecast) return 'forecasted'
+  return closes !== null && daysUntil(closes, now) < 0 ? 'closed' : 'posted'
 }
 
 /** `YYYY-MM-DD…` or `MM/DD/YYYY`. */
