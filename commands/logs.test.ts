@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
@@ -66,4 +68,24 @@ test('an id of nothing is said to be one, with what there is', async () => {
     expect({ words, code, out }).toEqual({ words, code: 3, out: '' })
     expect(err).toMatch(/remembered|Nothing is known|There are stories of/)
   }
+})
+
+test('what is sent and answered is shown where it is asked for, and no key, token or signature of it', async () => {
+  const words = ['buy', 'qr_code', '-i', 'data=hello', '--pay', 'x402', '--yes', '--json']
+  const { out, err } = await user.souk(...words, '--debug=http')
+  expect(JSON.parse(out)).toMatchObject({ status: 'completed' })
+  for (const line of ['/purchase', 'payment-signature: ‹redacted›', '< 402 in', '{"data":"hello"}', '< 200 in'])
+    expect(err).toContain(line)
+  const env = { HOME: user.home, TMPDIR: user.home, SOUK_DEBUG: 'http' }
+  const asAdmin = await user.soukWith({ env }, 'admin', 'jobs', 'list')
+  expect(asAdmin.err).toContain('> authorization: ‹redacted›')
+  const all = err + asAdmin.err
+  const files = ['.config/souk/secrets.json', '.config/souk/wallets/main.json', '.local/share/souk/default/admin.key']
+  const kept = files.map((file) => readFileSync(join(user.home, file), 'utf8')).join()
+  const keys = kept.match(/\b(sk|adm|jt|whsec)_[\w+/=]+|\b0x[0-9a-f]{64}\b/g) ?? []
+  expect(keys.length).toBeGreaterThan(2)
+  expect(keys.filter((key) => all.includes(key))).toEqual([])
+  expect(all).not.toMatch(/0x[0-9a-f]{130}|"signature":"0x/)
+  const other = await user.souk('services', 'list', '--debug=banana')
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('--debug stands alone or is one of http')])
 })

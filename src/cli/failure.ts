@@ -202,7 +202,7 @@ export function tell(io: Io, failure: Failure, { error, budget }: { error: unkno
     }),
   }
   for (const line of toldOf(io, told, budget)) io.warn(line)
-  if (!io.settings.debug || !(error instanceof Error)) return
+  if (io.settings.debug !== 'everything' || !(error instanceof Error)) return
   for (const line of stackOf(error).split('\n')) io.warn(dim(`  ${line}`))
 }
 

@@ -1,6 +1,9 @@
 import type { Usdc } from '../core/money.ts'
 import { palettes } from '../text/text.ts'
 
+/** What `--debug=` shows, where it is not all. */
+export const DEBUG_TOPICS: readonly string[] = ['http']
+
 /** A global option as data: commander, the environment and the help text derive from it. */
 export type GlobalOption = {
   readonly key: string
@@ -75,7 +78,13 @@ export const globalOptions = [
   { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
   { key: 'noPager', flags: '--no-pager', env: 'SOUK_NO_PAGER', summary: 'print long answers at once, without $PAGER' },
   { key: 'verbose', flags: '-v, --verbose', summary: 'say what is done' },
-  { key: 'debug', flags: '--debug', env: 'SOUK_DEBUG', summary: 'show requests and stack traces' },
+  {
+    key: 'debug',
+    flags: '--debug',
+    env: 'SOUK_DEBUG',
+    summary: 'show requests and stack traces; --debug=http shows requests with their bodies',
+  },
+  { key: 'debugTopic', flags: '--debug-topic <what>', hidden: true, summary: '' },
   { key: 'config', flags: '--config <dir>', env: 'SOUK_CONFIG_DIR', summary: 'folder of wallets and remotes' },
   { key: 'data', flags: '--data <dir>', env: 'SOUK_DATA_DIR', summary: 'folder of the local daemon' },
 ] as const satisfies readonly GlobalOption[]
@@ -89,6 +98,7 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
   const inherited = globalOptions.flatMap((option) => {
     const value = 'env' in option ? env[option.env] : undefined
     if (!value) return []
+    if (option.key === 'debug' && DEBUG_TOPICS.includes(value)) return [['debugTopic', value] as const]
     return [[option.key, takesValue(option) ? value : !['0', 'false', 'no'].includes(value)] as const]
   })
   return { ...Object.fromEntries(inherited), ...given }
@@ -137,7 +147,7 @@ export function takesValue(option: GlobalOption): boolean {
 }
 
 // Commander lets an option with an optional value eat the next positional, so these are split before it sees them.
-const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for' }
+const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for', '--debug': '--debug-topic' }
 
 /** `--wait=30s` → `--wait-for=30s`; words behind `--` stay as they are. */
 export function splitOptionalValues(argv: readonly string[]): string[] {

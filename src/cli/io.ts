@@ -26,7 +26,8 @@ export type IoSettings = {
   readonly ascii: boolean
   readonly quiet: boolean
   readonly verbose: boolean
-  readonly debug: boolean
+  /** `http`: requests and answers with their bodies; `everything`: these without bodies, and stack traces. */
+  readonly debug: 'nothing' | 'http' | 'everything'
   /** How times are shown on a terminal; in a pipe they are whole. */
   readonly times: TimeStyle
   /** Questions are answered with yes. */
@@ -44,7 +45,7 @@ export const plainSettings: IoSettings = {
   ascii: false,
   quiet: false,
   verbose: false,
-  debug: false,
+  debug: 'nothing',
   times: 'iso',
   yes: false,
   ask: true,
@@ -140,7 +141,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     },
     warn: err,
     debug: (text, level = 'debug') => {
-      if (settings.debug || (level === 'verbose' && settings.verbose)) err(text)
+      if (settings.debug !== 'nothing' || (level === 'verbose' && settings.verbose)) err(text)
     },
     progress: (text) => {
       progress = startProgress({ system, settings, say: err }, text)

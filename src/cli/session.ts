@@ -106,15 +106,15 @@ export function wouldDo(globals: Globals, act: string): void {
 
 export async function openSession(host: SessionHost): Promise<Session> {
   const target = await resolveTarget(host)
-  const plain = await recordedAs(
-    host,
-    createTransport({
-      baseUrl: target.url,
-      headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
-      debug: (line) => host.io.debug(line),
-      ...compact({ timeoutMs: host.globals.timeoutMs, fingerprint: target.fingerprint, inTheClear: target.inTheClear }),
-    }),
-  )
+  const headers = { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' }
+  const { timeoutMs } = host.globals
+  const { fingerprint, inTheClear } = target
+  const sender = createTransport({
+    baseUrl: target.url,
+    headers,
+    ...compact({ timeoutMs, fingerprint, inTheClear }),
+  })
+  const plain = await recordedAs(host, await toldAs(host, sender, headers))
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
     if (host.globals.dryRun && request.method !== 'GET') throw new DryRun(heldBack(target, request))
@@ -160,6 +160,14 @@ export async function openSession(host: SessionHost): Promise<Session> {
     call: async (name, request) => readAnswer(name, (await send(await asked(wordsOf(name, request)))).body),
     open: async (name, request) => opened(transport, await asked(wordsOf(name, request))),
   }
+}
+
+/** `--debug` shows what is sent and what is answered; `--debug=http` with the bodies. */
+async function toldAs({ io, system }: SessionHost, transport: Transport, headers: Readonly<Record<string, string>>) {
+  const { debug } = io.settings
+  if (debug === 'nothing') return transport
+  const { told } = await import('../client/recording/told.ts')
+  return told(transport, { headers, bodies: debug === 'http', line: (line) => io.debug(line), now: () => system.now() })
 }
 
 /** What `--record` names keeps what is sent. */

@@ -13,8 +13,8 @@ const FILE_BYTES_MAX = 64 * 1024 ** 3
 /** A file has as long as a body that is read whole, and from then on has to keep up this pace from its beginning. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
-/** Longest header value that a debug line shows. */
-const DEBUG_VALUE_CHARS_MAX = 60
+/** Longest header value that is shown. */
+const SHOWN_VALUE_CHARS_MAX = 60
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS'
 
@@ -66,8 +66,6 @@ export type TransportOptions = {
    * somebody trusts the way there; `everything` where it never leaves this machine.
    */
   readonly inTheClear?: InTheClear | undefined
-  /** Receives one redacted line for a request and one for its answer. */
-  readonly debug?: (line: string) => void
 }
 
 export type InTheClear = 'credentials' | 'everything'
@@ -104,14 +102,9 @@ export function createTransport(options: TransportOptions): Transport {
     const url = urlOf(base, prefix, request.path)
     const headers = { ...lowerCased(options.headers), ...lowerCased(request.headers) }
     if (readOnTheWay(url, Object.keys(headers), options.inTheClear)) throw new TransportError('in_the_clear', url.href)
-    options.debug?.(`> ${request.method} ${url.pathname}${url.search} ${shownHeaders(headers)}`)
-    const startedAt = Date.now()
     const timeoutMs = request.timeoutMs ?? options.timeoutMs ?? REQUEST_TIMEOUT_MS
     const message = await exchange(url, { ...request, headers }, { timeoutMs, fingerprint: options.fingerprint })
-    const tookMs = Date.now() - startedAt
-    const answer = answerOf(message, { url: url.href, timeoutMs })
-    options.debug?.(`< ${answer.status} ${tookMs} ms ${shownHeaders(answer.headers)}`)
-    return answer
+    return answerOf(message, { url: url.href, timeoutMs })
   }
 }
 
@@ -349,7 +342,7 @@ export function readOnTheWay(url: string | URL, names: readonly string[], allowe
   return kept.some(isSecretHeader)
 }
 
-/** Headers as one debug or dry-run line; credentials and signatures are never shown. */
+/** Headers as one line for a dry run; credentials and signatures are never shown. */
 export function shownHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}=${isSecretHeader(name) ? '‹redacted›' : clipped(value)}`)
@@ -357,5 +350,5 @@ export function shownHeaders(headers: Readonly<Record<string, string>>): string 
 }
 
 function clipped(value: string): string {
-  return value.length > DEBUG_VALUE_CHARS_MAX ? `${value.slice(0, DEBUG_VALUE_CHARS_MAX)}…` : value
+  return value.length > SHOWN_VALUE_CHARS_MAX ? `${value.slice(0, SHOWN_VALUE_CHARS_MAX)}…` : value
 }

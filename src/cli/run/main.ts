@@ -6,7 +6,7 @@ import type { Entry, Group } from '../command.ts'
 import type { System } from '../env.ts'
 import { usage } from '../exit.ts'
 import { outputOf, type RawGlobals, splitOptionalValues, withEnvironment, withKept, withOutput } from '../globals.ts'
-import { createIo, type Format, type Io, plainSettings } from '../io.ts'
+import { createIo, type Format, type Io, type IoSettings, plainSettings } from '../io.ts'
 import { type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
 
 const HELP_COLUMNS_MAX = 100
@@ -18,7 +18,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
   const system = actingAs(machine)
   const words = splitOptionalValues(helpWords(system.argv, commands))
   const budget = createBudget()
-  let io = createIo(system, { ...plainSettings, format: guessFormat(words, system), debug: words.includes('--debug') })
+  let io = createIo(system, { ...plainSettings, format: guessFormat(words, system), debug: guessDebug(words) })
   try {
     const parsed = await parseBare(system, commands, words)
     if ('text' in parsed) {
@@ -111,4 +111,8 @@ function guessFormat(words: readonly string[], { env }: System): Format {
   )
     ? 'json'
     : 'human'
+}
+
+function guessDebug(words: readonly string[]): IoSettings['debug'] {
+  return words.includes('--debug') ? 'everything' : 'nothing'
 }

@@ -4,7 +4,7 @@ import { kebab, nearest, palettes } from '../../text/text.ts'
 import type { Command } from '../command.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
-import type { Globals, RawGlobals } from '../globals.ts'
+import { DEBUG_TOPICS, type Globals, type RawGlobals } from '../globals.ts'
 import type { IoSettings } from '../io.ts'
 import type { Issue, ParamSet } from '../params.ts'
 import { membersOf, type OptionShape } from './schema.ts'
@@ -117,12 +117,21 @@ export function ioSettings(raw: RawGlobals): IoSettings {
     ascii: raw.ascii === true,
     quiet: raw.quiet === true,
     verbose: raw.verbose === true,
-    debug: raw.debug === true || (typeof raw.debug === 'string' && raw.debug !== '0'),
+    debug: debugOf(raw),
     times: timesOf(raw),
     yes: raw.yes === true,
     ask: raw.noInput !== true,
     pager: raw.noPager !== true,
   }
+}
+
+/** @throws CliError usage for a topic that is none */
+function debugOf({ debug, debugTopic: topic }: RawGlobals): IoSettings['debug'] {
+  if (typeof topic === 'string' && !DEBUG_TOPICS.includes(topic)) {
+    throw usage(`--debug stands alone or is one of ${DEBUG_TOPICS.join(', ')}; you gave "${topic}".`)
+  }
+  if (debug === true) return 'everything'
+  return topic === undefined ? 'nothing' : 'http'
 }
 
 function timesOf(raw: RawGlobals): IoSettings['times'] {

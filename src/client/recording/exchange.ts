@@ -1,7 +1,7 @@
 import { isObject, isShallow, jsonIn } from '../../core/json.ts'
 import { MAX_JSON_DEPTH } from '../../core/limits.ts'
-import { endpoints } from '../endpoints.ts'
 import type { HttpMethod } from '../transport.ts'
+import { isSecret, secretPaths } from './masking.ts'
 import type { Ids, Shape } from './shape.ts'
 
 /** A line of a recording says with this member that it is one, and of which form. */
@@ -36,17 +36,6 @@ export type RecordedExchange = {
 /** What is sent: the body as JSON text, or what it was instead. */
 type Sent = { readonly path: string; readonly body?: string | undefined; readonly odd?: string | undefined }
 
-const SECRET_NAME =
-  /(^|[_-])(secret|token|signature|api_?key|private_?key|password|passphrase|authorization|mnemonic)$/i
-/** Keys, tokens and signatures as instances and wallets make them. */
-const SECRET_VALUE = /\b((sk|adm)_[0-9a-f]{40}|jt_[0-9a-f]{64}|0x[0-9a-f]{130})\b|\bwhsec_[A-Za-z0-9+/_-]{16}/i
-
-/** Paths of which a part is a credential. */
-const secretPaths = Object.values(endpoints).flatMap(([, path]) => {
-  const [start = ''] = path.split(':token')
-  return path.includes('/:token') ? [start] : []
-})
-
 /** What may be kept of a request; one with a credential of its own loses it, and cannot be sent again. */
 export function kept({ path, body, odd }: Sent): Pick<RecordedExchange, 'path' | 'body' | 'left_out'> {
   const [plain = '', query = ''] = path.split('?')
@@ -73,10 +62,6 @@ function secretIn(value: unknown, path: string): string | undefined {
     if (found !== undefined) return found
   }
   return undefined
-}
-
-function isSecret(name: string, value: string): boolean {
-  return value !== '' && (SECRET_NAME.test(name) || SECRET_VALUE.test(value))
 }
 
 /** By what a request says who it is from. @param headers lower-case names */

@@ -3,9 +3,10 @@ import { AppError } from '../../core/error.ts'
 import { compact } from '../../core/record.ts'
 import { jsonText } from '../../text/text.ts'
 import { PRIVATE_FILE_MODE } from '../files.ts'
-import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
+import type { Transport, TransportRequest } from '../transport.ts'
 import { authOf, kept, kindOf, RECORDED_LINE_BYTES_MAX, RECORDING_FORM, type RecordedExchange } from './exchange.ts'
 import { idsOf, shapeOf } from './shape.ts'
+import { heard } from './told.ts'
 
 /** A recording that is larger takes no more. */
 export const RECORDING_BYTES_MAX = 64 * 1024 * 1024
@@ -36,7 +37,7 @@ export function recorded(transport: Transport, { file, now, full }: RecordingFil
     const answer = await transport(request)
     const exchange = { ...exchangeOf(request, startedAt), status: answer.status, ms: now() - startedAt }
     const kind = kindOf(answer.status, answer.headers['content-type'])
-    if (kind === 'json') return listened(answer, (text) => write({ ...exchange, ...answerOf(text) }))
+    if (kind === 'json') return heard(answer, (text) => write({ ...exchange, ...answerOf(text) }))
     write({ ...exchange, shape: { '.': kind } })
     return answer
   }
@@ -74,22 +75,5 @@ function answerOf(text: string): Pick<RecordedExchange, 'shape' | 'ids'> {
   } catch {
     // It said that it is JSON and is not: whoever reads it will say so.
     return { shape: { '.': 'text' } }
-  }
-}
-
-/** An answer that tells what was read of it. */
-function listened(answer: TransportResponse, heard: (text: string) => void): TransportResponse {
-  return {
-    ...answer,
-    async bytes() {
-      const bytes = await answer.bytes()
-      heard(Buffer.from(bytes).toString('utf8'))
-      return bytes
-    },
-    async text() {
-      const text = await answer.text()
-      heard(text)
-      return text
-    },
   }
 }
