@@ -1,11 +1,10 @@
-import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
 import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { apiChangelogActions } from './api-changelog-actions.ts'
 import { apiIntegrationReadiness } from './api-integration-readiness.ts'
+import { html, markdown } from './docs-pages.testkit.ts'
 import { openapiDraft } from './openapi-draft.ts'
 import { seoAudit } from './seo-audit.ts'
 import { websiteResearchContext } from './website-research-context.ts'
@@ -167,113 +166,6 @@ describe('the context of a site', () => {
     site.pages['/'] = { body: '<title>Duck</title><a href="/about">About</a>' }
     site.pages['/about'] = { body: 'x' }
     expect((await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })).dossier.pages).toHaveLength(1)
-  })
-})
-
-const html = `<h1>Pond API</h1><p>Base URL: https://api.pond.test/v1. Send Authorization: Bearer TOKEN. Rate limit: 100 requests per minute. Errors: 404 not found.</p>
-<p>You could think of GET /nothing as an example of what is not here, of course, in a long sentence.</p>
-<h2>List ducks</h2><pre>GET /v1/ducks?page=2</pre><p>Response</p><pre>{"ducks": [{"id": 1, "name": "Ada"}], "next_cursor": "x"}</pre>
-<h2>Create a duck</h2><pre>curl -X POST https://api.pond.test/v1/ducks -H "Content-Type: application/json" -d '{"name": "Ada"}'</pre>
-<table><tr><th>Name</th><th>Type</th><th>Required</th><th>Description</th></tr><tr><td>name</td><td>string</td><td>yes</td><td>Its name</td></tr></table>
-<h2>Read a duck</h2><p>GET /v1/ducks/:id</p><table><tr><td>200</td><td>the duck</td></tr><tr><td>404</td><td>no duck</td></tr></table>
-<h2>Remove a duck</h2><pre>requests.delete("https://api.pond.test/v1/ducks/42")</pre>`
-const markdown = `# Pond API\n\nBase URL: https://api.pond.test/v1\n\n## Endpoints\n\n| Method | Path | What |\n|---|---|---|\n| GET | /v1/ducks | list |\n| POST | /v1/ducks | create |\n| GET | /v1/ducks/{id} | read |\n\n### DELETE /v1/ducks/{id}\n\nRemoves it.\n`
-const wanted = ['DELETE /v1/ducks/{id}', 'GET /v1/ducks', 'GET /v1/ducks/{id}', 'POST /v1/ducks']
-const same = (path: string) => path.replace('{duck_id}', '{id}')
-
-describe('the draft of an OpenAPI description', () => {
-  const draft = async (input: JsonInput = {}) =>
-    (await run(openapiDraft, { docs_url: site.at('/docs'), ...input })).openapi_draft
-
-  it.each([
-    ['html', { body: html }],
-    ['markdown', md(markdown)],
-  ])('finds the operations of documentation in %s, none in its prose, and is valid', async (_, page) => {
-    site.pages['/docs'] = page
-    const made = await draft()
-    const found = made.operations_index.map(({ method, path }: { method: string; path: string }) =>
-      same(`${method} ${path}`),
-    )
-    expect(found.sort()).toEqual(wanted)
-    expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
-    expect(made).toMatchObject({ operations: 4, source: 'documentation', openapi: '3.1.0', format: 'json' })
-  })
-
-  it('carries parameters, bodies, statuses and how callers authenticate', async () => {
-    site.pages['/docs'] = { body: html }
-    const document = parse((await draft({ target_format: 'yaml' })).document)
-    expect(document.security).toEqual([{ bearer: [] }])
-    expect(document.paths['/v1/ducks'].post.requestBody.content['application/json']).toMatchObject({
-      schema: { required: ['name'] },
-      example: { name: 'Ada' },
-    })
-    expect(document.paths['/v1/ducks'].get.parameters).toEqual([expect.objectContaining({ name: 'page', in: 'query' })])
-    expect(Object.keys(document.paths['/v1/ducks/{id}'].get.responses)).toEqual(['200', '404'])
-  })
-
-  it('takes what the makers publish, cut to what was asked for', async () => {
-    site.pages['/docs'] = { body: `${html}<script>SwaggerUI({ url: "/openapi.json" })</script>` }
-    const item = { get: { responses: { 200: { description: 'ok' } } } }
-    site.pages['/openapi.json'] = {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        openapi: '3.0.3',
-        info: { title: 'Pond', version: '1' },
-        paths: { '/ducks': item, '/geese': item },
-      }),
-    }
-    const made = await draft({ endpoint_focus: '/geese' })
-    expect(made).toMatchObject({
-      source: 'published',
-      operations: 1,
-      operations_index: [{ method: 'GET', path: '/geese' }],
-      valid: true,
-      faults: [],
-      checked: [expect.stringContaining('OpenAPI 3.0'), expect.stringContaining('reference')],
-    })
-    expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
-  })
-
-  const ok = { responses: { 200: { description: 'ok' } } }
-  const lost = { $ref: '#/components/parameters/nowhere' }
-  it.each<[string, object, string]>([
-    ['of 3.1 without a title', { openapi: '3.1.0', info: { version: '1' }, paths: { '/a': { get: ok } } }, '/info'],
-    [
-      'of 3.0 with an operation that answers nothing',
-      { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: { '/a': { get: {} } } },
-      '/paths/~1a/get',
-    ],
-    [
-      'of 2.0 with a version that is a number',
-      { swagger: '2.0', info: { title: 'A', version: 1 }, paths: { '/a': { get: ok } } },
-      '/info/version',
-    ],
-    [
-      'whose reference leads nowhere',
-      { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths: { '/a': { get: { ...ok, parameters: [lost] } } } },
-      '/paths//a/get/parameters/0',
-    ],
-    ['of a version that nobody published', { openapi: '3.9', info: {}, paths: { '/a': { get: ok } } }, ''],
-  ])('says that a published one %s is not valid, and where', async (_, published, path) => {
-    site.pages['/docs'] = { body: `${html}<script>SwaggerUI({ url: "/openapi.json" })</script>` }
-    site.pages['/openapi.json'] = {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(published),
-    }
-    const made = await draft()
-    expect([made.source, made.valid]).toEqual(['published', false])
-    expect(made.faults.map((fault: { path: string }) => fault.path)).toContain(path)
-  })
-
-  it('fails for a page without endpoints, and survives YAML that multiplies itself', async () => {
-    site.pages['/docs'] = { body: '<p>Ducks swim. We GET a lot of them.</p>' }
-    await expect(draft()).rejects.toMatchObject({ message: expect.stringContaining('no endpoints') })
-    const bomb = `openapi: 3.1.0\na: &a [x, x, x]\n${'bcdefghij'
-      .split('')
-      .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[at]}`).join(', ')}]`)
-      .join('\n')}\npaths: {}\n`
-    site.pages['/docs'] = { headers: { 'content-type': 'text/yaml' }, body: bomb }
-    await expect(draft()).rejects.toMatchObject({ code: 'provider_failed' })
   })
 })
 

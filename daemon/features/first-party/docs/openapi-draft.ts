@@ -7,7 +7,8 @@ import { decode, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage } from './blocks.ts'
 import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
 import { validityOf } from './openapi-validity.ts'
-import { methods, type Operation, operationsIn, proseOf } from './operations.ts'
+import { methods } from './operation-names.ts'
+import { type Operation, operationsIn, proseOf } from './operations.ts'
 import { checkAddress, isOk, isSameSite, type PageLink, readPages } from './pages.ts'
 
 const AUTOMATED_MS = 120_000

@@ -1,7 +1,5 @@
 import { type Block, textOfBlock } from './blocks.ts'
-
-export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
-export type OperationMethod = (typeof methods)[number]
+import { type Named, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
 
 export type Parameter = {
   readonly name: string
@@ -32,23 +30,6 @@ export type Operation = {
 
 const MAX_OPERATIONS = 200
 const MAX_EVIDENCE_CHARS = 200
-const METHODS = methods.join('|')
-const WITH_METHOD = new RegExp(`^\\W{0,3}(${METHODS})\\s+(https?://[^\\s/"'<>]+)?(/[^\\s"'<>|,;)]*)`)
-const CURL = /\bcurl\b[\s\S]{0,400}?(https?:\/\/[^\s"'\\]+)/
-const CURL_METHOD = new RegExp(`(?:-X|--request)\\s*["']?(${METHODS})\\b`)
-const CLIENT =
-  /\b(?:requests|axios|http|client|got|ky)\.(get|post|put|patch|delete|head)\(\s*[frb]?["'`](https?:\/\/[^"'`\s]+)/i
-const FETCH = /\bfetch\(\s*["'`](https?:\/\/[^"'`\s]+)["'`](?:[\s\S]{0,200}?method\s*:\s*["'`](\w+))?/
-
-/** How sure each way of naming an operation makes. */
-const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
-
-type Named = {
-  readonly method: OperationMethod
-  readonly url: string
-  readonly confidence: number
-  readonly evidence: string
-}
 type Open = { -readonly [K in keyof Operation]: Operation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
@@ -60,7 +41,7 @@ export function operationsIn(blocks: readonly Block[]): Operation[] {
   const found = new Map<string, Open>()
   let heading = ''
   let last: Open | undefined
-  for (const block of blocks) {
+  for (const block of blocks.flatMap(piecesOf)) {
     const named = namesIn(block)
     for (const name of named) last = note(found, name, heading) ?? last
     if (block.kind === 'heading') {
@@ -110,70 +91,6 @@ function makeSurer(known: Open, { confidence, evidence }: Named): void {
 function addQuery(open: Open, name: string): void {
   if (open.parameters.some((one) => one.name === name)) return
   open.parameters.push({ name, type: 'string', required: false, description: '', in: 'query' })
-}
-
-function namesIn(block: Block): Named[] {
-  if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
-  if (block.kind === 'code') return namesInCode(block.text)
-  const match = WITH_METHOD.exec(block.text)
-  if (!match) return []
-  // A heading or a short line is about the operation; a sentence may only mention it.
-  const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
-  return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
-}
-
-/** What names no method that operations have is a GET. */
-function methodOf(word: string): OperationMethod {
-  return methods.find((one) => one === word) ?? 'GET'
-}
-
-function named(match: RegExpExecArray, confidence: number, evidence: string): Named {
-  const [, method = 'GET', origin = '', path = '/'] = match
-  return { method: methodOf(method), url: `${origin}${path}`, confidence, evidence }
-}
-
-function namesInRow(row: readonly string[]): Named[] {
-  const text = row.join(' | ')
-  const whole = row.map((cell) => WITH_METHOD.exec(cell)).find(Boolean)
-  if (whole) return [named(whole, sureness.stated, text)]
-  const words = row.map((cell) => cell.trim().toUpperCase())
-  const method = methods.find((one) => words.includes(one))
-  const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
-  return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text }] : []
-}
-
-function namesInCode(text: string): Named[] {
-  const stated = text.split('\n').flatMap((line) => {
-    const match = WITH_METHOD.exec(line)
-    return match ? [named(match, sureness.stated, line.trim())] : []
-  })
-  return [...stated, ...namedByCurl(text), ...namedByClient(text)]
-}
-
-function namedByCurl(text: string): Named[] {
-  const curl = CURL.exec(text)
-  if (!curl) return []
-  const method = CURL_METHOD.exec(text)?.[1] ?? (/\s(-d|--data\S*|--json)\s/.test(text) ? 'POST' : 'GET')
-  return [{ method: methodOf(method), url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }]
-}
-
-function namedByClient(text: string): Named[] {
-  const client = CLIENT.exec(text)
-  const fetched = FETCH.exec(text)
-  return [
-    ...(client ? [snippet(client[1] ?? 'get', client[2] ?? '', text)] : []),
-    ...(fetched ? [snippet(fetched[2] ?? 'get', fetched[1] ?? '', text)] : []),
-  ]
-}
-
-function snippet(method: string, url: string, text: string): Named {
-  const upper = method.toUpperCase()
-  const known = methods.find((one) => one === upper) ?? 'GET'
-  return { method: known, url, confidence: sureness.client, evidence: oneLine(text) }
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
 
 const VARYING = /^(\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i

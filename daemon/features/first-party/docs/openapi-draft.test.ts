@@ -1,0 +1,195 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { delivered } from '../delivers.testkit.ts'
+import type { JsonInput } from '../service/service.ts'
+import { parseHtml } from '../web/html.ts'
+import { htmlBlocks, markdownBlocks } from './blocks.ts'
+import { badges, blueprint, bold, commands, definitions, html, markdown, snippets } from './docs-pages.testkit.ts'
+import { openapiDraft } from './openapi-draft.ts'
+import { operationsIn } from './operations.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+beforeEach(() => site.clear())
+afterAll(() => site.close())
+
+const md = (body: string) => ({ headers: { 'content-type': 'text/markdown' }, body })
+const wanted = ['DELETE /v1/ducks/{id}', 'GET /v1/ducks', 'GET /v1/ducks/{id}', 'POST /v1/ducks']
+const same = (path: string) => path.replace('{duck_id}', '{id}')
+
+describe('the draft of an OpenAPI description', () => {
+  const draft = async (input: JsonInput = {}) =>
+    (
+      await delivered({
+        service: openapiDraft,
+        input: { docs_url: site.at('/docs'), ...input },
+        means: { web: site.web(), now: () => 0 },
+      })
+    ).openapi_draft
+
+  it.each([
+    ['html', { body: html }],
+    ['markdown', md(markdown)],
+    ['badges beside paths', { body: badges }],
+    ['commands', { body: commands }],
+    ['client code', md(snippets)],
+    ['headings with the method behind', md(blueprint)],
+    ['lines in bold', md(bold)],
+    ['definitions', { body: definitions }],
+  ])('finds the operations of documentation in %s, none in its prose, and is valid', async (_, page) => {
+    site.pages['/docs'] = page
+    const made = await draft()
+    const found = made.operations_index.map(({ method, path }: { method: string; path: string }) =>
+      same(`${method} ${path}`),
+    )
+    expect(found.sort()).toEqual(wanted)
+    expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
+    expect(made).toMatchObject({ operations: 4, source: 'documentation', openapi: '3.1.0', format: 'json' })
+  })
+
+  it('carries parameters, bodies, statuses and how callers authenticate', async () => {
+    site.pages['/docs'] = { body: html }
+    const document = parse((await draft({ target_format: 'yaml' })).document)
+    expect(document.security).toEqual([{ bearer: [] }])
+    expect(document.paths['/v1/ducks'].post.requestBody.content['application/json']).toMatchObject({
+      schema: { required: ['name'] },
+      example: { name: 'Ada' },
+    })
+    expect(document.paths['/v1/ducks'].get.parameters).toEqual([expect.objectContaining({ name: 'page', in: 'query' })])
+    expect(Object.keys(document.paths['/v1/ducks/{id}'].get.responses)).toEqual(['200', '404'])
+  })
+
+  it('gives each call of a session what it sends, and not what the next one does', async () => {
+    site.pages['/docs'] = { body: commands }
+    const { paths } = parse((await draft({ target_format: 'yaml' })).document)
+    expect(paths['/v1/ducks'].post.requestBody.content['application/json'].example).toEqual({ name: 'Ada' })
+    expect(paths['/v1/ducks/{duck_id}'].delete.requestBody).toBeUndefined()
+  })
+
+  it('takes what the makers publish, cut to what was asked for', async () => {
+    site.pages['/docs'] = { body: `${html}<script>SwaggerUI({ url: "/openapi.json" })</script>` }
+    const item = { get: { responses: { 200: { description: 'ok' } } } }
+    site.pages['/openapi.json'] = {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        openapi: '3.0.3',
+        info: { title: 'Pond', version: '1' },
+        paths: { '/ducks': item, '/geese': item },
+      }),
+    }
+    const made = await draft({ endpoint_focus: '/geese' })
+    expect(made).toMatchObject({
+      source: 'published',
+      operations: 1,
+      operations_index: [{ method: 'GET', path: '/geese' }],
+      valid: true,
+      faults: [],
+      checked: [expect.stringContaining('OpenAPI 3.0'), expect.stringContaining('reference')],
+    })
+    expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
+  })
+
+  const ok = { responses: { 200: { description: 'ok' } } }
+  const lost = { $ref: '#/components/parameters/nowhere' }
+  it.each<[string, object, string]>([
+    ['of 3.1 without a title', { openapi: '3.1.0', info: { version: '1' }, paths: { '/a': { get: ok } } }, '/info'],
+    [
+      'of 3.0 with an operation that answers nothing',
+      { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: { '/a': { get: {} } } },
+      '/paths/~1a/get',
+    ],
+    [
+      'of 2.0 with a version that is a number',
+      { swagger: '2.0', info: { title: 'A', version: 1 }, paths: { '/a': { get: ok } } },
+      '/info/version',
+    ],
+    [
+      'whose reference leads nowhere',
+      { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths: { '/a': { get: { ...ok, parameters: [lost] } } } },
+      '/paths//a/get/parameters/0',
+    ],
+    ['of a version that nobody published', { openapi: '3.9', info: {}, paths: { '/a': { get: ok } } }, ''],
+  ])('says that a published one %s is not valid, and where', async (_, published, path) => {
+    site.pages['/docs'] = { body: `${html}<script>SwaggerUI({ url: "/openapi.json" })</script>` }
+    site.pages['/openapi.json'] = {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(published),
+    }
+    const made = await draft()
+    expect([made.source, made.valid]).toEqual(['published', false])
+    expect(made.faults.map((fault: { path: string }) => fault.path)).toContain(path)
+  })
+
+  it('fails for a page without endpoints, and survives YAML that multiplies itself', async () => {
+    site.pages['/docs'] = { body: '<p>Ducks swim. We GET a lot of them.</p>' }
+    await expect(draft()).rejects.toMatchObject({ message: expect.stringContaining('no endpoints') })
+    const bomb = `openapi: 3.1.0\na: &a [x, x, x]\n${'bcdefghij'
+      .split('')
+      .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[at]}`).join(', ')}]`)
+      .join('\n')}\npaths: {}\n`
+    site.pages['/docs'] = { headers: { 'content-type': 'text/yaml' }, body: bomb }
+    await expect(draft()).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+})
+
+const bits = fc.constantFrom(
+  'GET',
+  'POST ',
+  ' /v1/ducks',
+  '/{id}',
+  'curl ',
+  '-X ',
+  '-d ',
+  "'{}'",
+  'https://a.test',
+  '$',
+  '{b}',
+  '{{b}}',
+  'requests.get(',
+  'fetch("',
+  '`',
+  '"',
+  '\n',
+  '|',
+  '```',
+  '# ',
+  '[',
+  ']',
+  '<pre>',
+  '</pre>',
+  '<h1>',
+  '<table><tr><td>',
+  '<dl><dt>',
+  '{"a": ',
+  '$',
+  '\\',
+  '\u0000',
+  '💩',
+)
+
+it('whatever stands in documentation, its operations are few, have paths and are read at once', () => {
+  const text = fc.oneof(
+    fc.array(bits, { maxLength: 60 }).map((all) => all.join('')),
+    fc.tuple(bits, fc.integer({ min: 1, max: 20_000 })).map(([bit, times]) => bit.repeat(times)),
+    fc.string({ unit: 'binary', maxLength: 2_000 }),
+  )
+  fc.assert(
+    fc.property(text, (said) => {
+      for (const blocks of [markdownBlocks(said), htmlBlocks(parseHtml(said))]) {
+        const found = operationsIn(blocks)
+        expect(found.length).toBeLessThanOrEqual(200)
+        for (const { path, confidence } of found) {
+          expect(path).toMatch(/^\//)
+          expect(confidence).toBeGreaterThan(0)
+          expect(confidence).toBeLessThanOrEqual(1)
+        }
+      }
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,129 @@
+import type { Block } from './blocks.ts'
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+export type OperationMethod = (typeof methods)[number]
+
+/** An operation that a block names. */
+export type Named = {
+  readonly method: OperationMethod
+  /** Absolute, or a path with `{name}` for what varies. */
+  readonly url: string
+  /** 0 to 1: how sure it is that this is an operation, and this one. */
+  readonly confidence: number
+  /** The words that say so. */
+  readonly evidence: string
+}
+
+/** How sure each way of naming an operation makes. */
+const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
+
+const METHODS = methods.join('|')
+/** A slash between two methods is no path; badges stand beside their paths with nothing between. */
+const ADDRESS = `(https?://[^\\s/"'<>]+)?(/(?!\\s*(?:${METHODS})\\b)[^\\s"'<>|,;)]*)`
+const WITH_METHOD = new RegExp(`^\\W{0,3}(${METHODS})\\s*${ADDRESS}`)
+const BEHIND = new RegExp(`[[(](${METHODS})\\s+${ADDRESS}[\\])]\\s*$`)
+
+/** Where a variable stands in the place of scheme and host. */
+const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
+const URL_TEXT = `(https?://[^\\s"'\`\\\\]+|${BASE}?/[^\\s"'\`\\\\]*)`
+const CURL = new RegExp(`\\bcurl\\b[\\s\\S]{0,400}?(https?://[^\\s"'\\\\]+|(?<=[\\s"'])${BASE}/[^\\s"'\\\\]*)`)
+const CURL_METHOD = new RegExp(`(?:-X|--request)[\\s=]*["']?(${METHODS})\\b`)
+const CURL_SENDS = /\s(?:-d|--data[\w-]*|--json|-F|--form)(?=[\s='"])/
+const CURL_ASKS = /\s(?:-G|--get)\s/
+const CLIENTS = 'requests|axios|http|httpx|client|session|api|got|ky|superagent|RestClient|HTTParty|Http'
+const CLIENT = new RegExp(
+  `\\b(?:${CLIENTS})(?:\\.|::|->)(get|post|put|patch|delete|head)\\(\\s*(?:[\\w.]{1,60}\\s*\\+\\s*)?[frb]?["'\`]${URL_TEXT}`,
+  'i',
+)
+const FETCH = new RegExp(
+  `\\bfetch\\(\\s*(?:[\\w.]{1,60}\\s*\\+\\s*)?["'\`]${URL_TEXT}["'\`](?:[\\s\\S]{0,200}?method\\s*:\\s*["'\`](\\w+))?`,
+)
+/** One listing may show a whole session: each command and each call is about an operation of its own. */
+const BEGINS = new RegExp(
+  `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:${METHODS})\\s+(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
+  'm',
+)
+const MAX_PIECES = 100
+
+/** A block as it stands, or a listing by the calls in it. */
+export function piecesOf(block: Block): Block[] {
+  if (block.kind !== 'code') return [block]
+  const pieces = block.text.split(BEGINS, MAX_PIECES).filter((text) => text.trim() !== '')
+  return pieces.map((text) => ({ kind: 'code', text }))
+}
+
+/** Operations that a piece of documentation names. */
+export function namesIn(block: Block): Named[] {
+  if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
+  if (block.kind === 'code') return namesInCode(block.text)
+  const behind = block.kind === 'heading' ? BEHIND.exec(block.text) : null
+  const match = behind ?? WITH_METHOD.exec(block.text)
+  if (!match) return []
+  // A heading or a short line is about the operation; a sentence may only mention it.
+  const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
+  return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
+}
+
+/** What names no method that operations have is a GET. */
+function methodOf(word: string): OperationMethod {
+  const upper = word.toUpperCase()
+  return methods.find((one) => one === upper) ?? 'GET'
+}
+
+function named(match: RegExpExecArray, confidence: number, evidence: string): Named {
+  const [, method = 'GET', origin = '', path = '/'] = match
+  return { method: methodOf(method), url: `${origin}${path}`, confidence, evidence }
+}
+
+function namesInRow(row: readonly string[]): Named[] {
+  const text = row.join(' | ')
+  const whole = row.map((cell) => WITH_METHOD.exec(cell)).find(Boolean)
+  if (whole) return [named(whole, sureness.stated, text)]
+  const words = row.map((cell) => cell.trim().toUpperCase())
+  const method = methods.find((one) => words.includes(one))
+  const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
+  return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text }] : []
+}
+
+function namesInCode(text: string): Named[] {
+  const stated = text.split('\n').flatMap((line) => {
+    const match = WITH_METHOD.exec(line)
+    return match ? [named(match, sureness.stated, line.trim())] : []
+  })
+  return [...stated, ...namedByCurl(text), ...namedByClient(text)]
+}
+
+function namedByCurl(text: string): Named[] {
+  const url = CURL.exec(text)?.[1]
+  if (url === undefined) return []
+  const sends = CURL_SENDS.test(text) && !CURL_ASKS.test(text)
+  const method = CURL_METHOD.exec(text)?.[1] ?? (sends ? 'POST' : 'GET')
+  return [{ method: methodOf(method), url: plainUrl(url), confidence: sureness.curl, evidence: oneLine(text) }]
+}
+
+function namedByClient(text: string): Named[] {
+  const client = CLIENT.exec(text)
+  const fetched = FETCH.exec(text)
+  return [
+    ...(client ? [snippet(client[1] ?? 'get', client[2] ?? '', text)] : []),
+    ...(fetched ? [snippet(fetched[2] ?? 'get', fetched[1] ?? '', text)] : []),
+  ]
+}
+
+function snippet(method: string, url: string, text: string): Named {
+  return { method: methodOf(method), url: plainUrl(url), confidence: sureness.client, evidence: oneLine(text) }
+}
+
+const LEADING_BASE = new RegExp(`^${BASE}(?=/)`)
+
+/** `${base}/ducks/${duck.id}` is `/ducks/{id}`, in whatever language it is written. */
+function plainUrl(url: string): string {
+  return url
+    .replace(LEADING_BASE, '')
+    .replace(/\$?\{{1,2}(?:\w+\.){0,5}(\w+)\}{1,2}/g, '{$1}')
+    .replace(/\/\$(\w+)/g, '/{$1}')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
