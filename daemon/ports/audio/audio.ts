@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from '../engine.ts'
@@ -90,21 +90,16 @@ async function over<T>(ffmpeg: SystemProgram, { bytes, bounds }: Given, work: (r
   const file = join(tmpdir(), `souk-audio-${randomUUID()}`)
   await writeFile(file, bytes, { mode: PRIVATE_FILE, flag: 'wx' })
   try {
-    const handle = await open(file, 'r')
-    try {
-      if (process.getuid?.() === 0) await handle.chmod(READABLE_FILE)
-      return await work(recordingOf(ffmpeg, { file, handle, bounds }))
-    } finally {
-      await handle.close()
-    }
+    if (process.getuid?.() === 0) await chmod(file, READABLE_FILE)
+    return await work(recordingOf(ffmpeg, { file, bounds }))
   } finally {
     await rm(file, { force: true })
   }
 }
 
-type Opened = { readonly file: string; readonly handle: FileHandle; readonly bounds: AudioBounds }
+type Opened = { readonly file: string; readonly bounds: AudioBounds }
 
-function recordingOf(ffmpeg: SystemProgram, { file, handle, bounds }: Opened): Recording {
+function recordingOf(ffmpeg: SystemProgram, { file, bounds }: Opened): Recording {
   const { maxSeconds, signal } = bounds
   const common = ['-hide_banner', '-nostdin', '-nostats', '-threads', '1', '-filter_threads', '1']
   const guard = ['-protocol_whitelist', 'file', '-format_whitelist', FORMATS]
@@ -114,7 +109,7 @@ function recordingOf(ffmpeg: SystemProgram, { file, handle, bounds }: Opened): R
   async function run(args: readonly string[], maxBytes: number) {
     try {
       const all = [...common, ...guard, ...source, ...only, ...args]
-      return await ffmpeg.run({ args: all, maxBytes, signal, descriptor: handle.fd })
+      return await ffmpeg.run({ args: all, maxBytes, signal, file })
     } catch (error) {
       if (!(error instanceof ProgramError) || error.failure !== 'refused') throw error
       throw new AudioError('It holds no recording that can be read.', { cause: error })

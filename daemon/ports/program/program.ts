@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { EngineStanding } from '../engine.ts'
+import { killGroup } from './spawn.ts'
+import { starter } from './start.ts'
 
 /** Why a program gave nothing. `busy`: it was never begun; `refused`: it ended with an error, as a rule over its input. */
 export type ProgramFailure = 'absent' | 'busy' | 'timeout' | 'aborted' | 'output' | 'refused'
@@ -24,8 +26,8 @@ export type ProgramRun = {
   readonly args: readonly string[]
   /** Written to its standard input; nothing otherwise. */
   readonly stdin?: string | Uint8Array
-  /** Open file that it finds as its descriptor 3. */
-  readonly descriptor?: number
+  /** File that it finds open as its descriptor 3. */
+  readonly file?: string
   /** Of its standard output; more ends it. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
@@ -132,45 +134,51 @@ export async function programStanding(
   }
 }
 
-/**
- * One run in a process group of its own with an empty environment, ended as a whole: a wrapper that starts others takes
- * them along.
- */
-function ended(file: string, run: ProgramRun, limits: ProgramLimits): Promise<{ stdout: Buffer; stderr: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ stdout: Buffer; stderr: string }>()
-  const { args, signal, maxBytes, descriptor } = run
-  const [command, words] = isWindows ? [file, args] : limited([file, ...args], limits, run.stdin !== undefined)
-  const child = spawn(command, [...words], {
-    cwd: isWindows ? undefined : '/',
-    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' },
-    stdio: ['pipe', 'pipe', 'pipe', ...(descriptor === undefined ? [] : [descriptor])],
-    detached: !isWindows,
-    windowsHide: true,
-    ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
-  })
+/** One run in a process group of its own with an empty environment, ended as a whole. */
+async function ended(
+  file: string,
+  run: ProgramRun,
+  limits: ProgramLimits,
+): Promise<{ stdout: Buffer; stderr: string }> {
+  const started = await begun(file, run, limits)
   let why: ProgramError | undefined
   const end = (failure: ProgramFailure, message: string) => {
     why ??= new ProgramError(failure, message)
-    killGroup(child.pid)
+    killGroup(started.pid)
   }
-  const out = gathered(child.stdout, maxBytes, () => end('output', `${file} made more than ${maxBytes} bytes`))
-  const said = gathered(child.stderr, MAX_SAID_BYTES)
+  const { signal, maxBytes } = run
+  const out = gathered(started.output(1), maxBytes, () => end('output', `${file} made more than ${maxBytes} bytes`))
+  const said = gathered(started.output(2), MAX_SAID_BYTES)
   const timer = setTimeout(() => end('timeout', `${file} was not done in time`), limits.deadlineMs)
   const onAbort = () => end('aborted', `${file} was given up`)
   signal?.addEventListener('abort', onAbort, { once: true })
-  child.stdin?.on('error', () => undefined) // it need not read all of it
-  child.stdin?.end(run.stdin ?? '')
-  child.on('error', (error) => end('absent', error.message))
-  child.on('close', (code) => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-    killGroup(child.pid) // nothing that it started stays
-    const stderr = said().toString('utf8')
-    if (why) reject(new ProgramError(why.failure, why.message, stderr))
-    else if (code === 0) resolve({ stdout: out(), stderr })
-    else reject(new ProgramError('refused', `${file} ended with ${code}`, stderr))
-  })
-  return promise
+  if (signal?.aborted) onAbort()
+  const stdin = started.input(0)
+  stdin.on('error', () => undefined) // it need not read all of it
+  stdin.end(run.stdin ?? '')
+  const [code, stdout, stderr] = await Promise.all([started.exited, out, said, started.closed])
+  clearTimeout(timer)
+  signal?.removeEventListener('abort', onAbort)
+  killGroup(started.pid) // nothing that it started stays
+  if (why) throw new ProgramError(why.failure, why.message, stderr.toString('utf8'))
+  if (code === 0) return { stdout, stderr: stderr.toString('utf8') }
+  throw new ProgramError('refused', `${file} ended with ${code}`, stderr.toString('utf8'))
+}
+
+async function begun(file: string, { args, stdin, file: read }: ProgramRun, limits: ProgramLimits) {
+  const [command, words] = isWindows ? [file, args] : limited([file, ...args], limits, stdin !== undefined)
+  try {
+    return await starter.start({
+      file: command,
+      args: words,
+      cwd: isWindows ? undefined : '/',
+      env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' },
+      descriptors: ['in', 'out', 'out', ...(read === undefined ? [] : [{ file: read }])],
+      ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
+    })
+  } catch (error) {
+    throw new ProgramError('absent', error instanceof Error ? error.message : String(error))
+  }
 }
 
 /**
@@ -184,23 +192,17 @@ function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramL
   return ['/bin/sh', ['-c', script, 'sh', String(maxMemoryMb * KB_A_MB), String(seconds), ...words]] as const
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(isWindows ? pid : -pid, 'SIGKILL')
-  } catch {
-    // It ended by itself.
-  }
-}
-
-/** Keeps what a stream says, up to a bound; `onMore` hears of the rest. */
-function gathered(stream: NodeJS.ReadableStream | null, maxBytes: number, onMore?: () => void): () => Buffer {
+/** Keeps what a stream says until it ends, up to a bound; `onMore` hears of the rest. */
+function gathered(stream: Readable, maxBytes: number, onMore?: () => void): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  stream?.on('data', (chunk: Buffer) => {
+  stream.on('data', (chunk: Buffer) => {
     size += chunk.length
     if (size <= maxBytes) chunks.push(chunk)
     else onMore?.()
   })
-  return () => Buffer.concat(chunks)
+  const { promise, resolve } = Promise.withResolvers<Buffer>()
+  stream.on('close', () => resolve(Buffer.concat(chunks)))
+  stream.on('error', () => undefined) // it closes then
+  return promise
 }

@@ -1,0 +1,67 @@
+// A small process that starts others for the daemon: see `start.ts`.
+import type { ChildProcess } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { watchMemory } from './memory.ts'
+import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
+import type { StarterAsk, StarterReply } from './start.ts'
+
+const running = new Map<number, ChildProcess>()
+
+/** Calls back when it is on its way, so that nothing piles up here where the daemon is slow to take it. */
+function say(said: StarterReply, done?: () => void): void {
+  if (process.connected) process.send?.(said, () => done?.())
+}
+
+function start(id: number, order: ProcessOrder): void {
+  let child: ChildProcess
+  try {
+    child = spawnHere(order)
+  } catch (error) {
+    say({ id, failed: error instanceof Error ? error.message : String(error) })
+    return
+  }
+  child.on('error', ({ message }) => say({ id, failed: message }))
+  const { pid } = child
+  if (pid === undefined) return
+  running.set(id, child)
+  say({ id, pid })
+  order.descriptors.forEach((what, at) => {
+    const stream = child.stdio[at]
+    stream?.on('error', () => undefined) // it need not read all of it
+    if (what === 'out') passOn(id, at, stream as Readable) // a pipe that we read
+  })
+  const memory = watchMemory(pid, (bytes) => say({ id, bytes }))
+  child.on('exit', (code) => {
+    memory.stop()
+    say({ id, exited: code })
+  })
+  child.on('close', () => {
+    running.delete(id)
+    say({ id, closed: true })
+  })
+}
+
+function passOn(id: number, descriptor: number, from: Readable): void {
+  from.on('data', (data: Buffer) => {
+    from.pause()
+    say({ id, descriptor, data }, () => from.resume())
+  })
+  from.on('close', () => say({ id, descriptor }))
+}
+
+function write({ id, descriptor, data }: Extract<StarterAsk, { descriptor: number }>): void {
+  const to = running.get(id)?.stdio[descriptor]
+  if (!to || !('write' in to)) return
+  if (data === undefined) to.end()
+  else to.write(data)
+}
+
+process.on('message', (ask: StarterAsk) => {
+  if ('order' in ask) start(ask.id, ask.order)
+  else write(ask)
+})
+// Whoever asked is gone: so is what was done for it.
+process.on('disconnect', () => {
+  for (const { pid } of running.values()) killGroup(pid)
+  process.exit(0)
+})
