@@ -4,7 +4,7 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTION
 export type OperationMethod = (typeof methods)[number]
 
 /** An operation that a block names. */
-export type Named = {
+export type NamedOperation = {
   readonly method: OperationMethod
   /** Absolute, or a path with `{name}` for what varies. */
   readonly url: string
@@ -53,7 +53,7 @@ export function piecesOf(block: Block): Block[] {
 }
 
 /** Operations that a piece of documentation names. */
-export function namesIn(block: Block): Named[] {
+export function namesIn(block: Block): NamedOperation[] {
   if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
   if (block.kind === 'code') return namesInCode(block.text)
   const behind = block.kind === 'heading' ? BEHIND.exec(block.text) : null
@@ -70,12 +70,12 @@ function methodOf(word: string): OperationMethod {
   return methods.find((one) => one === upper) ?? 'GET'
 }
 
-function named(match: RegExpExecArray, confidence: number, evidence: string): Named {
+function named(match: RegExpExecArray, confidence: number, evidence: string): NamedOperation {
   const [, method = 'GET', origin = '', path = '/'] = match
   return { method: methodOf(method), url: `${origin}${path}`, confidence, evidence }
 }
 
-function namesInRow(row: readonly string[]): Named[] {
+function namesInRow(row: readonly string[]): NamedOperation[] {
   const text = row.join(' | ')
   const whole = row.map((cell) => WITH_METHOD.exec(cell)).find(Boolean)
   if (whole) return [named(whole, sureness.stated, text)]
@@ -85,7 +85,7 @@ function namesInRow(row: readonly string[]): Named[] {
   return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text }] : []
 }
 
-function namesInCode(text: string): Named[] {
+function namesInCode(text: string): NamedOperation[] {
   const stated = text.split('\n').flatMap((line) => {
     const match = WITH_METHOD.exec(line)
     return match ? [named(match, sureness.stated, line.trim())] : []
@@ -93,7 +93,7 @@ function namesInCode(text: string): Named[] {
   return [...stated, ...namedByCurl(text), ...namedByClient(text)]
 }
 
-function namedByCurl(text: string): Named[] {
+function namedByCurl(text: string): NamedOperation[] {
   const url = CURL.exec(text)?.[1]
   if (url === undefined) return []
   const sends = CURL_SENDS.test(text) && !CURL_ASKS.test(text)
@@ -101,7 +101,7 @@ function namedByCurl(text: string): Named[] {
   return [{ method: methodOf(method), url: plainUrl(url), confidence: sureness.curl, evidence: oneLine(text) }]
 }
 
-function namedByClient(text: string): Named[] {
+function namedByClient(text: string): NamedOperation[] {
   const client = CLIENT.exec(text)
   const fetched = FETCH.exec(text)
   return [
@@ -110,7 +110,7 @@ function namedByClient(text: string): Named[] {
   ]
 }
 
-function snippet(method: string, url: string, text: string): Named {
+function snippet(method: string, url: string, text: string): NamedOperation {
   return { method: methodOf(method), url: plainUrl(url), confidence: sureness.client, evidence: oneLine(text) }
 }
 

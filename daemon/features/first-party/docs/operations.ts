@@ -1,5 +1,5 @@
 import { type Block, textOfBlock } from './blocks.ts'
-import { type Named, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
+import { type NamedOperation, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
 
 export type Parameter = {
   readonly name: string
@@ -52,7 +52,7 @@ export function operationsIn(blocks: readonly Block[]): Operation[] {
   return [...found.values()]
 }
 
-function note(found: Map<string, Open>, name: Named, heading: string): Open | undefined {
+function note(found: Map<string, Open>, name: NamedOperation, heading: string): Open | undefined {
   const { origin, path, query } = placeOf(name.url)
   if (path === undefined) return undefined
   const key = `${name.method} ${path}`
@@ -66,7 +66,7 @@ function note(found: Map<string, Open>, name: Named, heading: string): Open | un
   return open
 }
 
-function begun({ method, confidence, evidence }: Named, path: string, heading: string): Open {
+function begun({ method, confidence, evidence }: NamedOperation, path: string, heading: string): Open {
   return {
     method,
     path,
@@ -84,7 +84,7 @@ function begun({ method, confidence, evidence }: Named, path: string, heading: s
 const SURER = 0.05
 
 /** Told twice in different ways, it is surer than by either. */
-function makeSurer(known: Open, { confidence, evidence }: Named): void {
+function makeSurer(known: Open, { confidence, evidence }: NamedOperation): void {
   if (known.evidence !== evidence) known.confidence = Math.min(1, Math.max(known.confidence, confidence) + SURER)
 }
 
