@@ -51,6 +51,8 @@ export type ThreadPool = {
 
 /** What a thread is asked. */
 export type ThreadCall = { readonly name: string; readonly args: readonly unknown[] }
+/** That there is nothing more to do: the thread ends by itself. */
+export type ThreadEnd = { readonly end: true }
 /** What it says: that it is ready to be asked, and then one answer to each question. */
 export type ThreadReply =
   | { readonly ready: true }
@@ -73,6 +75,8 @@ export function saidOf(error: unknown): ThreadReply {
 
 /** Loading its modules takes a thread a fraction of this, even on a busy machine. */
 const START_DEADLINE_MS = 60_000
+/** How long a thread with nothing to do may take to end by itself, its start included. */
+const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
 type Waiting = Task & { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
@@ -83,7 +87,7 @@ type Thread = {
   timer: NodeJS.Timeout | undefined
 }
 
-/** @param file path of the thread's module, which answers every `Ask`. */
+/** @param file path of the thread's module, which answers by `serveTasks`. */
 export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
   const waiting = fairQueue<Waiting>(limits.maxWaiting)
   const { threads, pump, end, close } = openThreads({ file, limits, next: waiting.shift, size: waiting.size })
@@ -154,6 +158,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   }
 
   function hear(thread: Thread, said: ThreadReply): void {
+    if (!threads.has(thread)) return
     const { task } = thread
     if ('ready' in said) thread.isReady = true
     else if ('value' in said) task?.resolve(said.value)
@@ -167,17 +172,35 @@ function openThreads({ file, limits, next, size }: Parts) {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)
     if (why) (thread.task ?? (thread.isReady ? undefined : next()))?.reject(why)
-    thread.worker.terminate().catch(() => undefined) // it is gone then
+    if (thread.task) kill(thread)
+    else leave(thread)
     pump()
   }
 
   async function close(why: ThreadError): Promise<void> {
-    const ending = [...threads]
-    for (const thread of ending) end(thread, why)
-    await Promise.all(ending.map(({ worker }) => worker.terminate()))
+    const ending = [...threads].map((thread) => {
+      thread.worker.ref()
+      const ended = new Promise((resolve) => thread.worker.once('exit', resolve))
+      end(thread, why)
+      return ended
+    })
+    await Promise.all(ending)
   }
 
   return { threads, pump, end, close }
+}
+
+function kill({ worker }: Thread): void {
+  worker.terminate().catch(() => undefined) // it is gone then
+}
+
+/**
+ * Lets a thread with nothing to do end by itself, once it has started: ending one from outside, while others start, has brought down the whole
+ * process (https://github.com/nodejs/node/issues/56312).
+ */
+function leave(thread: Thread): void {
+  thread.worker.postMessage({ end: true } satisfies ThreadEnd)
+  thread.timer = setTimeout(() => kill(thread), END_GRACE_MS).unref()
 }
 
 type Heard = {
@@ -192,7 +215,10 @@ function startThread({ file, limits }: Pick<Parts, 'file' | 'limits'>, { hear, e
   thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)
   worker.on('message', (said: ThreadReply) => hear(thread, said))
   worker.on('error', (error) => end(thread, lost(error)))
-  worker.on('exit', () => end(thread, new ThreadError('crashed', 'a thread ended by itself')))
+  worker.on('exit', () => {
+    clearTimeout(thread.timer)
+    end(thread, new ThreadError('crashed', 'a thread ended by itself'))
+  })
   return thread
 }
 

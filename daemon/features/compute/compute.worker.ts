@@ -1,5 +1,5 @@
 // A thread of `compute.ts`: runs one operation at a time on what it is sent.
-import { parentPort } from 'node:worker_threads'
+import { serveTasks } from '../../ports/thread-side.ts'
 import { saidOf, type ThreadCall, type ThreadReply } from '../../ports/threads.ts'
 import { operations } from './operations.ts'
 
@@ -13,5 +13,4 @@ async function answerTo({ name, args }: ThreadCall): Promise<ThreadReply> {
   }
 }
 
-parentPort?.on('message', async (ask: ThreadCall) => parentPort?.postMessage(await answerTo(ask)))
-parentPort?.postMessage({ ready: true } satisfies ThreadReply)
+serveTasks(answerTo)

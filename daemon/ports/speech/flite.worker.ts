@@ -1,5 +1,5 @@
 // A thread of `flite.ts`: speaks one text at a time.
-import { parentPort } from 'node:worker_threads'
+import { serveTasks } from '../thread-side.ts'
 import { saidOf, type ThreadCall, type ThreadReply } from '../threads.ts'
 import { compileFlite, runFlite } from './flite-module.ts'
 import { joinedWaves } from './wav.ts'
@@ -29,5 +29,4 @@ async function answerTo({ args }: ThreadCall): Promise<ThreadReply> {
   }
 }
 
-parentPort?.on('message', async (ask: ThreadCall) => parentPort?.postMessage(await answerTo(ask)))
-parentPort?.postMessage({ ready: true } satisfies ThreadReply)
+serveTasks(answerTo)

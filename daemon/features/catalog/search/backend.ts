@@ -34,6 +34,9 @@ export function onThisThread(index: CatalogIndex): Backend {
   }
 }
 
+/** How long the thread may take to end once its table is closed. */
+const END_GRACE_MS = 5_000
+
 type Thread = {
   readonly ask: (op: Operation, args: readonly unknown[]) => Promise<never>
   readonly end: () => Promise<unknown>
@@ -71,6 +74,7 @@ type Waiting = { readonly resolve: (value: never) => void; readonly reject: (rea
 
 function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
   const worker = new Worker(workerFile(), { workerData: path })
+  const exit = new Promise((resolve) => worker.once('exit', resolve))
   const waiting = new Map<number, Waiting>()
   let asked = 0
   const thread: Thread = {
@@ -81,7 +85,7 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
         worker.ref()
         worker.postMessage({ id: asked, op, args } satisfies SearchCall)
       }),
-    end: () => worker.terminate(),
+    end: () => exited(worker, exit),
   }
   const died = (cause: unknown) => {
     onDeath(thread)
@@ -99,6 +103,14 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
   worker.on('error', died)
   worker.on('exit', died)
   return thread
+}
+
+/** By itself: its port is closed. Ending it from outside while others start has brought down whole processes. */
+async function exited(worker: Worker, exit: Promise<unknown>): Promise<void> {
+  worker.ref()
+  const late = setTimeout(() => worker.terminate(), END_GRACE_MS).unref()
+  await exit
+  clearTimeout(late)
 }
 
 function stopped(cause: unknown): AppError {

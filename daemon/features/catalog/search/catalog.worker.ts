@@ -20,4 +20,8 @@ function answerTo({ id, op, args }: SearchCall): SearchReply {
   }
 }
 
-parentPort?.on('message', (ask: SearchCall) => parentPort?.postMessage(answerTo(ask)))
+parentPort?.on('message', (ask: SearchCall) => {
+  parentPort?.postMessage(answerTo(ask))
+  // Without its port nothing keeps the thread, and it ends by itself.
+  if (ask.op === 'close') parentPort?.close()
+})
