@@ -10,7 +10,8 @@ import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts
 import type { ScreenId } from '../model/screen.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
-import { createPainter } from './painter.ts'
+import { createPainter, type Painter } from './painter.ts'
+import { type Line, sized } from './parts/line.ts'
 import type { Look } from './parts/theme.ts'
 import { loadScreen, screens } from './screens.ts'
 import type { Host } from './shell/screen.ts'
@@ -187,6 +188,8 @@ export type Opened = {
   /** Rows of the terminal as they stand. */
   readonly rows: () => string[]
   readonly text: () => string
+  /** The same rows with what their pieces mean; of the cockpit's own painter alone. */
+  readonly lines: () => readonly Line[]
   /** Types: the whole text arrives as one piece. */
   readonly type: (text: string) => Promise<void>
   readonly resize: (columns: number, rows: number) => Promise<void>
@@ -211,6 +214,8 @@ export type OpenOptions = {
   readonly commandLine?: Host['commandLine']
   /** Who writes the rows; the cockpit's own painter unless told. */
   readonly painter?: 'ink'
+  /** When it is opened, epoch milliseconds. */
+  readonly now?: number
   readonly link: FakeLink
 }
 
@@ -218,7 +223,7 @@ export type OpenOptions = {
 export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
-  const clock = fakeClock()
+  const clock = fakeClock(options.now)
   const { link, snapshot, commandLine } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
@@ -236,7 +241,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const look = lookOf(options)
   let hasExited = false
   const painted = paintedRows()
-  const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: painted.write })
+  const painter = options.painter === 'ink' ? undefined : seenPainter(createPainter({ look, write: painted.write }))
   const frame = () => (painter === undefined ? stdout.frame() : painted.rows(stdout.rows).join('\n'))
   const app = render(<Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />, {
     stdout: stdout as unknown as NodeJS.WriteStream, // what Ink uses of one
@@ -254,6 +259,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     link,
     rows: () => frame().split('\n'),
     text: frame,
+    lines: () => painter?.lines() ?? [],
     async type(text) {
       stdin.send(text)
       await settle()
@@ -286,6 +292,19 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     },
   }
   return opened
+}
+
+/** Remembers what it was last given to show. */
+function seenPainter({ show, again }: Painter): Painter & { readonly lines: () => readonly Line[] } {
+  let last: readonly Line[] = []
+  return {
+    again,
+    lines: () => last,
+    show(lines, size) {
+      last = lines.map((line) => sized(line, size.columns))
+      show(lines, size)
+    },
+  }
 }
 
 const inkOptions = { debug: true, interactive: true, exitOnCtrlC: false, patchConsole: false } as const
