@@ -31,6 +31,8 @@ export type SeenEngine = EngineStanding & {
   readonly name: string
   /** Undefined before the first look. */
   readonly lookedAt?: number
+  /** It could be worked with at some time since the start. */
+  readonly wasThere: boolean
   readonly reached?: Reached & { readonly at: number }
 }
 
@@ -71,6 +73,7 @@ export function openBoard<E extends object>(
   const list = Object.entries(engines) as [keyof E & string, Engine<unknown>][] // the mapped type's own members
   const standing = new Map(list.map(([name, { initial }]) => [name, initial]))
   const looked = new Map<string, number>()
+  const seenOk = new Set(list.flatMap(([name, { initial }]) => (initial.status === 'ok' ? [name] : [])))
   const outside = openReaches(wall)
   const listeners: (() => void)[] = []
   const timers = new Map<string, NodeJS.Timeout>()
@@ -85,6 +88,7 @@ export function openBoard<E extends object>(
       (): EngineStanding => ({ status: 'failing', detail: 'It could not be looked at.' }),
     )
     standing.set(name, found)
+    if (found.status === 'ok') seenOk.add(name)
     looked.set(name, wall())
     later(name, PROBE_EVERY_MS)
     if (found.status !== before) for (const listener of listeners) listener()
@@ -103,6 +107,7 @@ export function openBoard<E extends object>(
       list.map(([name, { initial }]) => ({
         name,
         ...(standing.get(name) ?? initial),
+        wasThere: seenOk.has(name),
         ...compact({ lookedAt: looked.get(name), reached: outside.last(name) }),
       })),
     reach: async () => {

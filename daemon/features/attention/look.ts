@@ -4,8 +4,11 @@ import type { Context } from '../../kernel/context.ts'
 import type { SeenEngine } from '../../ports/engine.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { engineBoard } from '../engines/engines.ts'
+import { firstPartyServices } from '../first-party/index.ts'
+import { jobs } from '../jobs/rows.ts'
+import { services } from '../listings/rows.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
-import type { FoundItems, Item } from './find.ts'
+import { type FoundItems, type Item, MAX_OF_A_KIND } from './find.ts'
 
 type Said = Pick<Item, 'id' | 'sentence' | 'fix'> & Partial<Item>
 
@@ -55,13 +58,14 @@ function isTroubled({ health, row }: CronView): boolean {
 }
 
 /**
- * What functions of the house wait for: programs that this machine has not, together, since no marketplace needs all of
- * them; each that is there and fails. What nobody configured nobody waits for.
+ * What functions of the house wait for: each program that is there and fails, and together those that are missing though
+ * they were there, or though somebody's open job needs them. What this machine never had, no marketplace has to have: the
+ * doctor names it, and so is what nobody configured.
  */
-export function enginesOf(ctx: Context): FoundItems {
-  const troubled = engineBoard.of(ctx).standings().filter(isTroubling)
-  const failing = troubled.filter(({ status }) => status === 'failing')
-  const missing = troubled.filter(({ status }) => status === 'missing').map(({ name }) => name)
+export async function enginesOf(ctx: Context): Promise<FoundItems> {
+  const seen = engineBoard.of(ctx).standings()
+  const failing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'failing')
+  const missing = await missedOf(ctx, seen)
   const itemOf = (id: string, sentence: string): Item => ({
     id: `engine ${id}`,
     grave: false,
@@ -73,23 +77,34 @@ export function enginesOf(ctx: Context): FoundItems {
     sentence,
     fix: 'souk doctor --only engines',
   })
+  const lost = `Functions of the house are not offered, since what they work with is missing: ${missing.join(', ')}.`
   const items = [
     ...failing.map(({ name, detail }) => itemOf(name, `Functions of the house wait for ${name}: ${detail}`)),
-    ...(missing.length === 0
-      ? []
-      : [
-          itemOf(
-            'missing',
-            `Functions of the house are not offered, since what they work with is missing: ${missing.join(', ')}.`,
-          ),
-        ]),
+    ...(missing.length === 0 ? [] : [itemOf('missing', lost)]),
   ]
   return { kind: 'engine', items, count: items.length }
 }
 
 /** Before the first look nothing is known to be missing. */
-function isTroubling({ status, lookedAt }: SeenEngine): boolean {
-  return lookedAt !== undefined && (status === 'missing' || status === 'failing')
+async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<readonly string[]> {
+  const missing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'missing')
+  const awaited = missing.every(({ wasThere }) => wasThere) ? new Set() : await awaitedBy(ctx)
+  return missing.filter(({ name, wasThere }) => wasThere || awaited.has(name)).map(({ name }) => name)
+}
+
+/** Engines that somebody's open job needs, by name. */
+async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
+  return ctx.store.read(async (t) => {
+    const awaited = new Set<string>()
+    for (const { slug, needs, oneOf } of firstPartyServices.values()) {
+      const names = [...needs, ...oneOf]
+      if (names.every((name) => awaited.has(name))) continue
+      const { rows } = await t.table(services).page('slug', [slug], { limit: MAX_OF_A_KIND })
+      const open = await Promise.all(rows.map(({ id }) => t.table(jobs).count('service_open', [id])))
+      if (open.some((count) => count > 0)) for (const name of names) awaited.add(name)
+    }
+    return awaited
+  })
 }
 
 /** What the operator has stopped, and the list that nobody has looked at. */

@@ -10,7 +10,7 @@ const finders = [disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, end
 /** What needs a hand, folded over indexes of what is open: its cost follows what waits, not what there is. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
   const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
-  const found = [...inBooks, ...(await storageOf(ctx)), cronsOf(ctx), enginesOf(ctx), ...switchesOf(ctx, now)]
+  const found = [...inBooks, ...(await storageOf(ctx)), cronsOf(ctx), await enginesOf(ctx), ...switchesOf(ctx, now)]
   const order = found.toSorted((one, two) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(two.kind))
   const all = order.flatMap(({ kind, items }) => items.map((item) => ({ ...item, kind })))
   const counts = tableOf(attentionKinds, (kind) => order.find((one) => one.kind === kind)?.count ?? 0)

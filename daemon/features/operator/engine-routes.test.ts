@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { jobDraft } from '../../../fixtures/kit/rows.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { openNameServer } from '../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../ports/dns/dns.ts'
 import { builtIn, type Engine } from '../../ports/engine.ts'
 import { openSite, type Site } from '../../ports/web/site.testkit.ts'
+import { commit } from '../../store/draw.ts'
 import { engineBoard } from '../engines/engines.ts'
+import { jobs } from '../jobs/rows.ts'
 
 /* The operator is told how everything stands that functions of the house work with, and who outside was asked. */
 
@@ -117,7 +120,17 @@ test('who answered is not asked again for an hour, who did not for a minute, how
   expect(site.asked.slice(first)).not.toContain('GET /coins/ping')
 })
 
-test('a program that is missing waits for a hand until it is there, and what nobody configured does not', async () => {
+test('a program that this machine never had is no trouble, however often somebody looks; the doctor names it', async () => {
+  await check()
+  expect((await told())['audio']).toMatchObject({ status: 'missing', detail: 'No ffmpeg.' })
+  expect(await trouble()).toEqual([])
+})
+
+test('a program that a job waits for which somebody bought needs a hand as long as the job is open', async () => {
+  const { ctx } = market.daemon
+  const service_id = await market.serviceId('audio_loudness_normalization')
+  const bought = { ...jobDraft(1, { buyer: 1, provider: 0 }), service_id, status: 'in_progress' as const }
+  await commit(ctx, (t) => t.table(jobs).insert({ ...bought, ended_at: null }))
   expect(await trouble()).toMatchObject([
     {
       id: 'engine missing',
@@ -126,6 +139,14 @@ test('a program that is missing waits for a hand until it is there, and what nob
       fix: 'souk doctor --only engines',
     },
   ])
+  await commit(ctx, async (t) => {
+    const open = await t.table(jobs).getForUpdate(bought.id)
+    if (open) await t.table(jobs).put({ ...open, ended_at: 2, status: 'failed' })
+  })
+  expect(await trouble()).toEqual([])
+})
+
+test('a program that fails needs a hand, and so does one that was there and went away', async () => {
   standing = { status: 'failing', detail: 'ffmpeg does not start.' }
   await check()
   expect(await trouble()).toMatchObject([
@@ -135,4 +156,9 @@ test('a program that is missing waits for a hand until it is there, and what nob
   await check()
   expect((await told())['audio']).toMatchObject({ status: 'ok', detail: 'ffmpeg 7' })
   expect(await trouble()).toEqual([])
+  standing = { status: 'missing', detail: 'No ffmpeg.' }
+  await check()
+  expect(await trouble()).toMatchObject([
+    { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
+  ])
 })
