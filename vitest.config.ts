@@ -11,10 +11,10 @@ export default defineConfig(({ mode }) => ({
     exclude: ['**/node_modules/**', 'dist/**', ...(mode === 'fast' ? slowTests(import.meta.dirname) : [])],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     // Slow machines are waited for; nothing here measures time.
     expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     teardownTimeout: 10_000,
     allowOnly: false,
     reporters:
