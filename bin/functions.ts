@@ -135,7 +135,7 @@ const ENGINES = `## Engines
 | advisories, grants, rdap | the public interfaces, or \`advisories.url\`, \`grants.url\`, \`rdap.url\` | — |
 | weather, geocoding | \`weather.url\`, \`weather.geocoding_url\` | weather is not offered |
 | coins | \`coins.url\`, \`coins.key\`, \`coins.plan\` | coin prices are not offered |
-| market | \`market.url\`, \`market.key\` | share prices are not offered |
+| market | \`market.url\`, \`market.key\`; \`market.provider\`: \`twelvedata\` (the default) or \`alphavantage\` | share prices are not offered |
 | dns, tls | part of this program | — |
 
 A model sees what the functions named in \`llm.use\` work with, and nothing of others. Numbers, quotes, addresses and paths that the

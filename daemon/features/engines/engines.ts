@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../../src/core/time.ts'
-import type { EngineConfig } from '../../../src/model/engines/config.ts'
+import type { EngineConfig, MarketProvider } from '../../../src/model/engines/config.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { web } from '../../kernel/web.ts'
@@ -15,7 +15,7 @@ import { deepL, libreTranslate, modelTranslator, openTranslator } from '../../po
 import { openRdap } from '../../ports/upstream/rdap.ts'
 import { openUpstream, type UpstreamOptions, upstreamEngine } from '../../ports/upstream/upstream.ts'
 import type { Web } from '../../ports/web/web.ts'
-import type { Board, Engines } from '../first-party/service/engines.ts'
+import type { Board, Engines, Market } from '../first-party/service/engines.ts'
 
 /** What first-party services work with. */
 export const engineBoard = defineResource<Board>('engines')
@@ -145,7 +145,9 @@ const OSV_PER_MINUTE = 600
 const GRANTS_BYTES = 4 * 1024 * 1024
 
 /** Interfaces of others; those without a default are off until the operator names one. */
-function upstreamsOf({ web, wall, config: { advisories, coins, grants, market, weather } }: Around) {
+function upstreamsOf(around: Around) {
+  const { web, wall, config } = around
+  const { advisories, coins, grants, weather } = config
   const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
     upstreamEngine(openUpstream({ web, wall, ...options }))
   const forecasts = { base: weather?.url, fix: 'weather.url in the engines file' }
@@ -170,13 +172,20 @@ function upstreamsOf({ web, wall, config: { advisories, coins, grants, market, w
       maxBytes: GRANTS_BYTES,
       fix: 'grants.url in the engines file',
     }),
-    market: open({
-      name: 'Twelve Data',
-      base: market?.url,
-      ...(market ? { headers: { authorization: `apikey ${market.key}` } } : {}),
-      fix: 'market.url and market.key in the engines file',
-    }),
+    market: marketOf(around),
     geocoding: open({ name: 'The geocoder', ...forecasts, base: weather?.geocoding_url }),
     weather: open({ name: 'Open-Meteo', ...forecasts }),
   }
+}
+
+/** Alpha Vantage takes its key in the address alone. */
+function marketOf({ web, wall, config: { market } }: Around): Engine<Market> {
+  const { provider = 'twelvedata', url, key } = market ?? {}
+  const ways = {
+    twelvedata: { name: 'Twelve Data', headers: { authorization: `apikey ${key}` } },
+    alphavantage: { name: 'Alpha Vantage', query: { apikey: `${key}` } },
+  } as const satisfies Record<MarketProvider, object>
+  const fix = 'market.url and market.key in the engines file'
+  const engine = upstreamEngine(openUpstream({ web, wall, base: url, fix, ...ways[provider] }))
+  return { ...engine, port: { ...engine.port, provider } }
 }

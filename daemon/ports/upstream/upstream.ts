@@ -28,6 +28,8 @@ export type UpstreamOptions = {
   readonly base: string | undefined
   /** Sent with every request; a key stands here and nowhere else. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The same, for an interface that takes its key in the address alone; no answer is kept under it. */
+  readonly query?: Readonly<Record<string, string>>
   readonly maxBytes?: number
   /** Longest wait for one answer; `TIMEOUT_MS` unless given. */
   readonly timeoutMs?: number
@@ -186,10 +188,10 @@ async function twice(options: UpstreamOptions, asking: Asking): Promise<WebRespo
 }
 
 async function once(options: UpstreamOptions, { path, body, signal, accept = 'application/json' }: Asking) {
-  const { web, name, base = '', headers, maxBytes, timeoutMs = TIMEOUT_MS } = options
+  const { web, name, headers, maxBytes, timeoutMs = TIMEOUT_MS } = options
   try {
     return await web.ask({
-      url: `${base.replace(/\/$/, '')}${path}`,
+      url: addressOf(options, path),
       headers: {
         accept,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -203,6 +205,12 @@ async function once(options: UpstreamOptions, { path, body, signal, accept = 'ap
   } catch (error) {
     throw new UpstreamError('broken', `${name} could not be asked.`, { cause: error })
   }
+}
+
+function addressOf({ base = '', query }: UpstreamOptions, path: string): string {
+  const url = `${base.replace(/\/$/, '')}${path}`
+  if (!query) return url
+  return `${url}${url.includes('?') ? '&' : '?'}${new URLSearchParams(query)}`
 }
 
 const TOO_MANY = 429
@@ -219,8 +227,12 @@ function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): T {
   throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
 }
 
+/** It is the operator's key that it does not take, and nothing that the buyer wrote. */
+const REFUSING: ReadonlySet<number> = new Set([401, 403])
+
 function refuseFailure(name: string, { status }: WebResponse): void {
   if (isBusy(status)) throw new UpstreamError('busy', `${name} is busy or failing.`, { status })
+  if (REFUSING.has(status)) throw new UpstreamError('broken', `${name} refuses to answer this marketplace.`, { status })
   if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
 }
 
@@ -231,8 +243,6 @@ function json(name: string, body: Buffer): unknown {
     throw new UpstreamError('broken', `${name} answered with no JSON.`, { cause: error })
   }
 }
-
-const REFUSING: ReadonlySet<number> = new Set([401, 403])
 
 /** Whether it answers at all, and takes the key; what it has there does not matter. */
 async function reached(options: UpstreamOptions, signal: AbortSignal): Promise<Reached> {

@@ -14,6 +14,9 @@ const DEFAULT_TOKENS = 200_000
 /** Functions that a model can work for. */
 const modelFunctions = ['structured_web_extraction', 'summarization', 'translation'] as const
 const MAX_NAMES = 50
+/** Who tells prices of shares. */
+const marketProviders = ['twelvedata', 'alphavantage'] as const
+export type MarketProvider = (typeof marketProviders)[number]
 const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-"')
 
 /**
@@ -51,8 +54,8 @@ export const EngineConfig = z.strictObject({
       tokens_per_day: z.int().min(1).default(DEFAULT_TOKENS),
     })
     .exactOptional(),
-  /** Twelve Data. */
-  market: z.strictObject({ url: Url, key: Key }).exactOptional(),
+  /** Prices of shares, by Twelve Data unless given; whether they may be sold is a matter of the account. */
+  market: z.strictObject({ provider: z.enum(marketProviders).exactOptional(), url: Url, key: Key }).exactOptional(),
   /** List of registries (RFC 9224); that of IANA unless given. */
   rdap: z.strictObject({ url: Url }).exactOptional(),
   /** Natural voices of an interface like that of ElevenLabs; the first voice and model are taken where none is named. */

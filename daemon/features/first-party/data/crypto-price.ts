@@ -28,9 +28,9 @@ export const cryptoPrice = defineService({
   },
   make(input, { value, at }): Json {
     const [id, currency] = [idOf(input), currencyOf(input)]
-    const coin = value[id]
+    const coin = Object.hasOwn(value, id) ? value[id] : undefined
     if (!coin) throw wrongField('coin_id', `is not known: ${id}`)
-    const price = coin[currency]
+    const price = Object.hasOwn(coin, currency) ? coin[currency] : undefined
     if (price === undefined) throw wrongField('vs_currency', `is not known: ${currency}`)
     if (price === null || price < 0) throw new AppError('provider_failed', 'There is no price for it now.')
     const updated = coin['last_updated_at']

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text as textOfStream } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openUpstream } from '../../../ports/upstream/upstream.ts'
-import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { openSite, type Page, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
 import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { cryptoPrice } from './crypto-price.ts'
@@ -112,6 +112,7 @@ describe('the price of a coin', () => {
   it.each([
     ['coin_id', {}],
     ['vs_currency', { duck: { eur: 1 } }],
+    ['vs_currency', { duck: {} }],
   ])('names %s where the upstream does not know it', async (path, answer) => {
     site.pages['/coins/simple/price'] = json(answer)
     await expect(run(cryptoPrice, { coin_id: 'duck' })).rejects.toMatchObject({
@@ -120,57 +121,20 @@ describe('the price of a coin', () => {
     })
   })
 
+  it.each([
+    ['constructor', 'name'],
+    ['__proto__', 'usd'],
+    ['tostring', 'length'],
+  ])('is never read from %s, which is no coin', async (coin_id, vs_currency) => {
+    site.pages['/coins/simple/price'] = json({})
+    await expect(run(cryptoPrice, { coin_id, vs_currency })).rejects.toMatchObject({
+      code: 'input_invalid',
+      details: [{ path: 'coin_id' }],
+    })
+  })
+
   it('is refused before payment for what is no id', () => {
     expect(() => cryptoPrice.check({ coin_id: 'a&ids=b' })).toThrow(/^coin_id: /)
-  })
-})
-
-describe('prices of shares', () => {
-  it('are read from text, and what is no number is refused', async () => {
-    const quote = {
-      symbol: 'DUCK',
-      name: 'Duck Inc',
-      currency: 'USD',
-      datetime: '2026-05-29',
-      timestamp: 1_780_000_000,
-      close: '12.50',
-      percent_change: '-1.5',
-      volume: '100',
-    }
-    site.pages['/market/quote'] = json(quote)
-    expect(await run(stockData, { symbol: 'duck' })).toMatchObject({
-      symbol: 'DUCK',
-      price: 12.5,
-      change_pct: -1.5,
-      currency: 'USD',
-      volume: 100,
-    })
-    site.pages['/market/quote'] = json({ ...quote, close: 'NaN' })
-    await expect(run(stockData, { symbol: 'DUCK' })).rejects.toMatchObject({ code: 'provider_failed' })
-  })
-
-  it('have a history, newest last', async () => {
-    const day = (datetime: string, close: string) => ({ datetime, open: '1', high: '2', low: '1', close })
-    site.pages['/market/time_series'] = json({
-      meta: { symbol: 'DUCK', currency: 'USD' },
-      values: [day('2026-05-29', '3'), day('2026-05-28', '2')],
-    })
-    const result = await run(stockData, { symbol: 'DUCK', data_type: 'historical' })
-    expect(result.history.map(({ date }: { date: string }) => date)).toEqual(['2026-05-28', '2026-05-29'])
-    expect(result.price).toBe(3)
-  })
-
-  it('say what an error inside an answer of status 200 means', async () => {
-    site.pages['/market/quote'] = json({ code: 404, status: 'error', message: 'secret words' })
-    await expect(run(stockData, { symbol: 'NONE' })).rejects.toMatchObject({
-      code: 'input_invalid',
-      details: [{ path: 'symbol' }],
-    })
-    site.pages['/market/quote'] = json({ code: 429, status: 'error', message: 'secret words' })
-    await expect(run(stockData, { symbol: 'DUCK' })).rejects.toMatchObject({
-      code: 'provider_failed',
-      message: expect.not.stringContaining('secret'),
-    })
   })
 })
 
@@ -255,6 +219,57 @@ describe('vulnerabilities of dependencies', () => {
 
   it('of an ecosystem that nobody knows are refused before payment', () => {
     expect(() => dependencyVulnerabilityAudit.check({ ecosystem: 'cobol' })).toThrow(/^ecosystem: is none of npm/)
+  })
+})
+
+/** As each of them says that it gives nothing now. */
+const refusals: readonly (readonly [string, string, Page])[] = [
+  [
+    'CoinGecko',
+    'was asked too often',
+    { status: 429, body: '{"status":{"error_code":429,"error_message":"secret words"}}' },
+  ],
+  [
+    'CoinGecko',
+    'does not take the key',
+    { status: 401, body: '{"status":{"error_code":10002,"error_message":"secret words"}}' },
+  ],
+  [
+    'CoinGecko',
+    'says it with the status of an answer',
+    { body: '{"status":{"error_code":429,"error_message":"secret words"}}' },
+  ],
+  ['Open-Meteo', 'was asked too often', { status: 429, body: '{"error":true,"reason":"secret words"}' }],
+  ['Open-Meteo', 'refuses a variable', { status: 400, body: '{"error":true,"reason":"secret words"}' }],
+  ['Open-Meteo', 'says it with the status of an answer', { body: '{"error":true,"reason":"secret words"}' }],
+  ['Twelve Data', 'was asked too often', { body: '{"code":429,"message":"secret words","status":"error"}' }],
+  [
+    'Twelve Data',
+    'does not take the key',
+    { status: 401, body: '{"code":401,"message":"secret words","status":"error"}' },
+  ],
+]
+const pages = { CoinGecko: '/coins/simple/price', 'Open-Meteo': '/weather/forecast', 'Twelve Data': '/market/quote' }
+const html: Page = { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>secret words</title>' }
+const everywhere = Object.keys(pages).flatMap((name): (readonly [string, string, Page])[] => [
+  [name, 'answers a page', html],
+  [name, 'answers a page for an error', { ...html, status: 503 }],
+  [name, 'breaks off', { body: '{"symbol":' }],
+])
+
+describe.each([...refusals, ...everywhere])('%s that %s', (name, _, page) => {
+  it('charges nothing, blames no field and passes none of its words on', async () => {
+    // Longer than anybody would wait.
+    const busy = { ...page, headers: { ...page.headers, 'retry-after': '60' } }
+    for (const path of Object.values(pages)) site.pages[path] = busy
+    const asked: Readonly<Record<string, () => Promise<unknown>>> = {
+      CoinGecko: () => run(cryptoPrice, { coin_id: 'duck' }),
+      'Open-Meteo': () => run(weather, { lat: 1, lon: 2 }),
+      'Twelve Data': () => run(stockData, { symbol: 'DUCK' }),
+    }
+    const error = await asked[name]?.().catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'provider_failed', message: expect.not.stringContaining('secret') })
+    expect(error).not.toHaveProperty('details.0')
   })
 })
 

@@ -88,7 +88,7 @@ export const weather = defineService({
       precipitation_mm: current.precipitation ?? null,
       conditions: conditionsOf(current.weather_code),
       weather_code: current.weather_code,
-      wind_kph: current.wind_speed_10m ?? 0,
+      ...compact({ wind_kph: current.wind_speed_10m ?? undefined }),
       wind_direction_deg: current.wind_direction_10m ?? null,
       is_day: current.is_day === 1,
       observed_at: withOffset(current.time, utc_offset_seconds),

@@ -1,3 +1,4 @@
+import type { MarketProvider } from '../../../../src/model/engines/config.ts'
 import type { AudioEngine } from '../../../ports/audio/audio.ts'
 import type { Browser } from '../../../ports/browser/browser.ts'
 import type { Dns } from '../../../ports/dns/dns.ts'
@@ -28,11 +29,13 @@ export type Engines = {
   readonly grants: Upstream
   /** A language model, off unless configured. */
   readonly llm: Llm
-  readonly market: Upstream
+  readonly market: Market
   readonly speech: Speech
   readonly translator: Translator
   readonly weather: Upstream
 }
+/** Prices of shares; its answers are read as those of Twelve Data unless it says whose they are. */
+export type Market = Upstream & { readonly provider?: MarketProvider }
 export type EngineName = keyof Engines
 export type Board = EngineBoard<Engines>
 
