@@ -66,6 +66,10 @@ export const command = defineCommand({
     'souk api /health -i',
     'souk api getCatalog --cache 10m -q .total',
   ],
+  /**
+   * What the instance answers, whatever that is: each endpoint has its own schema in its OpenAPI description. With -i it
+   * stands in `body`, beside `status` and `headers`; --curl makes it {curl, credentials}, --silent {}.
+   */
   async run(context) {
     const { curl, include, paginate, silent } = refuseOdd(context)
     const session = await context.session()

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandIndex } from '../bin/command-index.ts'
 import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
+import type { Entry } from '../src/cli/command.ts'
 import { exits } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import { groups } from '../src/cli/run/groups.ts'
@@ -71,6 +73,10 @@ describe.each(entries.map((entry) => [entry.name, entry] as const))('souk %s', (
 
 /** They end the daemon that the others need. */
 const LAST = ['restart', 'down']
+/** They bring a daemon up. */
+const STARTING = ['up', 'tour', 'start', 'restart', 'daemon serve']
+/** Stands for whatever a command wants to be told. */
+const SOMETHING = 'something'
 /** They draw on a terminal; the tests of the cockpit run them on one. */
 const ON_TERMINAL = ['tui']
 const apart = [...ON_TERMINAL]
@@ -80,11 +86,15 @@ const examples = (await Promise.all(runnable.map(({ load }) => load())))
   .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
 
 /** Lines that print something else than their data as JSON, on purpose. */
-const NOT_JSON = /--(help|tsv|ndjson|jq|yaml)|help |-q /
-/** What they print is what somebody else makes of it: any JSON. */
-const ANY_JSON = ['api', 'openapi', 'logs', 'mcp serve']
-/** They print what another command prints, or a file as it is. */
-const OF_ANOTHER = /^souk (as \S+ \w|export --all )/
+const NOT_JSON = /--(help|tsv|ndjson|jq|yaml)|souk help \w+ \w|-q /
+/** What is piped to them is what they are about, or where no file is named; they read until it ends. */
+const READING = ['mcp serve', 'wallet import', 'webhooks verify']
+/** They print what another command prints. */
+const OF_ANOTHER = /^souk as \S+ \w/
+/** Names and forms in what they print are the instance's own. */
+const OWN_FORMS = ['api', 'openapi']
+/** What one of its flags prints alone is the seller's own, where the rest is a listing. */
+const SELLERS_OWN = / --(schema|example)\b/
 const STREAMED = [
   'seed traffic',
   'seed load',
@@ -98,6 +108,8 @@ const STREAMED = [
 ]
 
 const schemas = new Ajv2020({ strict: false, allErrors: true, verbose: true, validateFormats: false })
+/** By the line that is judged: streams have thousands of parts. */
+const compiled = new Map<string, ValidateFunction>()
 const $defs = schemasIn(definitions)
 const printed = schemasIn(outputs)
 const [dryRun] = Object.values(schemasIn(heldBack))
@@ -110,16 +122,24 @@ const MONEY = /(^|_)(price|amount|fee|paid|spent|cost|balance|available|held|cre
 function faultsOf(line: string, name: string, data: unknown): string[] {
   if (OF_ANOTHER.test(line)) return []
   const isFiltered = /--fields/.test(line)
-  const shown = printed[name] ?? false
+  const shown = strictOf(line, printed[name])
   const schema = line.includes('--dry-run') ? { anyOf: [dryRun, shown] } : shown
-  const check = schemas.compile({ $defs, allOf: [schema] })
+  const check = compiled.get(line) ?? schemas.compile({ $defs, allOf: [schema] })
+  compiled.set(line, check)
   const wrong = isFiltered || check(data) ? [] : (check.errors ?? [])
   return [
     ...wrong.map(
       (one) => `${one.instancePath} ${one.message} ${JSON.stringify(one.params)} ${JSON.stringify(one.data)}`,
     ),
-    ...(ANY_JSON.includes(name) ? [] : oddForms(data, '')),
+    ...(OWN_FORMS.includes(name) ? [] : oddForms(data, '')),
   ]
+}
+
+/** Without the form that takes any object, unless the line asks for that one. */
+function strictOf(line: string, schema: Readonly<Record<string, unknown>> | undefined): unknown {
+  if (!Array.isArray(schema?.anyOf) || SELLERS_OWN.test(line)) return schema ?? false
+  const isOpen = (one: Record<string, unknown>) => one.type === 'object' && !('properties' in one)
+  return { ...schema, anyOf: schema.anyOf.filter((one) => !isOpen(one)) }
 }
 
 function oddForms(data: unknown, path: string): string[] {
@@ -138,9 +158,20 @@ function oddForms(data: unknown, path: string): string[] {
   })
 }
 
+/** At a pipe that stays open and that nobody writes to, and nothing says that nobody is there to be asked. */
+const UNATTENDED = { silentStdin: true, more: { SOUK_NO_INPUT: '' } } as const
+const unattended = (name: string) => (READING.includes(name) ? {} : UNATTENDED)
+
 describe('examples', () => {
+  it('of every command there is one whose JSON is checked', () => {
+    const checked = new Set(examples.filter(([line]) => !NOT_JSON.test(line)).map(([, name]) => name))
+    const isShown = ({ hidden }: Entry) => !hidden
+    const unchecked = runnable.filter(isShown).flatMap(({ name }) => (checked.has(name) ? [] : [name]))
+    expect(unchecked).toEqual([])
+  })
+
   it.each(examples.filter(([line]) => NOT_JSON.test(line)))('%s', async (line, name) => {
-    const { code, err } = await runApart(line, name)
+    const { code, err } = await runApart(line, name, unattended(name))
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
   })
 
@@ -148,7 +179,7 @@ describe('examples', () => {
   it.each(examples.filter(([line]) => !NOT_JSON.test(line)))('%s', async (line, name) => {
     await mustRun('souk up --port 0 --seed house')
     // Which also makes the view of the same data, and fails where that fails.
-    const { code, out, err } = await runApart(line.includes('--json') ? line : `${line} --json`, name)
+    const { code, out, err } = await runApart(line.includes('--json') ? line : `${line} --json`, name, unattended(name))
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
     const parts = STREAMED.includes(name) ? out.trimEnd().split('\n').filter(Boolean) : [out]
     for (const part of parts) expect(faultsOf(line, name, JSON.parse(part))).toEqual([])
@@ -163,7 +194,7 @@ describe('without a terminal, at a pipe that stays open', () => {
   it.each(asking)('%s ends by itself without its --yes, and says what to type', async (line, name) => {
     await mustRun('souk up --port 0 --seed house')
     const unasked = line.replace(/ (--yes|-y)(?= |$)/, '')
-    const { code, err } = await runApart(unasked, name, { silentStdin: true, more: { SOUK_NO_INPUT: '' } })
+    const { code, err } = await runApart(unasked, name, UNATTENDED)
     // What would do nothing, or costs less than anybody is asked about, needs no answer; a file that is there already
     // is told before anybody is asked.
     const needsNone = code === exits.ok || code === exits.conflict
@@ -171,14 +202,50 @@ describe('without a terminal, at a pipe that stays open', () => {
   })
 })
 
+function takesAnything(schema: Readonly<Record<string, unknown>>): boolean {
+  const forms = Array.isArray(schema.anyOf) ? schema.anyOf : [schema]
+  return forms.some((one) =>
+    '$ref' in one ? one.$ref === '#/$defs/Json' : one.type === 'object' && !('properties' in one),
+  )
+}
+
 describe('help --json', () => {
-  it('has a schema of what each command prints that says more than that it is JSON', async () => {
+  it('has a schema of what each command prints; one that takes anything says why', async () => {
     const { commands, $defs } = JSON.parse(await mustRun('souk help --json'))
-    expect(commands.length).toBeGreaterThan(100)
+    expect(commands.map(({ name }: { name: string }) => name)).toEqual(
+      entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined).map(({ name }) => name),
+    )
     for (const { name, output } of commands) {
-      if (!ANY_JSON.includes(name)) expect([name, Object.keys(output)]).not.toEqual([name, []])
+      expect([name, Object.keys(output)]).not.toEqual([name, []])
+      if (takesAnything(output)) expect(output).toEqual({ ...output, description: expect.stringMatching(/\w{3}/) })
       expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile({ ...output, $defs })).not.toThrow()
     }
+  })
+})
+
+describe('where there is nothing yet: no daemon, no wallet, no settings', () => {
+  const empty = { config: 'nothing', more: { SOUK_NO_INPUT: '', SOUK_INSTANCE: 'nothing' } }
+
+  it.each(entries.filter(({ aliasOf, name }) => aliasOf === undefined && !STARTING.includes(name)))(
+    'souk $name --json ends by itself: stdout holds JSON or nothing, stderr one error',
+    async ({ name, load }) => {
+      const { args } = (await load()).command
+      const words = membersOf(args).flatMap(([, shape]) => (shape.required ? [SOMETHING] : []))
+      const { code, out, err } = await run(['souk', name, ...words, '--json'].join(' '), empty)
+      for (const line of STREAMED.includes(name) ? out.split('\n').filter(Boolean) : [out].filter(Boolean))
+        JSON.parse(line)
+      if (code === exits.ok || code === exits.check_failed) return
+      expect([name, out]).toEqual([name, ''])
+      expect(JSON.parse(err)).toMatchObject({
+        error: { exit: code, message: expect.not.stringMatching(/not expected/) },
+      })
+    },
+  )
+
+  it('the cockpit says that it needs a terminal', async () => {
+    const { code, out, err } = await run('souk tui --json', empty)
+    expect([code, out]).toEqual([exits.usage, ''])
+    expect(JSON.parse(err).error.message).toMatch(/terminal/)
   })
 })
 

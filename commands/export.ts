@@ -6,7 +6,7 @@ import type { ExportLine } from '../src/cli/nouns/export-lines.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
-import type { SavedState } from '../src/lifecycle/whole-state.ts'
+import type { SavedState, StateLine } from '../src/lifecycle/whole-state.ts'
 import { shellLine } from '../src/text/shell.ts'
 import { cyan, green } from '../src/text/text.ts'
 
@@ -52,13 +52,16 @@ export const command = defineCommand({
   ],
   run: (context) => run(context),
   view(item, io) {
-    if ('kind' in item) io.jsonLine(item)
-    else if ('sha256' in item) wholeSaved(item, io)
-    else written(item, io)
+    if ('csv' in item && 'sha256' in item) wholeSaved(item, io)
+    else if ('records' in item) written(item, io)
+    else io.jsonLine(item)
   },
 })
 
-async function* run(context: Wanted): AsyncGenerator<ExportLine | Written | SavedState> {
+/** Lines of a whole state go to stdout as they come, since they are hashed. */
+type Printed = ExportLine | StateLine | Written | SavedState
+
+async function* run(context: Wanted): AsyncGenerator<Printed> {
   const { globals, io, args, options: wanted } = context
   const { file } = args
   refuseMixed(context)

@@ -14,6 +14,9 @@ import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
 
+/** One part of the report, under its name. */
+type Section = Partial<Pick<HealthAnswer, (typeof sections)[number]>>
+
 export const command = defineCommand({
   name: 'health',
   heading: 'Health and interface',
@@ -28,12 +31,12 @@ export const command = defineCommand({
     ...watchOptions,
   }),
   examples: ['souk health', 'souk health --section crons', "souk health --json -q '.crons | keys'"],
-  async run(context) {
+  async run(context): Promise<HealthAnswer | Section> {
     const health = await readHealth(await context.session())
     const troubled = Object.values(health.crons).some((cron) => ['failing', 'stale'].includes(cronState(cron)))
     if (context.options.exitStatus && (health.paused || troubled)) context.exit('check_failed')
     const { section } = context.options
-    return section === undefined ? health : { [section]: health[section] }
+    return section === undefined ? health : onlyOf(health, section)
   },
   view(data, io) {
     const health = data as Partial<HealthAnswer>
@@ -43,6 +46,10 @@ export const command = defineCommand({
     for (const [name, value] of Object.entries(data)) if (name !== 'crons') io.line(JSON.stringify(value, null, 2))
   },
 })
+
+function onlyOf(health: HealthAnswer, section: (typeof sections)[number]): Section {
+  return { [section]: health[section] }
+}
 
 function showHead(health: Partial<HealthAnswer>, io: Io): void {
   const state = health.paused ? yellow('‖ paused') : green('● live')

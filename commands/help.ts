@@ -86,10 +86,15 @@ function described({ name, summary, aliases = [], args, options, examples }: Com
       flags: `${shape.short ? `-${shape.short}, ` : ''}--${kebab(key)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`,
       summary: shape.summary,
       choices: shape.choices,
-      default: shape.fallback ?? null,
+      /** null: there is none */
+      default: defaultOf(shape),
     })),
     examples,
   }
+}
+
+function defaultOf({ fallback = null }: { readonly fallback: unknown }): unknown {
+  return fallback
 }
 
 function textOf(name: string, entries: readonly Entry[]): string {

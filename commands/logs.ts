@@ -5,11 +5,12 @@ import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { compact } from '../src/core/record.ts'
-import { type LogLine, readRecord } from '../src/lifecycle/log-record.ts'
+import { asLine, type LogLine, readRecord } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
 import {
   asRecord,
   followRequests,
+  isRequest,
   logLine,
   merged,
   pastRequests,
@@ -55,7 +56,7 @@ export const command = defineCommand({
     'souk logs --level warn --source cron',
   ],
   run: (context) => records(context),
-  view: (fields, io) => io.line(logLine(readRecord(JSON.stringify(fields)))),
+  view: (fields, io) => io.line(logLine(asLine(fields))),
 })
 
 async function* records(context: Running): AsyncGenerator<LogLine['fields']> {
@@ -133,10 +134,10 @@ function matcher(wanted: Options, now: number): Matches {
   const grep = expression(wanted.grep)
   const isOf = lineMatcher(wanted)
   return (record) =>
-    logLevels.indexOf(record.level) >= least &&
+    logLevels.indexOf(record.fields.level) >= least &&
     (oldest === undefined || record.atMs >= oldest) &&
-    (wanted.source === undefined || record.source === wanted.source) &&
-    ('remembered' in record.fields || isOf(record)) &&
+    (wanted.source === undefined || record.fields.source === wanted.source) &&
+    (isRequest(record.fields) || isOf(record)) &&
     (grep === undefined || grep.test(JSON.stringify(record.fields)))
 }
 

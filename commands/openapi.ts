@@ -1,9 +1,8 @@
 import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { type HealthAnswer, readHealth } from '../src/cli/nouns/health.ts'
+import { type OpenApiDocument, operationsOf, readOpenApi } from '../src/cli/nouns/openapi.ts'
 import * as z from '../src/cli/params.ts'
-import { wordsOf } from '../src/client/call.ts'
-import { isObject } from '../src/core/json.ts'
 import { green, harmless, red } from '../src/text/text.ts'
 
 export const command = defineCommand({
@@ -17,24 +16,25 @@ export const command = defineCommand({
   }),
   ownText: true, // YAML has lines; what is foreign in them is made harmless where they are printed
   examples: ['souk openapi', 'souk openapi --yaml', 'souk openapi --check', "souk openapi -q '.info.version'"],
-  async run(context) {
+  /** The description; with --check how many operations it has, and where it differs from /health. */
+  async run(context): Promise<OpenApiDocument | Checked | Written> {
     const session = await context.session()
     const { check, yaml } = context.options
     if (yaml && (check || context.io.settings.format !== 'human'))
       throw usage('--yaml is a form of its own: leave out the others.')
-    const { body: document } = await session.send(wordsOf('getOpenapi', {}))
-    if (yaml) return { yaml: await yamlOf(document) } satisfies Written
+    const document = await readOpenApi(session)
+    if (yaml) return { yaml: await yamlOf(document) }
     if (!check) return document
     const problems = differences(document, await readHealth(session))
     if (problems.length > 0) context.exit('check_failed')
-    return { checked: operationsOf(document).size, problems } satisfies Checked
+    return { checked: operationsOf(document).size, problems }
   },
   view(data, io) {
-    if (isWritten(data)) {
+    if ('yaml' in data) {
       for (const line of data.yaml.split('\n')) io.line(harmless(line))
       return
     }
-    if (!isChecked(data)) {
+    if ('paths' in data) {
       io.json(data)
       return
     }
@@ -47,44 +47,25 @@ type Checked = { checked: number; problems: string[] }
 
 type Written = { yaml: string }
 
-function isWritten(data: unknown): data is Written {
-  return isObject(data) && typeof data.yaml === 'string' && Object.keys(data).length === 1
-}
-
-async function yamlOf(document: unknown): Promise<string> {
+async function yamlOf(document: OpenApiDocument): Promise<string> {
   const { stringify } = await import('../src/cli/files/yaml.ts')
   // One line a text, whatever it holds: no line of a document looks like one of this program.
   const oneLine = { blockQuote: false, lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const
   return stringify(document, { aliasDuplicateObjects: false, ...oneLine }).trimEnd()
 }
 
-function isChecked(data: unknown): data is Checked {
-  return isObject(data) && Array.isArray(data.problems)
-}
-
-/** `GET /v1/jobs/{id}` → its `x-status`. */
-function operationsOf(document: unknown): Map<string, string | undefined> {
-  const paths = isObject(document) && isObject(document.paths) ? document.paths : {}
-  return new Map(
-    Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(isObject(methods) ? methods : {}).map(([method, operation]) => {
-        const status = isObject(operation) ? operation['x-status'] : undefined
-        return [`${method.toUpperCase()} ${path}`, typeof status === 'string' ? status : undefined] as const
-      }),
-    ),
-  )
-}
-
-function differences(document: unknown, health: HealthAnswer): string[] {
+function differences(document: OpenApiDocument, health: HealthAnswer): string[] {
   const operations = operationsOf(document)
-  const version = isObject(document) ? document.openapi : undefined
-  const wrongVersion = version === '3.1.0' ? [] : [`the description is OpenAPI ${String(version)}, not 3.1.0`]
+  const { openapi: version } = document
+  const wrongVersion = version === '3.1.0' ? [] : [`the description is OpenAPI ${version}, not 3.1.0`]
   const rows = health.endpoints.flatMap(({ method, path, status }) => {
     const name = `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`
-    const described = operations.get(name)
+    const described = operations.get(name)?.['x-status']
     // Under the cutover, shelved rows are left out of the description on purpose.
     if (!operations.has(name)) return status === 'deferred' ? [] : [`${name} is ${status}, but not described`]
-    return described === undefined || described === status ? [] : [`${name} is ${status}, described as ${described}`]
+    return described === undefined || described === status
+      ? []
+      : [`${name} is ${status}, described as ${JSON.stringify(described)}`]
   })
   return [...wrongVersion, ...rows]
 }

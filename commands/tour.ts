@@ -13,7 +13,13 @@ const DATA = 'https://example.org/souk'
 type Step =
   | { readonly kind: 'step'; readonly line: string }
   | { readonly kind: 'note'; readonly text: string }
-  | { readonly kind: 'done'; readonly line: string; readonly data: unknown; show: Invoked['show'] }
+  | {
+      readonly kind: 'done'
+      readonly line: string
+      /** what the command of that line prints: see its own schema */
+      readonly data: unknown
+      show: Invoked['show']
+    }
   | {
       readonly kind: 'next'
       readonly lines: readonly (readonly [line: string, what: string])[]

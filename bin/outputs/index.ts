@@ -7,7 +7,7 @@ import type { Api } from '../../src/api/index.ts'
 import type { heldData } from '../../src/cli/session.ts'
 import { commandFiles } from '../command-index.ts'
 import { contractOf } from './contract.ts'
-import { type JsonNode, schemaOf } from './types.ts'
+import { type JsonNode, ownDefinitions, schemaOf } from './types.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const place = fileURLToPath(new URL('../../commands/outputs.ts', import.meta.url))
@@ -24,13 +24,17 @@ export async function outputsText(): Promise<string> {
   const program = programOf([fileURLToPath(import.meta.url), ...files.values()])
   const checker = program.getTypeChecker()
   const answers = typeNamed(program, 'Answers')
-  const { definitions, precise } = contractOf((name) => {
+  const { definitions: declared, precise } = contractOf((name) => {
     const member = answers.getProperty(name)
     const type = member && checker.getTypeOfSymbol(member)
     return type === undefined || type.flags & ts.TypeFlags.Never ? undefined : schemaOf(checker, [type])
   })
+  const definitions = { ...declared, ...ownDefinitions }
   const printed = (data: readonly ts.Type[]) => precise(schemaOf(checker, data))
-  const commands = [...files].map(([name, file]) => [name, printed(dataOf(program, file))] as const)
+  const commands = [...files].map(([name, file]) => {
+    const { types, words } = dataOf(program, file)
+    return [name, described(printed(types), words)] as const
+  })
   const dryRun = printed([typeNamed(program, 'Held')])
   return `// Written by \`npm run commands\` from the types of what commands return; a test fails when it is stale.
 
@@ -87,8 +91,10 @@ function typeNamed(program: ts.Program, name: string): ts.Type {
   return checker.getDeclaredTypeOfSymbol(found)
 }
 
-/** The types of what the `run` of a command returns as it is written, whatever less its view takes. */
-function dataOf(program: ts.Program, file: string): readonly ts.Type[] {
+type Data = { readonly types: readonly ts.Type[]; readonly words: string }
+
+/** The types of what the `run` of a command returns as it is written, whatever less its view takes, and what is said of it. */
+function dataOf(program: ts.Program, file: string): Data {
   const checker = program.getTypeChecker()
   const command = checker.getExportsOfModule(moduleOf(program, file)).find(({ name }) => name === 'command')
   const declared = command?.valueDeclaration
@@ -101,7 +107,18 @@ function dataOf(program: ts.Program, file: string): readonly ts.Type[] {
   const [signature] = run ? checker.getTypeAtLocation(run).getCallSignatures() : []
   if (signature === undefined) throw new Error(`${file} declares no command`)
   const returned = signature.getReturnType()
-  return (returned.isUnion() ? returned.types : [returned]).map((type) => resultOf(checker, type))
+  const types = (returned.isUnion() ? returned.types : [returned]).map((type) => resultOf(checker, type))
+  return { types, words: run?.name === undefined ? '' : wordsOn(checker, run.name) }
+}
+
+/** Its comment for readers of the interface. */
+function wordsOn(checker: ts.TypeChecker, name: ts.Node): string {
+  const said = checker.getSymbolAtLocation(name)?.getDocumentationComment(checker)
+  return ts.displayPartsToString(said).replace(/\s+/g, ' ').trim()
+}
+
+function described(node: JsonNode, words: string): JsonNode {
+  return words === '' ? node : { description: words, ...node }
 }
 
 /** What a promise comes to, or each item of a stream. */

@@ -1,9 +1,8 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
+import { operationsOf, readOpenApi } from '../../src/cli/nouns/openapi.ts'
 import * as z from '../../src/cli/params.ts'
-import { wordsOf } from '../../src/client/call.ts'
-import { isObject } from '../../src/core/json.ts'
 import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -24,8 +23,8 @@ export const command = defineCommand({
       ({ path, method }) => path === wanted && [method, undefined].includes(context.options.method?.toUpperCase()),
     )
     if (rows.length === 0) throw unknown(wanted, endpoints)
-    const { body } = await session.send(wordsOf('getOpenapi', {}))
-    return { endpoints: rows.map((row) => ({ ...row, operation: operationOf(body, row) })) }
+    const operations = operationsOf(await readOpenApi(session))
+    return { endpoints: rows.map((row) => ({ ...row, operation: operations.get(nameOf(row)) ?? null })) }
   },
   view({ endpoints }, io) {
     for (const { method, path, price, status, description, operation } of endpoints) {
@@ -36,11 +35,8 @@ export const command = defineCommand({
   },
 })
 
-function operationOf(document: unknown, row: { path: string; method: string }): unknown {
-  const path = row.path.replace(/:([A-Za-z]+)/g, '{$1}')
-  const paths = isObject(document) && isObject(document.paths) ? document.paths : {}
-  const methods = paths[path]
-  return isObject(methods) ? (methods[row.method.toLowerCase()] ?? null) : null
+function nameOf({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`
 }
 
 function unknown(path: string, endpoints: readonly { path: string }[]): CliError {

@@ -18,6 +18,7 @@ export const command = defineCommand({
   ownForm: true,
   examples: ['souk mcp', 'souk mcp --readonly --tools services,jobs'],
   endsItself: true,
+  /** No data of its own: stdout carries the messages of the Model Context Protocol (JSON-RPC 2.0, one a line). */
   async *run(context): AsyncGenerator<never> {
     const { toolGroups } = await import('../../src/mcp/tools.ts')
     const known = toolGroups()

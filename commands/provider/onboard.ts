@@ -12,10 +12,7 @@ export const command = defineCommand({
   description: 'The file holds the registration with its services: {"name", "services": [{…}]}. All or nothing.',
   args: z.object({}),
   options: z.object({
-    file: z
-      .string()
-      .default('-')
-      .meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
+    file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
   }),
   examples: ['souk provider onboard --file onboard.json', 'souk provider onboard --file onboard.json --json'],
   async run(context) {

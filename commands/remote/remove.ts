@@ -11,7 +11,7 @@ export const command = defineCommand({
   summary: 'forget an instance and its credentials',
   args: z.object({ name: z.string().meta({ description: 'which remote' }) }),
   options: z.object({}),
-  examples: ['souk remote remove --help', 'souk help remote remove'],
+  examples: ['souk remote remove shop --yes', 'souk help remote remove'],
   async run({ args, globals, io, places }) {
     const remote = getRemote(places, args.name)
     wouldDo(globals, `forget ${remote.name} (${remote.url})`)

@@ -22,6 +22,7 @@ export const command = defineCommand({
     'souk services view qr_code --schema',
     'souk services view qr_code --example',
   ],
+  /** The listing; with --schema or --example alone the seller’s own: the schema of its input, or an input. */
   async run({ args, options, session }) {
     const listing = await findListing(await session(), args.service)
     if (options.schema) return listing.input_schema

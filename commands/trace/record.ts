@@ -14,10 +14,7 @@ const MS_PER_SECOND = 1_000
 type Body = Request<Api['recordTrace']>['body']
 
 const options = z.object({
-  file: z
-    .string()
-    .default('-')
-    .meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
+  file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
   sign: z.boolean().default(false).meta({ description: 'by a signature of the wallet, even where it has a key' }),
 })
 type Host = CommandContext<unknown, z.output<typeof options>>

@@ -1,33 +1,59 @@
-import { type AnyObject, isObject } from '../core/json.ts'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { isJsonObject, type Json, parseJson } from '../core/json.ts'
 import { type LogLevel, logLevels } from '../model/log.ts'
 import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
+
+export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
+
+/** What the daemon logged of one of its parts: beside what every line has, whatever is known of the matter. */
+export type LogFields = {
+  /** null where the line does not say */
+  readonly time: string | null
+  readonly level: LogLevel
+  /** the part that it is of; `process` for what is no record, such as a stack trace */
+  readonly source: string
+  readonly msg: string
+  readonly remembered?: never
+  readonly [detail: string]: Json | undefined
+}
+
+/** A request that the instance remembers, as a line of the same list. */
+export type RequestFields = Omit<RequestRecord, 'id' | 'at'> & {
+  readonly time: string
+  readonly level: LogLevel
+  readonly source: 'http'
+  readonly msg: string
+}
 
 /** One line of the daemon's log. */
 export type LogLine = {
   /** Epoch milliseconds; NaN where the line does not say. */
   readonly atMs: number
-  readonly level: LogLevel
-  readonly source: string
-  readonly message: string
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly fields: LogFields | RequestFields
 }
 
 /** Reads a log line; one that is no record (a stack trace, say) becomes the message of one. */
 export function readRecord(line: string): LogLine {
-  const fields = fieldsOf(line)
-  return {
-    atMs: typeof fields.time === 'number' ? fields.time : Date.parse(String(fields.time)),
-    level: logLevels.find((level) => level === fields.level) ?? 'info',
-    source: typeof fields.source === 'string' ? fields.source : 'process',
-    message: typeof fields.msg === 'string' ? fields.msg : '',
-    fields,
-  }
+  const { time, level, source, msg, remembered: _, ...details } = fieldsOf(line)
+  const at = new Date(typeof time === 'number' ? time : String(time))
+  return asLine({
+    time: Number.isNaN(at.getTime()) ? null : at.toISOString(),
+    level: logLevels.find((one) => one === level) ?? 'info',
+    source: typeof source === 'string' ? source : 'process',
+    msg: typeof msg === 'string' ? msg : '',
+    ...details,
+  })
 }
 
-function fieldsOf(line: string): AnyObject {
+export function asLine(fields: LogFields | RequestFields): LogLine {
+  return { atMs: fields.time === null ? Number.NaN : Date.parse(fields.time), fields }
+}
+
+function fieldsOf(line: string): { readonly [member: string]: Json } {
   try {
-    const value: unknown = JSON.parse(line)
-    if (isObject(value)) return value
+    const value = parseJson(line)
+    if (isJsonObject(value)) return value
   } catch {
     // Not JSON: shown as it is below.
   }
@@ -43,13 +69,13 @@ const SOURCE_COLUMNS = 8
 export const loggedTime = (atMs: number) => (Number.isNaN(atMs) ? '--:--:--' : new Date(atMs).toISOString())
 
 /** A record for people: `14:03:07 info  http     POST /v1/… 200 41ms`. */
-export function recordLine(record: LogLine): string {
-  const time = loggedTime(record.atMs)
-  const extra = Object.entries(record.fields)
+export function recordLine({ atMs, fields }: LogLine): string {
+  const { level, source, msg } = fields
+  const extra = Object.entries(fields)
     .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`)
-  const level = tints[record.level](record.level.padEnd(LEVEL_COLUMNS))
-  return [time, level, record.source.padEnd(SOURCE_COLUMNS), oneLine(record.message), dim(extra.join(' '))]
+  const shown = tints[level](level.padEnd(LEVEL_COLUMNS))
+  return [loggedTime(atMs), shown, source.padEnd(SOURCE_COLUMNS), oneLine(msg), dim(extra.join(' '))]
     .join(' ')
     .trimEnd()
 }

@@ -91,7 +91,17 @@ describe('a record', () => {
     )
   })
 
+  it.each([1e300, 'yesterday', null, {}])('a time that is none (%j) is told as null', (time) => {
+    const { atMs, fields } = readRecord(JSON.stringify({ time, level: 'warn', source: 'cron', msg: 'late' }))
+    expect([atMs, fields.time]).toEqual([Number.NaN, null])
+  })
+
+  it('cannot pass for a request that an instance remembers', () => {
+    const { fields } = readRecord(JSON.stringify({ level: 'warn', source: 'http', msg: 'x', remembered: 'whole' }))
+    expect('remembered' in fields).toBe(false)
+  })
+
   it.each(['', 'Error: boom', '[1]', 'null'])('%j that is none is shown as it is', (line) => {
-    expect(readRecord(line)).toMatchObject({ level: 'info', source: 'process', message: line })
+    expect(readRecord(line).fields).toEqual({ time: null, level: 'info', source: 'process', msg: line })
   })
 })

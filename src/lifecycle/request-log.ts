@@ -1,14 +1,11 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
 import { openSession, type Session } from '../cli/session.ts'
 import type { Queried } from '../client/call.ts'
 import { AppError } from '../core/error.ts'
 import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
-import { type LogLine, loggedTime, recordLine } from './log-record.ts'
+import { asLine, type LogLine, loggedTime, type RequestFields, type RequestRecord, recordLine } from './log-record.ts'
 
-export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
 export type RequestFilter = Queried<'listRequests'>
 
 /** Seconds that one look for further requests waits, and pause after an instance did not answer. */
@@ -22,11 +19,10 @@ const PAYMENT_REQUIRED = 402
 /** What the log of the instance and its requests have in common, so that they are one list in order of time. */
 export function asRecord(request: RequestRecord): LogLine {
   const { id: _id, at, ...rest } = request
-  const fields = { time: at, level: levelOf(request), source: 'http', msg: messageOf(request), ...rest }
-  return { atMs: Date.parse(at), level: fields.level, source: 'http', message: fields.msg, fields }
+  return asLine({ time: at, level: levelOf(request), source: 'http' as const, msg: messageOf(request), ...rest })
 }
 
-function levelOf({ status }: RequestRecord): LogLine['level'] {
+function levelOf({ status }: RequestRecord): RequestFields['level'] {
   if (status === null || status < REFUSED || status === PAYMENT_REQUIRED) return 'info'
   return status >= SERVER_FAULT ? 'error' : 'warn'
 }
@@ -35,32 +31,30 @@ function messageOf({ method, path, status }: RequestRecord): string {
   return `${method} ${path} ${status ?? '…'}`
 }
 
-type Fields = LogLine['fields']
-
 /** A line of either kind for people. */
 export function logLine(record: LogLine): string {
-  return isRequest(record.fields) ? requestLine(record) : recordLine(record)
+  const { atMs, fields } = record
+  return isRequest(fields) ? requestLine(atMs, fields) : recordLine(record)
 }
 
-function isRequest(fields: Fields): fields is Fields & Pick<RequestRecord, 'remembered'> {
-  return 'remembered' in fields && typeof fields.path === 'string'
+export function isRequest(fields: LogLine['fields']): fields is RequestFields {
+  return fields.remembered !== undefined
 }
 
 const tints = { debug: dim, info: cyan, warn: yellow, error: red } as const
 
-function requestLine({ atMs, level, message, fields }: LogLine): string {
-  const time = loggedTime(atMs)
-  const { ms, name, caller, price, code, job_id, receipt_id, request_id } = fields
+function requestLine(atMs: number, fields: RequestFields): string {
+  const { level, msg, ms, name, caller, price, code, job_id, receipt_id, request_id } = fields
   const extra = [
-    typeof ms === 'number' ? `${ms} ms` : undefined,
+    ms === null ? null : `${ms} ms`,
     name ?? caller,
-    typeof price === 'string' ? `$${price}` : undefined,
+    price === null ? null : `$${price}`,
     code,
     job_id ?? receipt_id,
     request_id,
   ]
-  const said = extra.filter((one) => typeof one === 'string').map(oneLine)
-  return `${time} ${tints[level](level.padEnd(5))} ${oneLine(message)}   ${dim(said.join('  '))}`
+  const said = extra.filter((one) => one !== null).map(oneLine)
+  return `${loggedTime(atMs)} ${tints[level](level.padEnd(5))} ${oneLine(msg)}   ${dim(said.join('  '))}`
 }
 
 /** What the instance remembers of requests; nothing where it is of a build that remembers none. */

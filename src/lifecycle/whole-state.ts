@@ -9,6 +9,7 @@ import { PRIVATE_FILE_MODE, privateDir } from '../client/files.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 import { writeWhole } from '../client/whole-file.ts'
 import { AppError } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
 import { hasStore } from './restore.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
 
@@ -36,6 +37,34 @@ export type SavedState = {
   /** Of the state: of two that are equal, the state is. */
   readonly sha256: string
 }
+
+type Row = { readonly [member: string]: Json }
+
+/** One line of a whole state (docs/storage-format.md): the first, a row of a list, a part of a file, or the last. */
+export type StateLine =
+  | {
+      readonly souk: 'state'
+      readonly format: number
+      readonly store_format: number
+      readonly made_at: string
+      readonly rows: number
+      readonly files: number
+      /** null in a copy without people */
+      readonly installation: {
+        readonly asset: string | null
+        readonly pay_to: string | null
+        readonly settings: Row
+      } | null
+    }
+  | { readonly in: string /** as that list has it in this format of the store */; readonly row: Row }
+  | { readonly file: string; readonly size: number; readonly at: number; readonly data: string }
+  | {
+      readonly end: 'state'
+      readonly counts: { readonly [list: string]: number }
+      readonly files: number
+      readonly sha256: string
+      readonly header_sha256: string
+    }
 
 /** Writes the whole state of the marketplace to a file, stdout or tables: of a running daemon, or of one that is down. */
 export async function exportWhole(context: Host, target: WholeTarget): Promise<SavedState> {

@@ -22,6 +22,7 @@ export type ShownDocument = {
   readonly ok: boolean | null
   readonly bytes: number
   readonly saved: string | null
+  /** as it was published, in the words of whoever wrote it: what counts is its hash */
   readonly document: unknown
 }
 

@@ -1,15 +1,23 @@
 import { z } from 'zod'
+import type { ExportEnd, ExportKind, ExportStart, exportRecords } from '../../api/sections/export.ts'
 import { PRIVATE_FILE_MODE } from '../../client/files.ts'
 import type { TransportResponse } from '../../client/transport.ts'
 import { type Append, writeWhole } from '../../client/whole-file.ts'
 import { AppError } from '../../core/error.ts'
+import { isObject, jsonIn } from '../../core/json.ts'
 import { openCsvFolder } from './csv-folder.ts'
 
-export type ExportLine = { readonly kind: string; readonly record: unknown }
+type Records = { readonly [K in ExportKind]: z.input<(typeof exportRecords)[K]> } & {
+  readonly export: z.input<typeof ExportStart>
+  readonly end: z.input<typeof ExportEnd>
+}
+/** One line of the own records: its kind, and a record of that form. */
+export type ExportLine = {
+  [K in keyof Records]: { readonly kind: K; readonly record: Records[K] }
+}[keyof Records]
 type Line = { readonly text: string; readonly parsed: ExportLine }
 type Watch = (records: number, kind: string) => void
 
-const LineShape = z.object({ kind: z.string(), record: z.unknown() })
 const End = z.object({ records: z.int(), counts: z.record(z.string(), z.int()) })
 export type End = z.infer<typeof End>
 
@@ -24,13 +32,24 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
   let count = 0
   let last: ExportLine | undefined
   for await (const text of split(response.file())) {
-    last = LineShape.parse(JSON.parse(text))
+    last = lineIn(text)
     count += 1
     if (count % WATCH_EVERY === 0) watch(count, last.kind)
     yield { text, parsed: last }
   }
   const end = last?.kind === 'end' ? End.parse(last.record) : undefined
   if (end?.records !== count - FRAME_LINES) throw cut(count)
+}
+
+/** What a kind holds is what the interface promises of it. */
+function lineIn(text: string): ExportLine {
+  const line = jsonIn(text)?.value
+  if (!isLine(line)) throw new AppError('internal', 'A line of the export is no record: {"kind": …, "record": …}.')
+  return line
+}
+
+function isLine(value: unknown): value is ExportLine {
+  return isObject(value) && typeof value.kind === 'string' && isObject(value.record)
 }
 
 function cut(lines: number): AppError {

@@ -1,0 +1,68 @@
+import { wordsOf } from '../../client/call.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { CliError } from '../exit.ts'
+import type { Session } from '../session.ts'
+
+type Members = { readonly [member: string]: Json }
+type Extensions = { readonly [extension: `x-${string}`]: Json }
+
+/** How one method of a path is called and answers. */
+export type Operation = Extensions & {
+  readonly operationId?: string
+  readonly tags?: readonly string[]
+  readonly summary?: string
+  readonly description?: string
+  readonly deprecated?: boolean
+  readonly externalDocs?: Members
+  readonly parameters?: readonly Members[]
+  readonly requestBody?: Members
+  readonly responses?: Members
+  readonly callbacks?: Members
+  readonly security?: readonly Members[]
+  readonly servers?: readonly Members[]
+}
+
+/** OpenAPI 3.1 as far as anything here reads it; what lies in its schemas and examples is any JSON. */
+export type OpenApiDocument = Extensions & {
+  /** version of the format: 3.x */
+  readonly openapi: string
+  readonly info: Members
+  readonly jsonSchemaDialect?: string
+  readonly servers?: readonly Members[]
+  /** by path, such as /v1/jobs/{id}; by method in lower case */
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+  readonly webhooks?: { readonly [name: string]: Members }
+  readonly components?: { readonly [kind: string]: Members }
+  readonly security?: readonly Members[]
+  readonly tags?: readonly Members[]
+  readonly externalDocs?: Members
+}
+
+/** The interface as the instance describes it. @throws CliError failure for an answer that is no such description */
+export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
+  const { body } = await session.send(wordsOf('getOpenapi', {}))
+  if (isDescription(body)) return body
+  throw new CliError('failure', 'The instance answered with something that is no OpenAPI description.', {
+    facts: ['it needs a version 3.x in "openapi", and objects in "info" and "paths"'],
+  })
+}
+
+/** Looks as deep as this program reads: to each operation of each path. */
+function isDescription(body: unknown): body is OpenApiDocument {
+  return (
+    isObject(body) &&
+    typeof body.openapi === 'string' &&
+    body.openapi.startsWith('3.') &&
+    isObject(body.info) &&
+    isObject(body.paths) &&
+    Object.values(body.paths).every((methods) => isObject(methods) && Object.values(methods).every(isObject))
+  )
+}
+
+/** `GET /v1/jobs/{id}` → what is said of it. */
+export function operationsOf({ paths }: OpenApiDocument): ReadonlyMap<string, Operation> {
+  const rows = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+  )
+  return new Map(rows)
+}
