@@ -65,6 +65,8 @@ const REACHED_KEPT_MS = HOUR_MS
 const UNREACHED_KEPT_MS = MINUTE_MS
 const REACH_TIMEOUT_MS = 10 * SECOND_MS
 
+const NOT_LOOKED: EngineStanding = { status: 'failing', detail: 'It could not be looked at.' }
+
 /** Looks at every engine at once, every ten minutes, and after a failure. */
 export function openBoard<E extends object>(
   engines: { readonly [N in keyof E]: Engine<E[N]> },
@@ -84,9 +86,7 @@ export function openBoard<E extends object>(
     if (!probe) looked.set(name, wall())
     if (!probe || isClosed) return
     const before = standing.get(name)?.status
-    const found = await probe().catch(
-      (): EngineStanding => ({ status: 'failing', detail: 'It could not be looked at.' }),
-    )
+    const found = await probe().catch(() => NOT_LOOKED)
     standing.set(name, found)
     if (found.status === 'ok') seenOk.add(name)
     looked.set(name, wall())

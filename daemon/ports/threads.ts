@@ -177,17 +177,16 @@ function openThreads({ file, limits, next, size }: Parts) {
     pump()
   }
 
-  async function close(why: ThreadError): Promise<void> {
-    const ending = [...threads].map((thread) => {
-      thread.worker.ref()
-      const ended = new Promise((resolve) => thread.worker.once('exit', resolve))
-      end(thread, why)
-      return ended
-    })
-    await Promise.all(ending)
-  }
+  return { threads, pump, end, close: (why: ThreadError) => endAll([...threads], (thread) => end(thread, why)) }
+}
 
-  return { threads, pump, end, close }
+async function endAll(threads: readonly Thread[], end: (thread: Thread) => void): Promise<void> {
+  const ended = threads.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)))
+  for (const thread of threads) {
+    thread.worker.ref()
+    end(thread)
+  }
+  await Promise.all(ended)
 }
 
 function kill({ worker }: Thread): void {
@@ -195,8 +194,8 @@ function kill({ worker }: Thread): void {
 }
 
 /**
- * Lets a thread with nothing to do end by itself, once it has started: ending one from outside, while others start, has brought down the whole
- * process (https://github.com/nodejs/node/issues/56312).
+ * Lets a thread with nothing to do end by itself, once it has started: ending one from outside, while others start, has
+ * brought down the whole process (https://github.com/nodejs/node/issues/56312).
  */
 function leave(thread: Thread): void {
   thread.worker.postMessage({ end: true } satisfies ThreadEnd)
