@@ -7,9 +7,11 @@ import { firstPartyServices } from '../daemon/features/first-party/index.ts'
 import { openFunctionWorld } from '../fixtures/market/function-world.ts'
 import { openMarketplace } from '../fixtures/market/marketplace.ts'
 import { isObject, type Json } from '../src/core/json.ts'
+import type { JsonObject } from '../src/model/service.ts'
+import { exampleInput } from '../src/schema/example.ts'
 
 /**
- * Writes into each listing of the house what its function really answered, shortened, as the example of its result:
+ * Writes into each listing of the house what its function really answered to the example of its input, shortened:
  * `node bin/samples.ts [function …]`. What cannot run on this machine keeps the one it has.
  */
 const MAX_TEXT_CHARS = 160
@@ -34,7 +36,7 @@ await world.close()
 async function write(slug: string): Promise<void> {
   const file = fileURLToPath(new URL(`../fixtures/listings/${slug}.json`, import.meta.url))
   const listing = JSON.parse(readFileSync(file, 'utf8'))
-  const input = world.inputs[slug] ?? { data: 'https://example.com/' }
+  const input = exampleInput(listing.input_schema) as JsonObject // an object of JSON values
   const result = await firstParty.of(ctx)(slug)?.run(input, new AbortController().signal)
   const short = shortened(result ?? null)
   const { deliverable_schema: schema } = listing

@@ -5,8 +5,8 @@ import type { Context } from './context.ts'
 import { installation } from './identity.ts'
 import { defineResource } from './resource.ts'
 
-/** How names resolve, and places to which the rules about addresses do not apply. */
-export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'exempt'>>
+/** How names resolve and connections are made, and places to which the rules about addresses do not apply. */
+export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'build' | 'exempt'>>
 
 /** Requests to places that others name; nothing else leaves for there. */
 export const web = defineResource<Web>('web')

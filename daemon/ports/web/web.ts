@@ -2,7 +2,14 @@ import type { Socket } from 'node:net'
 import { Client } from 'undici'
 import { compact } from '../../../src/core/record.ts'
 import { type BodyLimit, readBody } from './body.ts'
-import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, systemResolve } from './connect.ts'
+import {
+  type ConnectionGuard,
+  guardedConnector,
+  type Resolve,
+  type ResolvedAddress,
+  resolveChecked,
+  systemResolve,
+} from './connect.ts'
 import { asWebError, WebError } from './error.ts'
 import type { AskRequest, GetOptions, PostRequest, WebResponse } from './exchange.ts'
 import { openRobots, ROBOTS_AGENT } from './robots.ts'
@@ -39,6 +46,8 @@ export type Web = PublicWeb & {
 export type WebOptions = WebRules & {
   readonly wall: () => number
   readonly resolve?: Resolve
+  /** Makes connections, as a guard of `connect.ts` has it. */
+  readonly build?: ConnectionGuard['build']
 }
 
 /** All requests that the daemon makes to places which others name; see `targetOf` for what is refused. */
@@ -86,7 +95,7 @@ export function openWeb(options: WebOptions): Web {
 
   async function dial(url: string, signal: AbortSignal): Promise<Socket> {
     const target = targetOf(url, 'public', options)
-    return withinTime({ signal }, (bounds) => dialled(target, options.resolve ?? systemResolve, bounds))
+    return withinTime({ signal }, (bounds) => dialled(target, options, bounds))
   }
 
   async function mayRead(url: string, signal: AbortSignal): Promise<void> {
@@ -98,8 +107,9 @@ export function openWeb(options: WebOptions): Web {
 }
 
 /** Whatever is spoken over it: TLS is between the browser and the site. */
-function dialled(target: WebTarget, resolve: Resolve, signal: AbortSignal): Promise<Socket> {
-  const connect = guardedConnector({ target, resolve, onConnected: () => undefined })
+function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): Promise<Socket> {
+  const { resolve = systemResolve, build } = options
+  const connect = guardedConnector({ target, resolve, onConnected: () => undefined, ...compact({ build }) })
   const { host: hostname, port } = target
   return new Promise((resolved, reject) => {
     connect({ hostname, port: String(port), protocol: 'http:' }, (error, socket) => {
@@ -175,6 +185,7 @@ async function exchange(options: WebOptions, target: WebTarget, request: Exchang
     onConnected: () => {
       connected = true
     },
+    ...compact({ build: options.build }),
   })
   const client = new Client(target.url.origin, { connect, maxHeaderSize: MAX_HEADER_BYTES, pipelining: 1 })
   try {

@@ -36,6 +36,12 @@ export const translation = defineService({
     if (from === undefined && engines.translator.targets()) {
       throw wrongField('source_lang', 'is needed: the language of the text could not be told')
     }
+    if (given === undefined && from !== undefined && engines.translator.knows(from, to) === false) {
+      throw wrongField(
+        'source_lang',
+        `is needed: the text was taken for ${from}, which cannot be translated to ${to} here`,
+      )
+    }
     return {
       ...(await fromUpstream(engines.translator.translate({ text, from, to }, signal), 'target_lang')),
       ...known,
