@@ -1,6 +1,8 @@
 import { clientLines } from '../src/api/endpoint/published-clients.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
 import { endpointTable } from '../src/api/table.ts'
+import { fixedActs } from '../src/tui/rebind.ts'
+import { bindings, keysLabel } from '../src/tui/shell/bindings.ts'
 import { endpointCommandTable } from './endpoint-commands.ts'
 import { eventsPage } from './events.ts'
 import { functionsPage } from './functions.ts'
@@ -15,10 +17,19 @@ export const generatedDocs: readonly Generated[] = [
   { file: 'docs/endpoints.md', part: 'commands', text: endpointCommandTable },
   { file: 'docs/clients.md', part: 'clients', text: () => clientLines().join('\n') },
   { file: 'docs/clients.md', part: 'prices', text: () => pricePromises.join('\n') },
+  { file: 'docs/cockpit.md', part: 'acts', text: actsTable },
   { file: 'docs/states.md', text: statesPage },
   { file: 'docs/events.md', text: eventsPage },
   { file: 'docs/functions.md', text: functionsPage },
 ]
+
+/** The acts that may lie on other keys. */
+function actsTable(): string {
+  const rows = bindings
+    .filter(({ action }) => !fixedActs.includes(action))
+    .map((binding) => `| \`${binding.action}\` | ${keysLabel(binding).replaceAll('|', '\\|')} | ${binding.label} |`)
+  return ['| Act | Keys | What it does |', '|---|---|---|', ...rows].join('\n')
+}
 
 /** @throws Error when the page has no such part. */
 export function withPart(page: string, { file, part }: Generated, text: string): string {

@@ -3,6 +3,7 @@ import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import { readKeyFile } from '../src/cli/files/key-file.ts'
 import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
 import { LOCAL } from '../src/client/settings.ts'
@@ -45,7 +46,8 @@ export const command = defineCommand({
     // Asked while the cockpit loads: the answer is there before it is.
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
-    await openCockpit(await asking).catch((error: unknown) => Promise.reject(crashed(context, error)))
+    const own = await ownKeys(context)
+    await openCockpit({ ...(await asking), ...own }).catch((error: unknown) => Promise.reject(crashed(context, error)))
     if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit was closed.')
     return { closed: true }
   },
@@ -103,6 +105,19 @@ function cockpitOptions(context: Host): CockpitOptions {
     stdout: system.stdout as NodeJS.WriteStream,
     signal,
   }
+}
+
+/** Keys of one's own; what of them is left out is said before the cockpit opens, and in it. */
+async function ownKeys({ io, places }: Host): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
+  const found = await readKeyFile(places)
+  if (found === undefined) return {}
+  const { rebind } = await import('../src/tui/rebind.ts')
+  const { keys, faults } = rebind(found.wishes)
+  const said = [...found.faults, ...faults].map(({ line, words }) => `${io.path(found.file)}:${line}: ${words}`)
+  for (const one of said) io.warn(one)
+  const [first] = said
+  const more = said.length > 1 ? `, and ${said.length - 1} more` : ''
+  return { keys, ...(first === undefined ? {} : { notice: `${first}${more}` }) }
 }
 
 /** Copies the local store; nothing else draws meanwhile, the cockpit has the terminal. */

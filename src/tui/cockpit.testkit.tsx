@@ -214,6 +214,8 @@ export type OpenOptions = {
   readonly commandLine?: Host['commandLine']
   /** Who writes the rows; the cockpit's own painter unless told. */
   readonly painter?: 'ink'
+  readonly keys?: Host['keys']
+  readonly notice?: string
   /** When it is opened, epoch milliseconds. */
   readonly now?: number
   readonly link: FakeLink
@@ -224,7 +226,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
   const clock = fakeClock(options.now)
-  const { link, snapshot, commandLine } = options
+  const { link, snapshot, commandLine, keys, notice, readonly = false } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
   const host = createHost({
@@ -232,9 +234,11 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     clock,
     screen: options.screen ?? 'overview',
     refreshMs: 2_000,
-    readonly: options.readonly ?? false,
+    readonly,
     copy: (text) => copied.push(text),
     frameGapMs: 0,
+    keys,
+    notice,
     snapshot,
     commandLine,
   })
@@ -243,9 +247,10 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const painted = paintedRows()
   const painter = options.painter === 'ink' ? undefined : seenPainter(createPainter({ look, write: painted.write }))
   const frame = () => (painter === undefined ? stdout.frame() : painted.rows(stdout.rows).join('\n'))
+  // What Ink uses of streams.
+  const streams = { stdout: stdout as unknown as NodeJS.WriteStream, stdin: stdin as unknown as NodeJS.ReadStream }
   const app = render(<Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />, {
-    stdout: stdout as unknown as NodeJS.WriteStream, // what Ink uses of one
-    stdin: stdin as unknown as NodeJS.ReadStream, // what Ink uses of one
+    ...streams,
     ...inkOptions,
   })
   void app.waitUntilExit().then(() => {
@@ -253,7 +258,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   })
   host.stream.start()
   await settle()
-  const opened: Opened = {
+  return {
     host,
     clock,
     link,
@@ -280,7 +285,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     },
     async until(done) {
       for (let tries = 0; !done(); tries += 1) {
-        if (tries > TRIES_MAX) throw new Error(`it did not come to that:\n${opened.text()}`)
+        if (tries > TRIES_MAX) throw new Error(`it did not come to that:\n${frame()}`)
         await new Promise((resolve) => setTimeout(resolve, TRY_MS))
       }
     },
@@ -291,7 +296,6 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
       app.unmount()
     },
   }
-  return opened
 }
 
 /** Remembers what it was last given to show. */

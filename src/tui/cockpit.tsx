@@ -78,10 +78,10 @@ function useView(host: Host, size: Size): FrameView {
   const needs = useQuery(fetchNeeds(host.link), { name: 'needs', every: host.refreshMs })
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const now = useNow(host)
-  const { link, refreshMs, readonly } = host
+  const { link, refreshMs, readonly, keys } = host
   const area = bodyArea(size)
   const isPushed = stream.state === 'live'
-  return { ui, area, health, needs, isPushed, where: where.value, now, place: link.place, refreshMs, readonly }
+  return { ui, area, health, needs, isPushed, where: where.value, now, place: link.place, refreshMs, readonly, keys }
 }
 
 /** The time, anew at every full second. */
@@ -148,7 +148,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     if (view.ui.dialog) return dialogLines(view.ui.dialog, { ...area, height: area.height - 1 })
     const { picker } = view.ui
     if (picker?.kind === 'help' && picker.text === '')
-      return helpLines({ screen: screen.id, readonly: view.readonly }, screen.title, area)
+      return helpLines({ screen: screen.id, readonly: view.readonly, keys: view.keys }, screen.title, area)
     if (picker) return pickerBox(picker, picksOf(host, picker), area)
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.

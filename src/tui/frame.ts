@@ -17,7 +17,7 @@ import {
   warn,
 } from './parts/line.ts'
 import { type Pick, pickerLines } from './picker.ts'
-import { bindingsOn, groups, hintsOn, keysLabel, type Where } from './shell/bindings.ts'
+import { bindingsOn, groups, hintsOn, keyFor, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
 import { problemLines } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type ScreenArea, type Size } from './shell/screen.ts'
@@ -71,7 +71,7 @@ function messageLine({ ui, health }: FrameView, width: number): Line | undefined
   return [bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]
 }
 
-function keyLine({ ui, readonly, health }: FrameView, width: number): Line {
+function keyLine({ ui, readonly, health, keys }: FrameView, width: number): Line {
   if (ui.dialog) return hintLine(dialogHints(ui.dialog), width)
   if (ui.picker) return hintLine(pickerHints[ui.picker.kind], width)
   if (ui.typing)
@@ -83,7 +83,7 @@ function keyLine({ ui, readonly, health }: FrameView, width: number): Line {
       width,
     )
   const paused = health.value?.paused === true
-  const { left, right } = hintsOn({ screen: ui.screen, readonly, paused })
+  const { left, right } = hintsOn({ screen: ui.screen, readonly, paused, keys })
   return spread(width, hintLine(left, width - lineWidth(hintLine(right, width)) - 2), [...hintLine(right, width), ' '])
 }
 
@@ -242,7 +242,7 @@ export function cardLines(view: FrameView, { columns, rows }: Size): Line[] {
     waits,
     gravest === undefined ? blank : [gravest.grave ? bad(' ✗ ') : warn(' ! '), gravest.sentence],
     [dim(` ${LEAST_COLUMNS}x${LEAST_ROWS} shows all of it`)],
-    [accent(' q'), ' quit'],
+    [accent(` ${keyFor('quit', view.keys)}`), ' quit'],
   ]
   return toHeight(lines, rows).map((line) => sized(line, columns))
 }

@@ -1,5 +1,6 @@
 import type { Link, LinkClock } from '../client/link.ts'
 import type { ScreenId } from '../model/screen.ts'
+import { type Binding, bindings } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'
 import { createPace, pacedSubscription } from './shell/pace.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
@@ -7,7 +8,7 @@ import { createQueries } from './shell/query.ts'
 import type { Face, Host } from './shell/screen.ts'
 import { createStore } from './shell/store.ts'
 import { createStream } from './shell/stream.ts'
-import { firstUi } from './shell/ui.ts'
+import { firstUi, type Toast, type Ui } from './shell/ui.ts'
 
 export type HostOptions = {
   readonly link: Link
@@ -15,6 +16,10 @@ export type HostOptions = {
   readonly screen: ScreenId
   readonly refreshMs: number
   readonly readonly: boolean
+  /** The usual ones unless given. */
+  readonly keys?: readonly Binding[] | undefined
+  /** What is said at once, until esc. */
+  readonly notice?: string | undefined
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   readonly snapshot: Host['snapshot']
@@ -31,6 +36,8 @@ export function faceless(screen: ScreenId): Face {
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
+  const { keys = bindings, notice } = options
+  const toast: Toast | undefined = notice === undefined ? undefined : { text: `! ${notice}`, tone: 'warn', stays: true }
   const pace = createPace(clock, frameGapMs)
   const queries = createQueries(clock, pace)
   const stream = createStream({ link, clock, onEvent: () => queries.hint() })
@@ -40,10 +47,11 @@ export function createHost(options: HostOptions): Host {
     queries,
     refreshMs,
     readonly,
+    keys,
     copy,
     snapshot,
     commandLine,
-    ui: createStore(firstUi(screen)),
+    ui: createStore<Ui>({ ...firstUi(screen), toast }),
     stream: { ...stream, subscribe: pacedSubscription(stream.subscribe, pace) },
     face: { current: faceless(screen) },
     whereabouts: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value,

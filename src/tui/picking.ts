@@ -26,7 +26,7 @@ export function nextWordsName(picker: Picker | undefined): string {
 /** What is left to pick of. */
 export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
-  if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly }, picker.text)
+  if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
   const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []
   return palettePicks({ host, typed: picker.text, next })
 }
@@ -40,7 +40,7 @@ type PickerStep =
 
 /** One key in the help or the palette. */
 export function pickerKey(host: Host, picker: Picker, key: Key): PickerStep {
-  const out = wayOut(picker, key)
+  const out = wayOut(host, picker, key)
   if (out !== undefined) return out
   if (key === 'enter' || key === 'tab') return picked(host, picker, key)
   if (key === 'up' && picker.at === 0 && picker.kind === 'palette') {
@@ -51,17 +51,15 @@ export function pickerKey(host: Host, picker: Picker, key: Key): PickerStep {
   return { to: 'stay', picker: text === picker.text ? picker : { ...picker, at: 0, text } }
 }
 
-function wayOut({ kind, text }: Picker, key: Key): PickerStep | undefined {
-  if (key === 'esc' || (text === '' && closing[kind].includes(key))) return { to: 'close' }
+function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | undefined {
+  const isHelp = kind === 'help' && keys.find(({ action }) => action === 'help')?.keys.includes(key)
+  if (key === 'esc' || (text === '' && (closing.includes(key) || isHelp))) return { to: 'close' }
   // Nobody looks for a digit: from the help it leads to its screen.
   return text === '' && kind === 'help' && /^\d$/.test(key) ? { to: 'key', key } : undefined
 }
 
 /** Where nothing is typed. */
-const closing: Readonly<Record<Picker['kind'], readonly Key[]>> = {
-  help: ['?', 'backspace', 'delete'],
-  palette: ['backspace', 'delete'],
-}
+const closing: readonly Key[] = ['backspace', 'delete']
 
 function written(text: string, key: Key): string {
   if (key === 'backspace' || key === 'delete') return [...text].slice(0, -1).join('')

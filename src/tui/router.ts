@@ -87,7 +87,7 @@ function onKey(parts: RouterParts, key: Key): void {
 function onScreen(parts: RouterParts, key: Key): void {
   const { host } = parts
   const { screen } = host.ui.get()
-  const binding = bindingOf(key, { screen, readonly: host.readonly })
+  const binding = bindingOf(key, { screen, readonly: host.readonly, keys: host.keys })
   if (binding) act(parts, binding.action, key)
 }
 

@@ -4,4 +4,4 @@
  */
 import * as yaml from 'yaml'
 
-export const { parseDocument, stringify } = yaml
+export const { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } = yaml

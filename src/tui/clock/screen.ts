@@ -2,6 +2,7 @@ import { count, dateTime, shortSpan, span } from '../../text/text.ts'
 import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -51,7 +52,10 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   const { width, height } = area
   if (clock.value === undefined) return [rule(width, 'Clock'), ...waitingLines(clock, width)]
   const now = nowOf(clock, view.now)
-  const above = [...faceLines(clock.value, now, { width, stale: staleness(clock, view.now) }), dueRule(model, width)]
+  const above = [
+    ...faceLines(clock.value, now, { width, keys: view.keys, stale: staleness(clock, view.now) }),
+    dueRule(model, width),
+  ]
   if (rows.length === 0) {
     if (due.value === undefined) return [...above, ...waitingLines(due, width)]
     return [...above, [dim(view.ui.filters.clock ? ' nothing matches' : ' nothing falls due by itself')]]
@@ -66,14 +70,20 @@ function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
 }
 
-type Head = { readonly width: number; readonly stale: string | undefined }
+type Head = { readonly width: number; readonly keys: View['keys']; readonly stale: string | undefined }
 
-function faceLines(clock: ClockFacts, now: number, { width, stale }: Head): Line[] {
+function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }: Head): Line[] {
   const state = clock.isFrozen ? warn('‖ stands still') : good('● goes on')
   const ahead = clock.aheadMs === 0 ? dim('as the machine has it') : warn(`${span(clock.aheadMs)} ahead of the machine`)
   const next = clock.nextCron
   const keys: Line = clock.isMovable
-    ? [' ', accent('A'), ' 1 h, 1 d or to the next cron  ', accent('Z'), clock.isFrozen ? ' let it go on' : ' stop it']
+    ? [
+        ' ',
+        accent(keyFor('add', bound)),
+        ' 1 h, 1 d or to the next cron  ',
+        accent(keyFor('pauseCron', bound)),
+        clock.isFrozen ? ' let it go on' : ' stop it',
+      ]
     : [dim(' its money is real: nobody moves it')]
   return [
     rule(width, 'Clock', stale === undefined ? [state] : [warn(`! ${stale}`)]),

@@ -6,6 +6,7 @@ import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, str
 import { joinedPanels } from '../parts/panels.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
@@ -78,7 +79,7 @@ function panelLines(model: Model, width: number): Line[] {
   return joinedPanels(left, right, { width, split, height: Math.max(left.length, right.length) })
 }
 
-function sanctionLines({ sanctions, now }: Model, width: number): Line[] {
+function sanctionLines({ sanctions, now, view }: Model, width: number): Line[] {
   const { value } = sanctions
   if (value === undefined) return [rule(width, 'Sanctions list'), ...waitingLines(sanctions, width)]
   const age =
@@ -88,7 +89,7 @@ function sanctionLines({ sanctions, now }: Model, width: number): Line[] {
   const mark: Line = value.stale ? [warn(`! ${age}`)] : [good('✓ fresh')]
   return [
     rule(width, 'Sanctions list', mark),
-    [dim(' checked    '), age, dim('   '), accent('R'), dim(' fetch now')],
+    [dim(' checked    '), age, dim('   '), accent(keyFor('runCron', view.keys)), dim(' fetch now')],
     [dim(' published  '), value.published || 'not known', dim('  '), value.status === 'ok' ? '' : bad(value.status)],
     [dim(' wallets    '), strong(count(value.total)), dim(`, ${count(value.byHand)} of them by hand`)],
   ]

@@ -5,6 +5,7 @@ import { clockTime, count, padEnd, widthOf } from '../../text/text.ts'
 import { bar } from '../parts/charts.ts'
 import { accent, bad, dim, good, type Line, placed, rule, strong } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
+import { type Binding, keyFor } from '../shell/bindings.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
@@ -34,8 +35,10 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
 /** The least that says how the marketplace stands. */
 const SHORT_ROWS = 3
 
+type Room = { readonly width: number; readonly height: number; readonly keys: readonly Binding[] }
+
 /** What all accounts hold, kind by kind, and that it is what came in. */
-export function booksLines(books: Query<BooksFacts>, { width, height }: { width: number; height: number }): Line[] {
+export function booksLines(books: Query<BooksFacts>, { width, height, keys }: Room): Line[] {
   const { value } = books
   if (value === undefined) return [rule(width, 'Books'), ...waitingLines(books, width).slice(0, 2)]
   const shown = rows.map((row) => ({ ...row, ...sumOf(value, row.kinds) }))
@@ -58,13 +61,13 @@ export function booksLines(books: Query<BooksFacts>, { width, height }: { width:
     ])
   })
   const total = totalLine({ amount: amounts.at(-1) ?? '', widest, all, value }, width)
-  return [rule(width, 'Books', markOf(value)), ...lines, total]
+  return [rule(width, 'Books', markOf(value, keys)), ...lines, total]
 }
 
-function markOf({ agrees, checkedAt }: BooksFacts): Line {
+function markOf({ agrees, checkedAt }: BooksFacts, keys: Room['keys']): Line {
   const at = checkedAt === undefined ? '' : `  ${clockTime(checkedAt)}`
   const mark = agrees ? good('✓ agree to the cent') : bad('✗ do not agree')
-  return [mark, dim(at), '  ', accent('a'), dim(' check now')]
+  return [mark, dim(at), '  ', accent(keyFor('audit', keys)), dim(' check now')]
 }
 
 type Note = { readonly name: string; readonly value: BooksFacts; readonly room: number }

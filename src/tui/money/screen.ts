@@ -93,11 +93,11 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
 }
 
 /** The books, with what came in by the hour beside them where there is room. */
-function topLines({ books, series }: Model, { width, height }: ScreenArea): Line[] {
+function topLines({ books, series, view: { keys } }: Model, { width, height }: ScreenArea): Line[] {
   const side = sideOf(width)
-  if (side === 0 || series.value === undefined) return booksLines(books, { width, height })
+  if (side === 0 || series.value === undefined) return booksLines(books, { width, height, keys })
   const split = width - side - 1
-  const left = booksLines(books, { width: split, height })
+  const left = booksLines(books, { width: split, height, keys })
   const paid = series.value.buckets.map(({ paid_in }) => Number(paid_in))
   const drawn = chart(paid, { width: side, height: left.length - 1 })
   const right = [rule(side, 'Paid in, $ a quarter of an hour', [dim('last 24 h')]), ...drawn]

@@ -17,22 +17,23 @@ import {
 } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { marked, windowStart } from '../parts/table.ts'
+import { keyFor } from '../shell/bindings.ts'
 import { kindWords, type Need } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
 
-/** The key that mends a kind of trouble, and what it does; without one, enter says what to type. */
-export const mends: Readonly<Partial<Record<AttentionKind, { readonly key: MendKey; readonly verb: string }>>> = {
-  payout: { key: 'R', verb: 'try now' },
-  dispute: { key: 'D', verb: 'decide' },
-  overdue: { key: 'R', verb: 'run now' },
-  delivery: { key: 'T', verb: 'send it' },
-  cron: { key: 'R', verb: 'run now' },
-  sanctions_list: { key: 'R', verb: 'fetch now' },
-  platform: { key: 'P', verb: 'unpause' },
-  escrow: { key: 'R', verb: 'let go on' },
+/** The act that mends a kind of trouble, and what it does there; without one, enter says what to type. */
+export const mends: Readonly<Partial<Record<AttentionKind, { readonly act: MendAct; readonly verb: string }>>> = {
+  payout: { act: 'runCron', verb: 'try now' },
+  dispute: { act: 'decide', verb: 'decide' },
+  overdue: { act: 'runCron', verb: 'run now' },
+  delivery: { act: 'testHook', verb: 'send it' },
+  cron: { act: 'runCron', verb: 'run now' },
+  sanctions_list: { act: 'runCron', verb: 'fetch now' },
+  platform: { act: 'pause', verb: 'unpause' },
+  escrow: { act: 'runCron', verb: 'let go on' },
 }
-export type MendKey = 'R' | 'D' | 'T' | 'P'
+export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause'
 
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
@@ -40,7 +41,7 @@ const WHO_COLUMNS_MAX = 19
 const AMOUNT_FROM = 96
 const KIND_FROM = 76
 
-type Inbox = Pick<View, 'needs'> & {
+type Inbox = Pick<View, 'needs' | 'keys'> & {
   readonly chosen: number
   /** Business time. */
   readonly business: number | undefined
@@ -60,7 +61,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const height = Math.max(1, Math.min(items.length, rows))
   const from = windowStart({ rows: items, chosen, height })
   const place = items.length > height ? `${from + 1} to ${from + height}  ` : ''
-  const hints: Line = [dim(place), accent('⏎'), dim(' mends it')]
+  const hints: Line = [dim(place), accent(enterOf(inbox.keys)), dim(' mends it')]
   const shown = items.slice(from, from + height)
   const columns = columnsFor(shown, width)
   const lines = shown.map((need, i) => marked(needLine(need, inbox, { ...columns, width }), from + i === chosen))
@@ -96,7 +97,7 @@ function whoOf({ who, kind, subject }: Need): string {
   return who || (kind === 'cron' ? subject : '—')
 }
 
-function needLine(need: Need, { business, readonly }: Inbox, room: Columns & { readonly width: number }): Line {
+function needLine(need: Need, { business, readonly, keys }: Inbox, room: Columns & { readonly width: number }): Line {
   const { kind, who, amounts, amount, width } = room
   const sign = signOf(need)
   const left: Line = [
@@ -108,12 +109,18 @@ function needLine(need: Need, { business, readonly }: Inbox, room: Columns & { r
     ...(amount === 0 ? [] : ['  ', strong(padEnd(amounts.get(need.id) ?? '', amount))]),
     '  ',
   ]
-  const right = [...ageOf(need, business), ' ', ...verbOf(need, readonly)]
+  const right = [...ageOf(need, business), ' ', ...verbOf(need, { readonly, keys })]
   const room2 = Math.max(0, width - lineWidth(left) - lineWidth(right) - 1)
   return placed(width, [
     [0, [...left, clip(need.sentence, room2)]],
     [width - lineWidth(right), right],
   ])
+}
+
+/** As the sign of its key, where it lies on that. */
+function enterOf(keys: View['keys']): string {
+  const key = keyFor('open', keys)
+  return key === 'enter' ? '⏎' : key
 }
 
 const AGE_COLUMNS = 5
@@ -123,10 +130,10 @@ function ageOf({ since }: Need, business: number | undefined): Line {
   return [dim(age.padStart(AGE_COLUMNS))]
 }
 
-function verbOf({ kind }: Need, readonly: boolean): Line {
+function verbOf({ kind }: Need, { readonly, keys }: Pick<Inbox, 'readonly' | 'keys'>): Line {
   const mend = mends[kind]
-  if (mend === undefined || readonly) return sized([accent('⏎'), ' look'], VERB_COLUMNS)
-  return sized([accent(mend.key), ` ${mend.verb}`], VERB_COLUMNS)
+  if (mend === undefined || readonly) return sized([accent(enterOf(keys)), ' look'], VERB_COLUMNS)
+  return sized([accent(keyFor(mend.act, keys)), ` ${mend.verb}`], VERB_COLUMNS)
 }
 
 function signOf({ grave, kind }: Need): Piece {

@@ -16,6 +16,7 @@ import {
   warn,
 } from '../parts/line.ts'
 import { auditLine, onThePoint, riverLines, shownMoney } from '../parts/river.ts'
+import { type Binding, keyFor } from '../shell/bindings.ts'
 import { byUrgency, type CronFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
@@ -68,11 +69,13 @@ function rounded(value: number): string {
 const FIGURE_NAME = 10
 const FIGURE_VALUE = 11
 
+type Pulse = { readonly width: number; readonly rows: number; readonly keys: readonly Binding[] }
+
 /** Two figures in a row, or one where there is room for no more. */
-export function pulseLines(series: Query<SeriesFacts>, { width, rows }: { width: number; rows: number }): Line[] {
+export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pulse): Line[] {
   const { value } = series
   if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
-  const span: Line = [dim(`last ${value.span}  `), accent('t'), dim(' hour/day/week')]
+  const span: Line = [dim(`last ${value.span}  `), accent(keyFor('span', keys)), dim(' hour/day/week')]
   const perRow = width >= KIND_OF_PAIR ? 2 : 1
   const figures = figuresOf(value).slice(0, rows * perRow)
   const each = Math.floor((width - 1) / perRow)

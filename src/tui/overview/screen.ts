@@ -15,7 +15,7 @@ import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, goTo, seriesSpans } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { fetchRiver, fetchSeries, fetchWork, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
-import { inboxLines, type MendKey, mends, needDetail } from './inbox.ts'
+import { inboxLines, type MendAct, mends, needDetail } from './inbox.ts'
 import {
   ageOf,
   callsLines,
@@ -77,9 +77,9 @@ function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']
     return items[chosenIndex(host.ui.get(), ids)]
   }
   const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
-  const byKey = (key: MendKey) => () => {
+  const ofAct = (act: MendAct) => () => {
     const need = chosenOne()
-    if (need !== undefined && mends[need.kind]?.key === key) mendIt(need)
+    if (need !== undefined && mends[need.kind]?.act === act) mendIt(need)
   }
   return {
     open() {
@@ -92,9 +92,9 @@ function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']
       const need = chosenOne()
       if (need !== undefined) copy(host, need.fix)
     },
-    runCron: byKey('R'),
-    decide: byKey('D'),
-    testHook: byKey('T'),
+    runCron: ofAct('runCron'),
+    decide: ofAct('decide'),
+    testHook: ofAct('testHook'),
     span() {
       const ui = host.ui.get()
       const next = seriesSpans[(seriesSpans.indexOf(ui.span) + 1) % seriesSpans.length]
@@ -126,7 +126,7 @@ function narrowLines(model: Model, health: HealthFacts, { width, height }: Scree
   const isTall = height >= TALL_FROM
   const money = moneyLines(model.river, model.now, width)
   const inbox = inboxLines(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
-  const pulse = height >= PULSE_FROM ? pulseLines(model.series, { width, rows: isTall ? 2 : 1 }) : []
+  const pulse = height >= PULSE_FROM ? pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }) : []
   const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, health, { width, isTall })]
   const rest = height - above.length
   return [...above, ...liveLines(model.stream, { width, height: rest, held: model.ui.frozen })]
@@ -154,7 +154,7 @@ function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
   const below = Math.max(INBOX_ROWS, Math.round(height * LIVE_SHARE))
   const room = height - below
   const left = leftLines(model, { width: split, height: room })
-  const figures = pulseLines(model.series, { width: side, rows: PULSE_FIGURES })
+  const figures = pulseLines(model.series, { width: side, rows: PULSE_FIGURES, keys: model.keys })
   const work = workLines(workShown(model), side)
   const crons = cronLines(model.crons, side, Math.max(0, room - figures.length - work.length - 1))
   const right = [...figures, ...work, ...crons]

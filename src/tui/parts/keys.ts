@@ -76,6 +76,21 @@ function keyOf(char: string): Key[] {
   return code < CONTROLS_END ? [`ctrl-${String.fromCharCode(code + CTRL_OFFSET)}`] : [char]
 }
 
+/** Keys of ctrl that a terminal sends as another key. */
+export const neverArrives: Readonly<Record<Key, Key>> = {
+  'ctrl-h': 'backspace',
+  'ctrl-i': 'tab',
+  'ctrl-j': 'enter',
+  'ctrl-m': 'enter',
+}
+
+/** Whether a key of this name can come from a terminal. */
+export function pressable(key: Key): boolean {
+  if (neverArrives[key] !== undefined) return false
+  if (key === 'space' || key === 'tab' || key === 'shift-tab' || /^ctrl-[a-z]$/.test(key)) return true
+  return named.some(([, name]) => name === key) || (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(key) && typed(key) !== undefined)
+}
+
 /** The text that a key types into a field; undefined for keys that type none. */
 export function typed(key: Key): string | undefined {
   if (key === 'space') return ' '

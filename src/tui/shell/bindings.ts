@@ -269,11 +269,17 @@ export const bindings: readonly Binding[] = [
   { action: 'suspend', keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
 ]
 
-export type Where = { readonly screen: ScreenId; readonly readonly: boolean; readonly paused?: boolean }
+export type Where = {
+  readonly screen: ScreenId
+  readonly readonly: boolean
+  readonly paused?: boolean
+  /** The table in use, where acts lie on other keys than usual. */
+  readonly keys?: readonly Binding[]
+}
 
 /** The bindings that hold on a screen. */
-export function bindingsOn({ screen, readonly }: Where): readonly Binding[] {
-  return bindings.filter(({ on, changes }) => (on === undefined || on.includes(screen)) && !(readonly && changes))
+export function bindingsOn({ screen, readonly, keys = bindings }: Where): readonly Binding[] {
+  return keys.filter(({ on, changes }) => (on === undefined || on.includes(screen)) && !(readonly && changes))
 }
 
 export function bindingOf(key: Key, where: Where): Binding | undefined {
@@ -294,6 +300,11 @@ export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
     left: hinted.filter(({ right }) => !right).map(({ hint }) => hint),
     right: hinted.filter(({ right }) => right).map(({ hint }) => hint),
   }
+}
+
+/** The key of an act, as it is shown. */
+export function keyFor(action: Action, keys: readonly Binding[]): string {
+  return keyLabel(keys.find((one) => one.action === action)?.keys[0] ?? '')
 }
 
 /** The keys of a binding as help lists them: `k ↑`, `1-9`. */

@@ -1,7 +1,7 @@
 import type { Link, LinkClock, Outcome, Place, Whereabouts } from '../../client/link.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
-import type { Action } from './bindings.ts'
+import type { Action, Binding } from './bindings.ts'
 import type { CommandLine } from './command-line.ts'
 import type { HealthFacts } from './health.ts'
 import type { Needs } from './needs.ts'
@@ -38,6 +38,8 @@ export type Host = {
   readonly stream: EventStream
   readonly refreshMs: number
   readonly readonly: boolean
+  /** What each key does. */
+  readonly keys: readonly Binding[]
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   /** Keeps a copy of the instance's store under a name, in place of the one before; undefined where it is not local. */
@@ -63,6 +65,8 @@ export type View = {
   readonly area: ScreenArea
   /** Epoch milliseconds, a second apart. */
   readonly now: number
+  /** What each key does. */
+  readonly keys: readonly Binding[]
   /** What waits for the operator. */
   readonly needs: Query<Needs>
   /** Whether events come by themselves. */

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { readText } from '../../client/files.ts'
+import type { Places } from '../../client/paths.ts'
+import type { KeyFault, KeyWish } from '../../model/key-file.ts'
+
+const FILE = 'keys.json'
+/** More than all acts with all their keys take. */
+const CHARS_MAX = 64 * 1_024
+
+type Written = { readonly wishes: readonly KeyWish[]; readonly faults: readonly KeyFault[] }
+
+/**
+ * The keys of one's own that a person wrote down for the cockpit; undefined without such a file. One that cannot be read
+ * is told like one that says what nobody understands: nothing here keeps the cockpit from opening.
+ */
+export async function readKeyFile({
+  config,
+}: Pick<Places, 'config'>): Promise<(Written & { readonly file: string }) | undefined> {
+  const file = join(config, FILE)
+  try {
+    const text = readText(file)?.replace(/^\uFEFF/, '')
+    return text === undefined ? undefined : { file, ...(await written(text)) }
+  } catch (error) {
+    return { file, wishes: [], faults: [{ line: 1, words: error instanceof Error ? error.message : String(error) }] }
+  }
+}
+
+/** Read as YAML, of which JSON is a part: that reader knows on which line a member stands. */
+async function written(text: string): Promise<Written> {
+  const fault = (line: number, words: string): Written => ({ wishes: [], faults: [{ line, words }] })
+  if (text.length > CHARS_MAX) return fault(1, `it is longer than ${CHARS_MAX} characters`)
+  const { isMap, isNode, isScalar, LineCounter, parseDocument } = await import('./yaml.ts')
+  const lines = new LineCounter()
+  const document = parseDocument(text, { version: '1.2', lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  const [wrong] = document.errors
+  if (wrong !== undefined) return fault(lines.linePos(wrong.pos[0]).line, wrong.message)
+  const { contents } = document
+  if (!isMap(contents)) return fault(1, 'it holds no object: { "refresh": ["F", "ctrl-r"] }')
+  const wishes = contents.items.map(({ key, value }) => ({
+    act: isScalar(key) ? String(key.value) : '',
+    keys: isNode(value) ? value.toJS(document, { maxAliasCount: 0 }) : undefined,
+    line: isScalar(key) ? lines.linePos(key.range?.[0] ?? 0).line : 1,
+  }))
+  return { wishes, faults: [] }
+}

@@ -1,0 +1,88 @@
+import type { KeyFault, KeyWish } from '../model/key-file.ts'
+import { nearest } from '../text/text.ts'
+import { type Key, keyLabel, neverArrives, pressable } from './parts/keys.ts'
+import { type Action, type Binding, bindings } from './shell/bindings.ts'
+
+type Rebound = { readonly keys: readonly Binding[]; readonly faults: readonly KeyFault[] }
+
+/** The digits lead to the tabs that show them; the terminal's own ways out stay where every program has them. */
+export const fixedActs: readonly Action[] = ['goto', 'quitNow', 'suspend']
+const KEYS_OF_ACT_MAX = 5
+/** Acts of one file; there are far fewer. */
+const WISHES_MAX = 200
+
+type Good = { readonly action: Action; readonly keys: Binding['keys']; readonly line: number }
+
+/**
+ * The table of keys with some acts on other ones. What cannot be had is left out and told: that act keeps its keys. A
+ * rebound act asks as it did before: what asks is the act, not the letter.
+ */
+export function rebind(wishes: readonly KeyWish[]): Rebound {
+  const read = wishes.slice(0, WISHES_MAX).map(readWish)
+  const faults = read.filter((one) => 'words' in one)
+  let good = read.filter((one) => 'keys' in one)
+  for (;;) {
+    const keys = tableOf(good)
+    const clash = firstClash(keys, good)
+    if (clash === undefined) return { keys, faults: faults.toSorted((a, b) => a.line - b.line) }
+    faults.push(clash.fault)
+    good = good.filter((one) => one !== clash.of)
+  }
+}
+
+function readWish({ act, keys, line }: KeyWish): Good | KeyFault {
+  const known = bindings.find(({ action }) => action === act)
+  const names = bindings.map(({ action }) => action).filter((action) => !fixedActs.includes(action))
+  if (known === undefined) {
+    const near = nearest(act, names)
+    return { line, words: `there is no act "${act}"${near === undefined ? '' : `; is it ${near}?`}` }
+  }
+  if (fixedActs.includes(known.action)) return { line, words: `${act} stays where it is` }
+  const list = typeof keys === 'string' ? [keys] : keys
+  if (!isKeys(list)) {
+    return { line, words: `${act} takes a key, or a list of 1 to ${KEYS_OF_ACT_MAX} of them, such as "x" or "ctrl-x"` }
+  }
+  const [first, ...rest] = [...new Set(list)]
+  const wrong = list.find((key) => !pressable(key))
+  if (first !== undefined && wrong === undefined) return { action: known.action, keys: [first, ...rest], line }
+  const why = neverArrives[wrong ?? '']
+  const said = why === undefined ? 'is no key: a character, a name such as pageup, or ctrl-x' : `arrives as ${why}`
+  return { line, words: `"${wrong}" of ${act} ${said}` }
+}
+
+function isKeys(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > KEYS_OF_ACT_MAX) return false
+  return value.every((key) => typeof key === 'string')
+}
+
+function tableOf(good: readonly Good[]): readonly Binding[] {
+  return bindings.map((binding) => {
+    const wish = good.findLast(({ action }) => action === binding.action)
+    return wish === undefined ? binding : { ...binding, keys: wish.keys }
+  })
+}
+
+type Clash = { readonly of: Good; readonly fault: KeyFault }
+
+/** Two acts on one key of one screen: of two that were written the later one gives way. */
+function firstClash(table: readonly Binding[], good: readonly Good[]): Clash | undefined {
+  for (const of of good.toReversed()) {
+    const mine = table.find(({ action }) => action === of.action)
+    const other = table.find((one) => mine !== undefined && one.action !== mine.action && meet(one, mine))
+    if (mine === undefined || other === undefined) continue
+    const key = mine.keys.find((one) => other.keys.includes(one)) ?? ''
+    const kept = bindings
+      .find(({ action }) => action === of.action)
+      ?.keys.map(keyLabel)
+      .join(' ')
+    const words = `${keyLabel(key)} of ${of.action} is ${other.action} ("${other.label}") already; ${of.action} keeps ${kept}`
+    return { of, fault: { line: of.line, words } }
+  }
+  return undefined
+}
+
+function meet(one: Binding, other: Binding): boolean {
+  const isTogether =
+    one.on === undefined || other.on === undefined || one.on.some((screen) => other.on?.includes(screen))
+  return isTogether && one.keys.some((key: Key) => other.keys.includes(key))
+}
