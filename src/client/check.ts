@@ -63,20 +63,26 @@ type Fault = { readonly path: readonly string[]; readonly must: string }
 
 /** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
-  const fault = faultOf(value, JSON.parse(shape), { shared, shapes: new Map(), patterns: new Map() })
+  const fault = faultOf(value, JSON.parse(shape), knownOf(shared))
   if (fault) throw new BadAnswer(fault)
 }
 
 /** The first value that is of another shape than the given one, which names no shared ones. */
 export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
-  return faultOf(value, shape, { shared: {}, shapes: new Map(), patterns: new Map() })
+  return faultOf(value, shape, knownOf({}))
 }
 
-/** What is read of the tables once for an answer: shared shapes and patterns. */
+/** What is read of the tables once for an answer, whose rows are many: shared shapes, their members, and patterns. */
 type Known = {
   readonly shared: Shared
   readonly shapes: Map<string, AnswerShape>
+  readonly members: Map<Members, readonly Member[]>
   readonly patterns: Map<string, RegExp>
+}
+type Member = { readonly name: string; readonly shape: AnswerShape; readonly isOptional: boolean }
+
+function knownOf(shared: Shared): Known {
+  return { shared, shapes: new Map(), members: new Map(), patterns: new Map() }
 }
 
 function shapeNamed({ shared, shapes }: Known, name: string): AnswerShape {
@@ -134,39 +140,49 @@ function within(name: string, fault: Fault | undefined): Fault | undefined {
 
 function membersFault(value: unknown, members: Members, known: Known): Fault | undefined {
   if (!isObject(value)) return must('must be an object')
-  for (const [name, shape] of Object.entries(members)) {
-    const isOptional = name.endsWith('?')
-    const plain = isOptional ? name.slice(0, -1) : name
-    if (!Object.hasOwn(value, plain)) {
+  for (const { name, shape, isOptional } of membersOf(members, known)) {
+    if (!Object.hasOwn(value, name)) {
       if (isOptional) continue
-      return within(plain, must('is missing'))
+      return within(name, must('is missing'))
     }
-    const fault = within(plain, faultOf(value[plain], shape, known))
-    if (fault) return fault
+    const fault = faultOf(value[name], shape, known)
+    if (fault) return within(name, fault)
   }
   return undefined
 }
 
-function taggedFault(value: unknown, [tag, ...rest]: Tagged, known: Known): Fault | undefined {
-  switch (tag) {
+function membersOf(members: Members, { members: all }: Known): readonly Member[] {
+  const known = all.get(members)
+  if (known) return known
+  const read = Object.entries(members).map(([name, shape]) => {
+    const isOptional = name.endsWith('?')
+    return { name: isOptional ? name.slice(0, -1) : name, shape, isOptional }
+  })
+  all.set(members, read)
+  return read
+}
+
+// A start pays for this before any of it is compiled: no copy is made of what is only looked at.
+function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
+  switch (shape[0]) {
     case 's':
-      return typeof value === 'string' ? boundsFault(value.length, rest, 'long') : must('must be text')
+      return typeof value === 'string' ? boundsFault(value.length, shape, 'long') : must('must be text')
     case 'i':
-      return Number.isSafeInteger(value) ? boundsFault(Number(value), rest) : must('must be a whole number')
+      return Number.isSafeInteger(value) ? boundsFault(Number(value), shape) : must('must be a whole number')
     case 'n':
-      return typeof value === 'number' ? boundsFault(value, rest) : must('must be a number')
+      return typeof value === 'number' ? boundsFault(value, shape) : must('must be a number')
     case '/':
-      return formFault(value, String(rest[0]), known)
+      return formFault(value, String(shape[1]), known)
     case '=':
-      return wordFault(value, rest)
+      return wordFault(value, shape)
     case 'w':
       return typeof value === 'string' && WORD.test(value) ? undefined : must('must be a word')
     case '|':
-      return choiceFault(value, rest.filter(isShape), known)
+      return choiceFault(value, shape, known)
     case '{':
-      return recordFault(value, rest.filter(isShape), known)
+      return recordFault(value, shape.slice(1).filter(isShape), known)
     default:
-      return listFault(value, rest, known)
+      return listFault(value, shape.slice(1), known)
   }
 }
 
@@ -175,7 +191,10 @@ function isShape(part: Part): part is AnswerShape {
   return typeof part === 'string' || (typeof part === 'object' && part !== null)
 }
 
-function boundsFault(size: number, [min, max]: readonly Part[], what = ''): Fault | undefined {
+/** Bounds stand behind the tag. */
+function boundsFault(size: number, shape: Tagged, what = ''): Fault | undefined {
+  const min = shape[1]
+  const max = shape[2]
   if (typeof min === 'number' && size < min) return must(`must be at least ${min} ${what}`.trimEnd())
   if (typeof max === 'number' && size > max) return must(`must be at most ${max} ${what}`.trimEnd())
   return undefined
@@ -186,16 +205,22 @@ function formFault(value: unknown, pattern: string, known: Known): Fault | undef
   return matches(known, pattern, value) ? undefined : must(`must have the form ${pattern}`)
 }
 
-function wordFault(value: unknown, words: readonly unknown[]): Fault | undefined {
-  if (words.includes(value)) return undefined
+function wordFault(value: unknown, shape: Tagged): Fault | undefined {
+  const all: readonly unknown[] = shape
+  if (all.includes(value, 1)) return undefined
+  const words = all.slice(1)
   const shown = words.slice(0, WORDS_SHOWN).join(', ')
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
 /** The fault of the one form that it may have beside null, where there is one. */
-function choiceFault(value: unknown, forms: readonly AnswerShape[], known: Known): Fault | undefined {
+function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
+  for (let at = 1; at < shape.length; at += 1) {
+    const form = shape[at] ?? null
+    if (isShape(form) && faultOf(value, form, known) === undefined) return undefined
+  }
+  const forms = shape.slice(1).filter(isShape)
   const faults = forms.map((form) => faultOf(value, form, known))
-  if (faults.includes(undefined)) return undefined
   const real = faults.filter((_, at) => forms[at] !== '0')
   return real.length === 1 ? real[0] : must('has none of the forms that it may have')
 }
@@ -207,7 +232,10 @@ function recordFault(value: unknown, [of = '*']: readonly AnswerShape[], known: 
 
 function listFault(value: unknown, [of = '*', ...bounds]: readonly Part[], known: Known): Fault | undefined {
   if (!Array.isArray(value)) return must('must be a list')
-  return boundsFault(value.length, bounds, 'long') ?? (isShape(of) ? firstFault(value.entries(), of, known) : undefined)
+  return (
+    boundsFault(value.length, ['[', ...bounds], 'long') ??
+    (isShape(of) ? firstFault(value.entries(), of, known) : undefined)
+  )
 }
 
 function firstFault(members: Iterable<[string | number, unknown]>, of: AnswerShape, known: Known): Fault | undefined {
