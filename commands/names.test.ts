@@ -116,6 +116,15 @@ describe('a slip', () => {
     expect(err).toContain(`did you mean ${meant}?`)
   })
 
+  test.each([
+    ['jobs list -r locl', 'local', 'souk remote list'],
+    ['wallet show anm', 'ann', 'souk wallet list'],
+  ])('in souk %s is answered with the one that was meant, and where all of them are', async (line, meant, list) => {
+    const { code, err } = await user.souk(...line.split(' '))
+    expect([code, err]).toEqual([3, expect.stringContaining(`(did you mean ${meant}?)`)])
+    expect(err).toContain(`→ ${list}`)
+  })
+
   test('changes nothing, and never means another by itself', async () => {
     const { code } = await user.souk('services', 'delete', 'fine_pros', '--as', 'ann', '--yes')
     expect(code).toBe(3)

@@ -104,7 +104,15 @@ describe('the tour', () => {
       ]) {
         expect(out).toContain(part)
       }
+      expect(out).not.toContain('npm link')
     }
+  })
+
+  it('ends with the line that puts souk on the path, where it was not found there', async () => {
+    const { out } = await user.soukWith({ program: 'npx souk' }, 'tour')
+    const [last, ...others] = out.trimEnd().split('\n').toReversed()
+    expect(last).toMatch(/^ {2}npm link {2,}.*"souk" alone/)
+    expect(others.slice(0, 8).every((line) => line.startsWith('  npx souk '))).toBe(true)
   })
 })
 

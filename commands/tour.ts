@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { type CommandContext, defineCommand, type Invoked } from '../src/cli/command.ts'
+import type { System } from '../src/cli/env.ts'
 import { CliError } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { currentWallet } from '../src/client/wallets.ts'
 import { isObject } from '../src/core/json.ts'
+import { shellLine } from '../src/text/shell.ts'
 import { bold, cyan, dim } from '../src/text/text.ts'
 
 const SERVICE = 'qr_code'
@@ -46,7 +48,14 @@ export const command = defineCommand({
 })
 
 const NEXT_COLUMNS = 44
-const ON_PATH = ['npm link', 'from then on "souk" alone is enough, in every folder'] as const
+
+/** The line that puts the program on the path, where it was not found there; a packed one is a file and has no npm. */
+function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
+  if (program === 'souk') return []
+  const [file] = self
+  const line = self.length === 1 ? shellLine`sudo ln -s ${file} /usr/local/bin/souk` : 'npm link'
+  return [[line, 'from then on "souk" alone is enough, in every folder']]
+}
 
 async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator<Step> {
   const { places, system } = context
@@ -75,8 +84,7 @@ async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator
       ['souk api /v1/services/catalog -f limit=1', 'the same over HTTP'],
       ['souk help', 'everything else'],
       ['souk down', 'stop the daemon; its data stays'],
-      // Started by npm from a checkout, the program is not on the path; npx finds it there.
-      ...(system.program === 'souk' ? [] : [ON_PATH]),
+      ...onPath(system),
     ],
   }
 }

@@ -33,6 +33,34 @@ test('the demo fills a marketplace that runs, and what its people hold stays goo
   expect((await json('jobs', 'list', '--as', 'mine')).jobs).toEqual(jobs)
 })
 
+test('whatever came of a trade is told as a tree, and what is durable of it after a restart too', async () => {
+  const { json, souk } = user
+  await json('wallet', 'new', 'poor')
+  const refused = await souk('buy', 'qr_code', '-i', 'data=x', '--pay', 'x402', '--as', 'poor')
+  expect(refused.code).toBe(5)
+  const [request = ''] = /req_[0-9a-f]{16}/.exec(refused.err) ?? []
+  const { job_id: job } = await json('buy', 'qr_code', '-i', 'data=x', '--pay', 'x402', '--as', 'mine', '--yes')
+  const payout = (await json('admin', 'payouts', '--status', 'confirmed')).payouts[0].id
+  const dead = (await json('admin', 'webhooks', 'list', '--status', 'dead')).deliveries[0].id
+  const told = async (id: string) => {
+    const { code, out } = await souk('why', id)
+    expect({ id, code }).toEqual({ id, code: 0 })
+    return out
+  }
+  const durable = async () => {
+    expect(await told(job)).toMatch(/✓ .*signed \$0\.01.*settled.*QR code.*job_/s)
+    expect(await told(payout)).toMatch(/^✓ .*confirmed, 1 try.*\n└─ ✓ moved on the chain/m)
+    expect(await told(dead)).toMatch(/^✗ .*dead: not taken in 3 tries.*\n├─ ✗ try 1.*\n├─ ✗ try 2.*\n└─ ✗ try 3/m)
+  }
+  expect(await told(job)).toMatch(/^✓ 402 asked for \$0\.01/m)
+  const { out, err } = await souk('why', request)
+  expect(out).toMatch(/^✓ 402 asked for \$0\.01.*\n✗ 0x.*answered 402.*does not hold the price/m)
+  expect(out + err).not.toContain('nothing is known')
+  await durable()
+  await json('restart')
+  await durable()
+})
+
 test('the demo comes first or not at all: a marketplace with a history keeps it and goes on running', async () => {
   const { json, souk } = user
   const other = ['--instance', 'other']

@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
+import { openMarketOf, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
 /* A listing looked over: what is wrong is named with the command that mends it, and the exit code tells. */
 
 let shop: RemoteMarket
 beforeAll(async () => {
-  shop = await openRemoteMarket()
-  for (const who of ['ann', 'bob']) {
-    await shop.json(['wallet', 'new', who])
-    await shop.json(['wallet', 'fund', who])
-    await shop.json(['account', 'register', '--role', 'provider', '--as', who])
-  }
+  shop = await openMarketOf('ann', 'bob')
 })
 afterAll(() => shop.market.close())
 

@@ -102,7 +102,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
       ...slipsIn(error, words),
       ...(error.retryAfter === undefined ? [] : [`try again in ${span(error.retryAfter * MS_PER_SECOND)}`]),
     ].filter((line) => line !== ''),
-    next: wayOut[error.code] ?? wayOutOf(error.code, words),
+    next: wayOut[error.code] ?? wayOutOf(error, words),
     ...(typeof requestId === 'string' ? { requestId } : {}),
     ...compact({ retryAfter: error.retryAfter, details: error.details }),
   }
@@ -119,9 +119,13 @@ function sentenceOf({ code, message, extra }: AppError): string {
   return `Paid activity is paused on ${remote}${when}${typeof reason === 'string' && reason !== '' ? ` (${reason})` : ''}.`
 }
 
+/** How the sentence begins where a name that is kept on this machine is not known. */
+const KEPT_HERE = /^(Remote|Wallet) "/
+
 /** Commands that name what was typed. */
-function wayOutOf(code: ErrorCode, words: readonly string[]): readonly string[] {
-  if (code === 'not_found') return listsFor(words)
+function wayOutOf({ code, message }: AppError, words: readonly string[]): readonly string[] {
+  const kept = KEPT_HERE.exec(message)?.[1]
+  if (code === 'not_found') return kept === undefined ? listsFor(words) : [`souk ${kept.toLowerCase()} list`]
   if (code === 'deferred') return shelvedNext(words)
   const service = serviceIn(words)
   if (service === undefined) return []

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { AppError, invalidField, notFound } from '../core/error.ts'
 import { ADDRESS_SHAPE, toWallet, type Wallet } from '../core/hex.ts'
 import { compact } from '../core/record.ts'
+import { didYouMean } from '../text/text.ts'
 import type { Shaped } from './check.ts'
 import { readJson, shaped, writeJson } from './files.ts'
 import { originOf } from './origin.ts'
@@ -54,8 +55,11 @@ export function getRemote(places: Pick<Places, 'config'>, name: string): Remote 
   const remotes = read(places)
   const remote = Object.hasOwn(remotes, name) ? remotes[name] : undefined
   if (remote) return { name, ...remote }
-  const known = [LOCAL, ...Object.keys(remotes)].join(', ')
-  throw new AppError('not_found', `Remote "${name}" is not known; there are: ${known}.`)
+  const known = [LOCAL, ...Object.keys(remotes)]
+  throw new AppError(
+    'not_found',
+    `Remote "${name}" is not known${didYouMean(name, known)}; there are: ${known.join(', ')}.`,
+  )
 }
 
 /**

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, invalidField } from '../core/error.ts'
 import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toBytes32, toWallet } from '../core/hex.ts'
+import { didYouMean } from '../text/text.ts'
 import type { Shaped } from './check.ts'
 import { damaged, readJson, removeFile, shaped, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
@@ -167,8 +168,9 @@ function load(places: Config, name: string) {
     if (!isOneKey) throw damaged(file, 'it must hold one form of key')
     return { file, content }
   }
-  const known = walletNames(places).join(', ')
-  throw new AppError('not_found', `Wallet "${name}" is not known; ${known ? `there are: ${known}` : 'there is none'}.`)
+  const known = walletNames(places)
+  const all = known.length > 0 ? `there are: ${known.join(', ')}` : 'there is none'
+  throw new AppError('not_found', `Wallet "${name}" is not known${didYouMean(name, known)}; ${all}.`)
 }
 
 async function newKey(): Promise<Hex> {

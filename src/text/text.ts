@@ -249,6 +249,12 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.name
 }
 
+/** ` (did you mean NAME?)`, for behind a sentence; empty where nothing is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  return near === undefined ? '' : ` (did you mean ${near}?)`
+}
+
 /** `saveDir` → `save-dir`. */
 export function kebab(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

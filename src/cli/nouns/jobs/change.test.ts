@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../../../fixtures/kit/remote-market.ts'
+import { openMarketOf, type RemoteMarket } from '../../../../fixtures/kit/remote-market.ts'
 
 /* A buyer and a provider at the command line: reports, deliveries, and what is said of them. */
 
@@ -9,12 +9,7 @@ let shop: RemoteMarket
 let service: string
 let file: string
 beforeAll(async () => {
-  shop = await openRemoteMarket()
-  for (const who of ['ann', 'bob']) {
-    await shop.json(['wallet', 'new', who])
-    await shop.json(['wallet', 'fund', who])
-    await shop.json(['account', 'register', '--role', 'provider', '--as', who])
-  }
+  shop = await openMarketOf('ann', 'bob')
   await shop.json(['wallet', 'new', 'carl'])
   await shop.json(['wallet', 'fund', 'carl'])
   const fields = ['name=Words', 'description=Counts', 'price=0.50', 'fulfillment_type=human']
