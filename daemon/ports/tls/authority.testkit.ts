@@ -103,6 +103,8 @@ export async function openTlsListener({ staple, ...options }: TlsOptions & { rea
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** How often anybody has connected. */
+    connections: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()
