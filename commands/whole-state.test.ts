@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { finderIn } from '../fixtures/kit/layers.ts'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 // @slow whole stores are written and replaced
@@ -52,6 +53,26 @@ describe('souk export --all', () => {
   ])('says what is wrong with %j', async (words, message) => {
     const { code, out, err } = await user.souk('export', ...words)
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)])
+  })
+
+  test('without people is a marketplace of its own, in which nobody of the old one is found', async () => {
+    const copy = join(user.home, 'nobody.ndjson')
+    expect(await user.json('export', '--all', '--anonymise', copy)).toMatchObject({ anonymised: true })
+    const wallet = await user.json('wallet', 'show', 'ann')
+    const { participant_id: id } = await user.json('account', 'show', '--as', 'ann')
+    const folder = join(user.home, '.config/souk')
+    const kept = [
+      readFileSync(join(folder, 'secrets.json'), 'utf8'),
+      readFileSync(join(folder, 'wallets/ann.json'), 'utf8'),
+    ]
+    const keys = kept.join().match(/\bsk_[0-9a-f]{40}|\b0x[0-9a-f]{64}|\bwhsec_[\w+/=]+/g) ?? []
+    const secrets = [wallet.address, id, ...keys]
+    expect(secrets.length).toBeGreaterThan(3)
+    expect(secrets.filter(finderIn(readFileSync(file, 'utf8')))).toEqual(expect.arrayContaining([wallet.address, id]))
+    expect(secrets.filter(finderIn(readFileSync(copy, 'utf8')))).toEqual([])
+    await user.json('import', copy, '--instance', 'nobody')
+    await user.json('up', '--port', '0', '--instance', 'nobody')
+    expect((await user.souk('money', 'audit', '--exit-status', '--instance', 'nobody')).code).toBe(0)
   })
 
   test('makes tables whose cells no spreadsheet runs', async () => {

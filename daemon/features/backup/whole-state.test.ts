@@ -1,10 +1,12 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommerce } from '../../../fixtures/commerce/run.ts'
 import type { Scene } from '../../../fixtures/commerce/scene.ts'
 import { configDefaults } from '../../../fixtures/kit/config.ts'
+import { finderIn } from '../../../fixtures/kit/layers.ts'
 import { callsTo, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Marked, markEverything } from '../../../fixtures/scenarios/private-things.ts'
 import { openStage, type Stage } from '../../../fixtures/scenarios/stage.ts'
@@ -59,11 +61,6 @@ async function imported(text: string | Buffer, { keep = false, dataDir = freshFo
 }
 
 const hashOf = (text: string): string => JSON.parse(text.trimEnd().split('\n').at(-1) ?? '').sha256
-
-/** What somebody finds in a file: words in any case, files as they are and as lines hold them. */
-function found(text: string, secret: string): boolean {
-  return text.toLowerCase().includes(secret.toLowerCase()) || text.includes(Buffer.from(secret).toString('base64'))
-}
 
 async function atDaemon<T>(dataDir: string, act: (calls: ReturnType<typeof callsTo>) => Promise<T>): Promise<T> {
   const daemon = await createDaemon({ ...configDefaults, dataDir })
@@ -133,11 +130,31 @@ describe('an anonymised copy', () => {
     ]
     expect(people.length).toBeGreaterThan(3)
     // The search finds what there is to find.
-    expect(secrets.filter((secret) => found(whole, secret)).length).toBeGreaterThan(people.length * 4)
-    expect(secrets.filter((secret) => found(copy, secret))).toEqual([])
+    expect(secrets.filter(finderIn(whole)).length).toBeGreaterThan(people.length * 4)
+    expect(secrets.filter(finderIn(copy))).toEqual([])
     expect(copy.includes('"installation":null')).toBe(true)
     const { dataDir } = await imported(copy)
     expect(await audited(dataDir)).toEqual([])
+  })
+
+  test.each<[string, (text: string) => Buffer]>([
+    ['as it is', (text) => Buffer.from(text)],
+    ['within a longer file', (text) => Buffer.from(`ab${text}cd`)],
+    ['packed', (text) => gzipSync(`so: ${text.toUpperCase()}`)],
+    ['packed twice', (text) => deflateSync(brotliCompressSync(text))],
+    ['as hex', (text) => Buffer.from(Buffer.from(text).toString('hex'))],
+  ])('is searched for what a file holds %s', (_, pack) => {
+    const secret = 'mark-of-somebody-0123456789'
+    for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+      const text = JSON.stringify({
+        in: 'blobs',
+        row: { data: pack(secret).toString(encoding), other: 'x'.repeat(99) },
+      })
+      expect([encoding, finderIn(text)(secret), finderIn(text)('mark-of-nobody')]).toEqual([encoding, true, false])
+    }
+    const wallet = `0x${'a1'.repeat(20)}`
+    const raw = JSON.stringify({ raw: Buffer.from(`${'00'.repeat(9)}${wallet.slice(2)}`, 'hex').toString('base64') })
+    expect(finderIn(raw)(wallet)).toBe(true)
   })
 
   test('has other names each time, so that two of them say nothing together', async () => {
@@ -336,7 +353,7 @@ test('at any moment of a random history the state moves whole, with books that a
     const { dataDir, sha256 } = await imported(text)
     expect([sha256, hashOf(await exported(dataDir))]).toEqual([hashOf(text), hashOf(text)])
     const people = [...buyers, ...providers].flatMap(({ id, key, wallet }) => [id, key, wallet])
-    expect(people.filter((secret) => found(copy, secret))).toEqual([])
+    expect(people.filter(finderIn(copy))).toEqual([])
     const other = await imported(copy)
     for (const folder of [dataDir, other.dataDir]) await rm(folder, { recursive: true })
     await rm(tarFile)
