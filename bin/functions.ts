@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { firstPartyServices } from '../daemon/features/first-party/index.ts'
 import { houseOrder } from '../daemon/features/first-party/order.ts'
+import { plainName } from '../src/cli/naming/resolve.ts'
 import { isObject } from '../src/core/json.ts'
 import { exampleInput } from '../src/schema/example.ts'
 
@@ -92,11 +93,13 @@ function needsOf(slug: HouseFunction): string {
 
 /** As it is typed: with what the listing asks for, each as its schema has it for an example. */
 function callOf(slug: HouseFunction): string {
-  const { input_schema } = listingOf(slug)
+  const { name, input_schema } = listingOf(slug)
   const words = Object.entries(exampleInput(input_schema) ?? {})
     .filter(([member]) => isRequired(input_schema, member))
     .map(([member, value]) => ` -i ${member}='${typeof value === 'string' ? value : JSON.stringify(value)}'`)
-  return `souk buy ${slug}${words.join('')}`
+  // A listing is bought by its name; where that is not the function's, the name is told.
+  const isNamedSo = plainName(name) === plainName(slug)
+  return `souk buy ${isNamedSo ? slug : `'${name}'`}${words.join('')}`
 }
 
 function section(slug: HouseFunction): string {

@@ -203,3 +203,14 @@ describe('the observed listings', () => {
     }
   })
 })
+
+it('every command of the page of functions names one listing', () => {
+  const plain = (text: string) => text.toLowerCase().replaceAll('_', ' ')
+  const names = slugs.map((slug) => plain(JSON.parse(readFileSync(`fixtures/listings/${slug}.json`, 'utf8')).name))
+  const page = readFileSync('docs/functions.md', 'utf8')
+  const bought = [...page.matchAll(/souk buy (?:'([^']+)'|(\S+))/g)].map(([, name = '', word = '']) =>
+    plain(name || word),
+  )
+  expect(bought).toHaveLength(2 * firstPartyServices.size)
+  expect(bought.filter((name) => names.filter((one) => one === name).length !== 1)).toEqual([])
+})

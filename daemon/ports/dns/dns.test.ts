@@ -1,8 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { encode } from 'dns-packet'
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type NameServer, openNameServer } from './dns.testkit.ts'
 import { openDns } from './dns.ts'
+import { DnsError, readAnswer } from './message.ts'
 
 let names: NameServer
 beforeAll(async () => {
@@ -75,4 +78,44 @@ it('fails, and ends nothing else, for a name server that no route leads to', asy
     const asked = reached.askServer(address, { name: 'site.test', type: 'A' }, { over: 'udp' })
     await expect(asked).rejects.toMatchObject({ failure: 'broken' })
   }
+})
+
+const asked = { id: 7, name: 'site.test', type: 'TXT', recursive: true } as const
+const whole = encode({
+  type: 'response',
+  id: asked.id,
+  questions: [{ name: asked.name, type: asked.type }],
+  answers: [
+    { name: asked.name, type: 'TXT', data: ['v=spf1 -all'] },
+    { name: asked.name, type: 'CAA', data: { flags: 0, tag: 'issue', value: 'ca.test' } },
+    { name: asked.name, type: 'MX', data: { preference: 1, exchange: 'mail.site.test' } },
+  ],
+  authorities: [{ name: asked.name, type: 'NS', data: 'ns.site.test' }],
+})
+
+it('reads any bytes as an answer, as none or as broken, and never more than they hold', () => {
+  const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) })
+  const damaged = fc.array(change, { maxLength: 12 }).map((changes) => {
+    const bytes = Buffer.from(whole)
+    // The identifier stays, so that it is looked at.
+    for (const { at, byte } of changes) if (at > 1) bytes[at] = byte
+    return bytes
+  })
+  const cut = fc.nat(whole.length).map((length) => whole.subarray(0, length))
+  const junk = fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.concat([whole.subarray(0, 2), bytes]))
+  fc.assert(
+    fc.property(fc.oneof(damaged, cut, junk), (bytes) => {
+      try {
+        const { records = [], authority = [] } = readAnswer(bytes, asked) ?? {}
+        for (const { name, type, ttl, value } of [...records, ...authority]) {
+          expect([typeof name, typeof type, typeof ttl, typeof value]).toEqual(['string', 'string', 'number', 'string'])
+          expect(value.length).toBeLessThanOrEqual(4 * 65_536)
+        }
+        expect(records.length).toBeLessThanOrEqual(100)
+      } catch (error) {
+        expect(error).toBeInstanceOf(DnsError)
+      }
+    }),
+    { numRuns: 400 },
+  )
 })

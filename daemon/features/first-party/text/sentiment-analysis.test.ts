@@ -22,7 +22,10 @@ const said = {
     Finally a keyboard without annoying noise.
     A stunning film with a brilliant cast.
     Nothing but praise for this hotel.
-    Not only cheap but also reliable.`,
+    Not only cheap but also reliable.
+    Great, another win for the team!
+    Oh wonderful, my parcel is here already!
+    Just what I needed, thank you so much.`,
   negative: `Terrible service, I waited two hours and nobody came.
     The app crashes every time I open it.
     Do not buy this. Complete waste of money.
@@ -38,7 +41,13 @@ const said = {
     I don’t like the new design.
     It could have been great, but the ending ruined it.
     ugh, another boring meeting 😩
-    Nothing works and nobody helps.`,
+    Nothing works and nobody helps.
+    Yeah, great, another update that breaks everything. Just what I needed.
+    Oh wonderful, more bugs.
+    Great, another crash right before my deadline.
+    Thanks for nothing.
+    How nice of them to lose my luggage.
+    I love waiting two hours for a pizza /s`,
   neutral: `The package was delivered on Tuesday.
     The meeting starts at nine in the main office.
     Water boils at 100 degrees Celsius at sea level.
@@ -77,6 +86,11 @@ test('what strengthens a judgement strengthens the score, what weakens it weaken
   expect(score('The screen is bad, but the sound is good.')).toBeGreaterThan(
     score('The sound is good, but the screen is bad.'),
   )
+})
+
+test('praise that is marked as irony is blame, and is told as that', () => {
+  expect(judge('Oh great, now it crashes.').reasons).toContain('negative: great (ironic)')
+  expect(judge('Oh great, now it works.').reasons).toContain('positive: great')
 })
 
 test('it says what it judged by', () => {

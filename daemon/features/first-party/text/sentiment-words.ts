@@ -238,3 +238,17 @@ function weighted(table: Readonly<Record<string, string>>, sign: 1 | -1): [strin
 
 /** Every judging word with its weight, from -3 to 3. */
 export const judgements: ReadonlyMap<string, number> = new Map([...weighted(positive, 1), ...weighted(negative, -1)])
+
+const praise = 'great|wonderful|fantastic|brilliant|lovely|perfect|nice|awesome|super|amazing|excellent|cool'
+
+/** What marks irony: of a whole text, of a sentence, and of one in a text that also blames something in earnest. */
+export const ironies = {
+  text: /(^|\s)\/s(?=[\s.!]*$)/i,
+  sentence: /\byeah,? right\b|\bthanks for nothing\b|\bslow clap\b|\bso much for\b|🙄/iu,
+  beforeBlame: new RegExp(
+    `^\\W*(?:(?:oh|yeah|wow|well|just|how|so)\\b[\\s,.!…]*)?(?:${praise})\\b[\\s,.!…]+(?:yet |just )?(?:another|more|now)\\b` +
+      `|^\\W*(?:oh|yeah)\\b[\\s,.!…]+(?:${praise})\\b` +
+      '|\\bjust what (?:i|we) (?:needed|wanted|always wanted)\\b|\\bhow (?:nice|kind|thoughtful|lovely) of\\b',
+    'iu',
+  ),
+} as const

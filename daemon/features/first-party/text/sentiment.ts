@@ -1,5 +1,15 @@
 import { englishShare, sentencesOf } from '../service/english.ts'
-import { degrees, judgements, negators, phrases, pictures, removers, suppositions, turns } from './sentiment-words.ts'
+import {
+  degrees,
+  ironies,
+  judgements,
+  negators,
+  phrases,
+  pictures,
+  removers,
+  suppositions,
+  turns,
+} from './sentiment-words.ts'
 
 export const sentiments = ['positive', 'negative', 'neutral', 'mixed'] as const
 export type Sentiment = {
@@ -30,7 +40,7 @@ const NEUTRAL_SCORE = 0.12
 /** Both sides weigh at least this much, and the lesser this share of the greater. */
 const MIXED_WEIGHT = 1.2
 const MIXED_SHARE = 0.4
-/** Word lists do not hear irony. */
+/** Word lists hear irony only where it is marked. */
 const MAX_CONFIDENCE = 0.9
 const MAX_FOREIGN_CONFIDENCE = 0.15
 const MIN_ENGLISH_SHARE = 0.12
@@ -49,7 +59,8 @@ type Token = { readonly word: string; readonly shouted: boolean }
 export function judge(text: string): Sentiment {
   const spoken = sentencesOf(text.replace(/[‘’]/g, "'"))
   const tokens = spoken.map(tokensOf)
-  const findings = [...spoken.flatMap((sentence, at) => findingsOf(sentence, tokens[at] ?? [])), ...picturesOf(text)]
+  const plain = spoken.map((sentence, at) => findingsOf(sentence, tokens[at] ?? []))
+  const findings = [...meantIn(text, spoken, plain), ...picturesOf(text)]
   const weights = findings.map(({ weight }) => weight)
   const [good, bad] = [sumOf(weights, 1), sumOf(weights, -1)]
   const words = tokens.flat().map(({ word }) => word)
@@ -65,6 +76,22 @@ export function judge(text: string): Sentiment {
     confidence: isForeign ? Math.min(confidence, MAX_FOREIGN_CONFIDENCE) : confidence,
     reasons: [...(isForeign ? ['the text does not look like English'] : []), ...reasonsOf(findings)],
   }
+}
+
+/** Praise in a sentence that is marked as irony is blame. */
+function meantIn(text: string, sentences: readonly string[], plain: readonly (readonly Finding[])[]): Finding[] {
+  const complains = plain.flat().some(({ weight }) => weight < 0)
+  const isMarked = ironies.text.test(text)
+  return plain.flatMap((findings, at) => {
+    const sentence = sentences[at] ?? ''
+    const isIrony = isMarked || ironies.sentence.test(sentence) || (complains && ironies.beforeBlame.test(sentence))
+    return isIrony ? findings.map(turned) : findings
+  })
+}
+
+function turned({ words, weight, said }: Finding): Finding {
+  if (weight <= 0) return { words, weight, said }
+  return { words: `${words} (ironic)`, weight: weight * NEGATED, said: said * NEGATED }
 }
 
 function sumOf(weights: readonly number[], sign: 1 | -1): number {
