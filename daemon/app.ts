@@ -16,6 +16,7 @@ import { attentionRoutes } from './features/attention/routes.ts'
 import { auditRoutes } from './features/audit/routes.ts'
 import { backups, openBackups } from './features/backup/archive.ts'
 import { type Storage, storage } from './features/backup/storage.ts'
+import { catalogAdminRoutes } from './features/catalog/admin-routes.ts'
 import { openCatalogOver } from './features/catalog/feed.ts'
 import { listingRoutes } from './features/catalog/listing-routes.ts'
 import { catalogRoutes } from './features/catalog/routes.ts'
@@ -82,6 +83,7 @@ import { reputationRoutes } from './features/reputation/routes.ts'
 import { reputationCollections } from './features/reputation/rows.ts'
 import { earningsRoutes } from './features/sales/earnings.ts'
 import { namedServiceRoutes } from './features/sales/named-routes.ts'
+import { payeeRoutes } from './features/sales/payees.ts'
 import { saleRoutes } from './features/sales/routes.ts'
 import { ofacSdnRefresh } from './features/sanctions/ofac-sdn-refresh.ts'
 import { openCompliance } from './features/sanctions/open.ts'
@@ -210,7 +212,7 @@ const parts = {
   threads: { collections: threadCollections },
   subscriptions: { collections: subscriptionCollections, routes: { ...planRoutes, ...subscriptionRoutes } },
   jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes } },
-  sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes } },
+  sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes } },
   postings: {
     collections: postingCollections,
     routes: { ...postingRoutes, ...bidRoutes },
@@ -222,7 +224,10 @@ const parts = {
   },
   reputation: { collections: reputationCollections, routes: reputationRoutes },
   audit: { routes: auditRoutes },
-  catalog: { routes: { ...catalogRoutes, ...listingRoutes, ...serviceTestRoutes }, open: openCatalogOver },
+  catalog: {
+    routes: { ...catalogRoutes, ...catalogAdminRoutes, ...listingRoutes, ...serviceTestRoutes },
+    open: openCatalogOver,
+  },
   backup: { open: openBackup },
   attention: { routes: attentionRoutes },
   figures: {

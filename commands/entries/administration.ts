@@ -65,6 +65,7 @@ export const administration: readonly EntryRow[] = [
     'end a suspension, and bring back what it took off the market',
     () => import('../admin/participants/unsuspend.ts'),
   ],
+  ['admin payees', 'list who may sell: what was earned, paid, is due and held', () => import('../admin/payees.ts')],
   ['admin payouts', 'list what leaves through the chain, newest first', () => import('../admin/payouts.ts')],
   ['admin platform pause', 'stop all paid activity', () => import('../admin/platform/pause.ts')],
   [
@@ -76,6 +77,11 @@ export const administration: readonly EntryRow[] = [
   ['admin sdn add', 'refuse a wallet that is not on the list', () => import('../admin/sdn/add.ts')],
   ['admin sdn list', 'list the sanctioned wallets', () => import('../admin/sdn/list.ts')],
   ['admin sdn remove', 'clear a wallet that was added by hand', () => import('../admin/sdn/remove.ts')],
+  [
+    'admin services list',
+    'list the listings of everybody, narrowed and sorted by any of their fields',
+    () => import('../admin/services/list.ts'),
+  ],
   [
     'admin threads list',
     'list the conversations of everybody, the last changed first',

@@ -8,12 +8,13 @@ import { rulingsApi } from './sections/admin-jobs.ts'
 import { participantAdminApi } from './sections/admin-participants.ts'
 import { adminLogApi, featuresApi, platformSwitchesApi } from './sections/admin-platform.ts'
 import { requestsApi } from './sections/admin-requests.ts'
+import { catalogAdminApi } from './sections/admin-services.ts'
 import { houseThreadsApi } from './sections/admin-threads.ts'
 import { attentionApi } from './sections/attention.ts'
 import { balanceApi } from './sections/balance.ts'
 import { discoveryApi } from './sections/discovery.ts'
 import { docsApi } from './sections/docs.ts'
-import { earningsApi } from './sections/earnings.ts'
+import { earningsApi, payeesApi } from './sections/earnings.ts'
 import { enginesApi } from './sections/engines.ts'
 import { eventsApi } from './sections/events.ts'
 import { exportApi } from './sections/export.ts'
@@ -49,6 +50,7 @@ import { deliveriesApi, serviceTestApi, webhookAdminApi } from './sections/webho
  */
 export const api = {
   ...catalogApi,
+  ...catalogAdminApi,
   ...namedServicesApi,
   ...maintenancePlanApi,
   ...servicesApi,
@@ -84,6 +86,7 @@ export const api = {
   ...exportApi,
   ...reputationApi,
   ...earningsApi,
+  ...payeesApi,
   ...referralsApi,
   ...deliveriesApi,
   ...healthApi,

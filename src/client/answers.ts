@@ -78,6 +78,8 @@ export const shared: Readonly<Record<string, string>> = {
     '{"id":"#p_","participant_id":"#p_","wallet":"@Address","name":"s","description":"s","type":["=","agent","provider","both"],"verification_tier":["w"],"capabilities":["[","s"],"links":["{","s"],"first_party":"b","created_at":"@Time"}',
   PauseChange: '{"paused":"b","paused_at":["|","@Time","0"],"reason":["|","s","0"],"changed":"b"}',
   PauseState: '{"paused":"b","paused_at":["|","@Time","0"],"reason":["|","s","0"]}',
+  Payee:
+    '{"participant_id":"#p_","name":"s","wallet":"@Address","earned":"@Amount","paid":"@Amount","due":"@Amount","held":"@Amount","waiting":["[","@WaitingMoney"],"next_settlement_at":["|","@Time","0"]}',
   Payout:
     '{"id":"#out_","payout_id":"#out_","kind":["=","refund","settlement","splitter","referral","withdrawal"],"wallet":"@Address","amount":"@Amount","status":["w"],"blocked":"b","reference":{"kind":"s","id":"s"},"attempts":"i","last_error":["|","s","0"],"next_attempt_at":["|","@Time","0"],"transaction":["|","s","0"],"created_at":"@Time","updated_at":"@Time"}',
   Plan: '{"id":"#plan_","plan_id":"#plan_","provider_id":"#p_","provider_name":"s","name":"s","description":"s","price":"@Amount","agent_price":"@Amount","provider_net_price":"@Amount","billing_period":["=","monthly","annual"],"service_ids":["[","#svc_"],"services":["[",{"service_id":"#svc_","name":"s","status":["w"]}],"status":["w"],"subscribers":"i","created_at":"@Time","updated_at":"@Time"}',
@@ -149,6 +151,8 @@ export const shared: Readonly<Record<string, string>> = {
 export const answers = {
   getCatalog:
     '{"total":"i","limit":"i","offset":"i","services":["[","@Listing"],"queried_at":"@Time","referral_hint":"s"}',
+  listAllServices:
+    '{"services":["[","@Listing"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   siteAudit:
     '{"job_id":"#job_","thread_id":"#thr_","status":["w"],"service_id?":"#svc_","result?":"*","deliverables?":["[","*"],"status_url?":"s","amount":"@Amount","subscription_id?":"#sub_","receipt_id":"#rcp_","access_token?":["|","s","0"],"secret_withheld?":"b"}',
   securityPatch:
@@ -252,6 +256,7 @@ export const answers = {
     '{"wallet":"@Address","agent_registry":["|","s","0"],"agent_id":["|","s","0"],"summaries":["[","@FeedbackSummary"],"anchors":["[","@VerdictAnchor"]}',
   getReputation: '"@WalletTrust"',
   getEarnings: '"@ProviderEarnings"',
+  listPayees: '{"payees":["[","@Payee"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   getReferralProgram: '"@ReferralProgram"',
   getReferralCode: '"@ReferralCode"',
   listReferrals: '"@Referrals"',

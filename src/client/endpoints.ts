@@ -4,6 +4,7 @@ import type { Api, EndpointName } from '../api/index.ts'
 /** Method, path and what opens it, of every endpoint. */
 export const endpoints = {
   getCatalog: ['GET', '/v1/services/catalog', 'open'],
+  listAllServices: ['GET', '/dashboard/api/admin/services', 'admin'],
   siteAudit: ['POST', '/v1/services/site-audit', 'paid'],
   securityPatch: ['POST', '/v1/services/security-patch', 'paid'],
   contentWrite: ['POST', '/v1/services/content-write', 'paid'],
@@ -94,6 +95,7 @@ export const endpoints = {
   getEvidence: ['GET', '/v1/reputation/evidence/:root.json', 'open'],
   getReputation: ['GET', '/v1/reputation/:wallet', 'open'],
   getEarnings: ['GET', '/v1/provider/earnings', 'key'],
+  listPayees: ['GET', '/dashboard/api/admin/payees', 'admin'],
   getReferralProgram: ['GET', '/v1/referrals/program', 'open'],
   getReferralCode: ['GET', '/v1/referrals/code', 'key'],
   listReferrals: ['GET', '/v1/referrals', 'key'],

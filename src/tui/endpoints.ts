@@ -3,9 +3,9 @@ import { microOf } from '../text/money.ts'
 import { count, wrap } from '../text/text.ts'
 import { spark } from './parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from './parts/line.ts'
-import { type ScreenColumn, tableLines } from './parts/table.ts'
+import type { ScreenColumn } from './parts/table.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
-import { findingOf, narrowed, sortActions, sortedWords, typedWords } from './shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from './shell/finding.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
@@ -41,6 +41,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
+    columns: titlesOf(columns),
     draw: (area) => endpointLines({ ...view, doors, chosen: chosenIndex(view.ui, ids) }, area),
     actions: {
       ...sortActions(host, 'endpoints', doorFields),
@@ -91,7 +92,7 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const drawer = door === undefined ? [] : [rule(area.width, idOf(door)), ...aboutLines(door, area), blank]
   const height = Math.max(1, area.height - 3 - drawer.length)
   const { doors: rows, chosen } = model
-  const table = tableLines({ columns, rows, chosen, width: area.width, height })
+  const table = listTable(model.ui, { columns, rows, idOf, chosen, width: area.width, height })
   return [rule(area.width, 'Endpoints'), choiceLine(model, area.width), table.head, ...table.body, ...drawer]
 }
 

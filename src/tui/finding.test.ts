@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobsOf } from './jobs/jobs.testkit.ts'
+import { bindings } from './shell/bindings.ts'
 
 const LIST = '/dashboard/api/admin/jobs'
 const SETTLED_MS = 1_000
@@ -73,5 +74,87 @@ describe('a list', () => {
     expect(names()).toEqual(names().toSorted().toReversed())
     await type('/state:failing')
     expect(names()).toEqual(['provider-settlement'])
+  })
+})
+
+describe.each(bindings.find(({ action }) => action === 'sort')?.on ?? [])('the list of %s', (screen) => {
+  const onList = async () => {
+    open = await openOn({ link: market(), screen, columns: 160, rows: 40 })
+    await open.advance(SETTLED_MS)
+    return open
+  }
+
+  it('is sorted, the other way round, and by nothing again', async () => {
+    const { type, text, host } = await onList()
+    await type('s')
+    const [, first = ''] = /by (\S+) ↑/.exec(text()) ?? []
+    expect(host.ui.get().sorts[screen]).toBe(first)
+    await type('r')
+    expect(text()).toContain(`by ${first} ↓`)
+    for (let steps = 0; text().includes(' ↓') || text().includes(' ↑'); steps += 1) {
+      expect(steps).toBeLessThan(20)
+      await type('s')
+    }
+  })
+
+  it('shows what is typed, and what is wrong with it', async () => {
+    const { type, text } = await onList()
+    await type('/colour:red')
+    expect(text()).toContain('/colour:red▏')
+    expect(text()).toContain('! The filter has no field colour: there are ')
+  })
+
+  it('puts a column away and has it back', async () => {
+    const { type, text, host, until } = await onList()
+    const { columns = [] } = host.face.current
+    expect(columns.length).toBeGreaterThan(2)
+    const isShown = (title: string) => new RegExp(`^  \\S.*  +${title}\\b`, 'm').test(text())
+    const title = columns.find(isShown) ?? columns[0] ?? ''
+    const wasShown = isShown(title)
+    for (const away of [[title], []]) {
+      await type(`w${title}`)
+      await type(' ')
+      expect(host.ui.get().putAway[screen]).toEqual(away)
+      await type('\u001B')
+      await until(() => host.ui.get().picker === undefined && text().includes(' 1 Overview'))
+      await until(() => isShown(title) === (wasShown && away.length === 0))
+    }
+  })
+
+  it('has its rows marked, and their ids are taken together', async () => {
+    const { type, text, copied, host } = await onList()
+    const { ids } = host.face.current
+    if (ids.length === 0) return
+    await type('*')
+    expect(host.ui.get().marked[screen]).toEqual(ids)
+    expect(text()).toMatch(/^.\*/m)
+    await type('y')
+    expect(copied.at(-1)).toBe(ids.join('\n'))
+  })
+})
+
+describe('money', () => {
+  it('is asked for by the fields of its view, and who is paid is a view', async () => {
+    const link = market()
+    open = await openOn({ link, screen: 'money', columns: 160, rows: 40 })
+    const { type, advance, text } = open
+    const last = (path: string) => link.calls.findLast((call) => call.path === `/dashboard/api/admin/${path}`)?.query
+    await type('/amount:>1 !esc\r')
+    await type('s')
+    await advance(SETTLED_MS)
+    expect(last('holds')).toMatchObject({ filter: 'amount:>1 !esc', sort: 'account' })
+    await type('\u001B')
+    await advance(SETTLED_MS)
+    await type('v')
+    expect(text()).not.toContain('by account')
+    await type('/status:confirmed\r')
+    await advance(SETTLED_MS)
+    expect(last('payouts')).toMatchObject({ filter: 'status:confirmed' })
+    await type('\u001B')
+    await type('vv')
+    await advance(SETTLED_MS)
+    expect(text()).toContain('─ Payees ─')
+    expect(text()).toMatch(/PAYEE +PAID +DUE +HELD/)
+    expect(text()).toMatch(/Pixelforge +\$340\.90 +\$61\.20 +\$26\.25 .*in review, scheduled +59m/)
   })
 })

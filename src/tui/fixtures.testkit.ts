@@ -226,11 +226,29 @@ export const series: WireAnswer<Api['getSeries']> = {
   })),
 }
 
+/** A seller with something paid, something due, and something that its buyer has to say about. */
+export const payee: WireAnswer<Api['listPayees']>['payees'][number] = {
+  participant_id: 'p_0000000000000001',
+  name: 'Pixelforge',
+  wallet: `0x${'cd'.repeat(20)}`,
+  earned: '402.10',
+  paid: '340.90',
+  due: '61.20',
+  held: '26.25',
+  waiting: [
+    { reason: 'in_review', amount_usd: 26.25, sales: 1, until: iso(-48 * HOUR) },
+    { reason: 'scheduled', amount_usd: 61.2, sales: 0, until: iso(-HOUR) },
+  ],
+  next_settlement_at: iso(-HOUR),
+}
+
 /** An instance with five crons, one failing and one stale, and four endpoints. */
 export function market(more: Record<string, unknown> = {}, place?: Place): FakeLink {
   const answers = {
     'GET /health': health,
     'GET /v1/services/catalog': { ...known.catalog, total: 42 },
+    'GET /dashboard/api/admin/services': { services: known.catalog.services, total: 42, ...page },
+    'GET /dashboard/api/admin/payees': { payees: [payee], total: 1, ...page },
     'GET /dashboard/api/admin/attention': attention,
     'GET /dashboard/api/admin/river': river,
     'GET /dashboard/api/admin/series': series,

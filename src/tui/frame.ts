@@ -94,6 +94,11 @@ const pickerHints = {
     { key: '↑↓', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
+  columns: [
+    { key: 'enter', word: 'shows it or not' },
+    { key: '↑↓', word: 'choose' },
+    { key: 'esc', word: 'close' },
+  ],
   help: [
     { key: 'type', word: 'to search' },
     { key: '↑↓', word: 'choose' },
@@ -189,10 +194,11 @@ function boxed({ title, content, width, indent }: Box): Line[] {
 export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
   const content = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, area.height - 2) })
-  const title = picker.kind === 'palette' ? 'Go or do' : 'Keys'
+  const title = titles[picker.kind]
   return boxed({ title, content, width, indent: Math.floor((area.width - width) / 2) })
 }
 
+const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns' } as const
 const PICKER_COLUMNS_MAX = 96
 
 const HELP_COLUMNS = { group: 6, keys: 11 } as const

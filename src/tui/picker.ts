@@ -8,6 +8,7 @@ import { ask, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
 import type { CommandLine, LineWord } from './shell/command-line.ts'
 import { commandDialog, commandIn, type Named, shownOn, whyNot } from './shell/commands.ts'
+import { isPutAway, turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
 import type { Host, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker } from './shell/ui.ts'
@@ -40,6 +41,20 @@ export function helpPicks(where: Where, typed: string): readonly Pick[] {
       key: keysLabel(binding),
       does: 'key',
       text: binding.keys[0],
+    }))
+}
+
+/** The columns of the list in sight, and which of them are shown. */
+export function columnPicks(host: Host, typed: string): readonly Pick[] {
+  const { columns = [] } = host.face.current
+  return columns
+    .filter((title) => title.toLowerCase().includes(typed.toLowerCase()))
+    .map((title) => ({
+      words: title,
+      summary: isPutAway(host.ui.get(), title) ? 'put away' : 'shown where there is room',
+      key: isPutAway(host.ui.get(), title) ? '–' : '✓',
+      does: 'do',
+      act: () => turnColumn(host, title),
     }))
 }
 
@@ -144,7 +159,7 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
   const room = Math.max(1, area.height - 2)
   const at = Math.min(picker.at, picks.length - 1)
   const from = Math.max(0, Math.min(at - Math.floor(room / 2), picks.length - room))
-  const sign = picker.kind === 'palette' ? ':' : '?'
+  const sign = signs[picker.kind]
   const typed: Line = [
     accent(` ${sign}`),
     picker.text,
@@ -168,9 +183,16 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
   return [typed, blank, ...rows, ...none]
 }
 
+const signs = { palette: ':', help: '?', columns: '' } as const
+
 const placeholders = {
   palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
   help: '  type to search',
+  columns: '  type to search',
 } as const
 
-const noneWords = { palette: '  no command goes on like that', help: '  no key does that here' } as const
+const noneWords = {
+  palette: '  no command goes on like that',
+  help: '  no key does that here',
+  columns: '  there is no such column',
+} as const

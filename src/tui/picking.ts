@@ -1,6 +1,6 @@
 import type { Outcome } from '../client/link.ts'
 import { type Key, typed } from './parts/keys.ts'
-import { helpPicks, type Pick, palettePicks } from './picker.ts'
+import { columnPicks, helpPicks, type Pick, palettePicks } from './picker.ts'
 import type { LineWord } from './shell/command-line.ts'
 import { ONCE_MS } from './shell/query.ts'
 import type { Host } from './shell/screen.ts'
@@ -27,6 +27,7 @@ export function nextWordsName(picker: Picker | undefined): string {
 export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
+  if (picker.kind === 'columns') return columnPicks(host, picker.text)
   const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []
   return palettePicks({ host, typed: picker.text, next })
 }
@@ -39,7 +40,8 @@ type PickerStep =
   | { readonly to: 'key'; readonly key: Key }
 
 /** One key in the help or the palette. */
-export function pickerKey(host: Host, picker: Picker, key: Key): PickerStep {
+export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep {
+  const key = pressed === 'space' && picker.kind === 'columns' ? 'enter' : pressed
   const out = wayOut(host, picker, key)
   if (out !== undefined) return out
   if (key === 'enter' || key === 'tab') return picked(host, picker, key)
@@ -72,7 +74,15 @@ function moved(host: Host, picker: Picker, by: number): Picker {
   return { ...picker, at: Math.max(0, Math.min(picker.at + by, most)) }
 }
 
+/** More than one may be meant: it stays open. */
+function turned(host: Host, picker: Picker): PickerStep {
+  const chosen = picksOf(host, picker)[picker.at]
+  if (chosen?.does === 'do') chosen.act()
+  return { to: 'stay', picker }
+}
+
 function picked(host: Host, picker: Picker, key: Key): PickerStep {
+  if (picker.kind === 'columns') return turned(host, picker)
   const picks = picksOf(host, picker)
   const chosen = picks[picker.at]
   // Nothing is looked for yet: the keys are only read.

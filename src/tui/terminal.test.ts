@@ -155,7 +155,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       const { services } = await json('services', 'list', '--search', 'qr')
       const { id, name, agent_price, provider_net_price } = services[0]
       await terminal.type('/qr')
-      await terminal.see(/1 of 1 +sort: best first/)
+      await terminal.see(/\/qr▏ +1 of 1/)
       await terminal.press('Enter')
       await terminal.see(`▌ ${id}  ${name}`)
       await terminal.see(`buyer pays ${agent_price.fixed}   provider gets ${provider_net_price.fixed}`)

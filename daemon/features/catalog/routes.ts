@@ -30,7 +30,7 @@ const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: pa
     total,
     limit: query.limit,
     offset: query.offset,
-    services: await Promise.all(rows.map((row) => view(call, row, { detail: false }))),
+    services: await Promise.all(rows.map((row) => viewOf(call, row, { detail: false }))),
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
@@ -59,7 +59,7 @@ async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...other
     total: own.length,
     limit,
     offset,
-    services: await Promise.all(shown.map((row) => view(call, row, { detail: false }))),
+    services: await Promise.all(shown.map((row) => viewOf(call, row, { detail: false }))),
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
@@ -79,7 +79,12 @@ function catalogQuery({ min_price, max_price, min_reputation, sort, mine: _, ...
   })
 }
 
-async function view({ ctx, now }: Pick<Call, 'ctx' | 'now'>, service: ServiceRow, options: { detail: boolean }) {
+/** A listing as it is shown, with what is known of its provider. */
+export async function viewOf(
+  { ctx, now }: Pick<Call, 'ctx' | 'now'>,
+  service: ServiceRow,
+  options: { detail: boolean },
+) {
   const provider = await ctx.store.table(participants).get(service.provider_id)
   if (!provider) throw new Error(`listing ${service.id} has no provider`)
   return listingView(ctx.store, { service, provider, now, baseUrl: ctx.baseUrl() }, options)
@@ -88,7 +93,7 @@ async function view({ ctx, now }: Pick<Call, 'ctx' | 'now'>, service: ServiceRow
 const getService: FreeHandler<typeof servicesApi.getService> = async ({ params }, call) => {
   const row = await call.ctx.store.table(services).get(params.id)
   if (!row || row.status === 'deleted') throw notFound('The service')
-  return view(call, row, { detail: true })
+  return viewOf(call, row, { detail: true })
 }
 
 export const catalogRoutes: FreeHandlers<typeof catalogApi & typeof servicesApi> = { getCatalog, getService }

@@ -6,6 +6,8 @@ import type { Person } from '../../../fixtures/market/people.ts'
 import * as lists from '../../../src/api/endpoint/list-fields.ts'
 import { api, endpointNames } from '../../../src/api/index.ts'
 import { exampleOf, type ListFields, sortWords } from '../../../src/core/filter.ts'
+import { amountOf } from '../../../src/core/money.ts'
+import { account } from '../ledger/legs.ts'
 
 const JOBS = '/dashboard/api/admin/jobs'
 
@@ -42,9 +44,20 @@ const searchable = endpointNames.flatMap((name) => {
   return fields === undefined ? [] : [{ path, fields }]
 })
 
-test('lists of jobs, threads, people, money, messages and acts can be searched', () => {
+test('lists of jobs, threads, people, listings, money, messages and acts can be searched', () => {
   expect(searchable.map(({ path }) => path.split('/').at(-1)).toSorted()).toEqual(
-    ['holds', 'jobs', 'log', 'participants', 'payouts', 'threads', 'verification', 'webhooks'].toSorted(),
+    [
+      'holds',
+      'jobs',
+      'log',
+      'participants',
+      'payees',
+      'payouts',
+      'services',
+      'threads',
+      'verification',
+      'webhooks',
+    ].toSorted(),
   )
 })
 
@@ -113,4 +126,25 @@ test('who looks through conversations is written down with what was looked for',
   await ask('/dashboard/api/admin/threads', { filter: 'age:<1h', sort: 'age' })
   const { body } = await ask('/dashboard/api/admin/log', { filter: 'act:thread.list', limit: '1' })
   expect(body.acts).toMatchObject([{ act: 'thread.list', detail: { filter: 'age:<1h', sort: 'age' } }])
+})
+
+type Payee = { participant_id: string; due: string; paid: string; earned: string; held: string }
+
+test('every seller is a payee once: what is due to it is what its account holds, and with what was paid all it earned', async () => {
+  await jobIn(escrow, { status: 'verified', buyer: ann })
+  await escrow.monitor()
+  const { payees } = (await ask('/dashboard/api/admin/payees', { limit: '100', sort: '-due' })).body
+  const { body } = await ask('/dashboard/api/admin/participants', { limit: '100', filter: 'type:provider,both' })
+  expect(payees.length).toBeGreaterThan(0)
+  expect(payees.some(({ earned }: Payee) => amountOf(earned) > 0n)).toBe(true)
+  expect(payees.some(({ held }: Payee) => amountOf(held) > 0n)).toBe(true)
+  const dues = []
+  for (const { participant_id: id, due, paid, earned } of payees as Payee[]) {
+    expect(body.participants.map((one: { id: string }) => one.id)).toContain(id)
+    expect(amountOf(due)).toBe(await escrow.booked(account.provider(id)))
+    expect(amountOf(earned)).toBe(amountOf(due) + amountOf(paid))
+    dues.push(amountOf(due))
+  }
+  expect(dues).toEqual(dues.toSorted((a, b) => Number(b - a)))
+  expect(new Set(payees.map(({ participant_id: id }: Payee) => id)).size).toBe(payees.length)
 })

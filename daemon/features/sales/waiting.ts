@@ -55,6 +55,11 @@ export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: Asked): Pr
   }
 }
 
+/** What is earned and not yet at the wallet, whatever keeps it from there. */
+export async function pendingOf(t: ReadTx, asked: Asked): Promise<Usdc> {
+  return sumOf(await dueGroups(t, asked))
+}
+
 function sumOf(groups: readonly Group[]): Usdc {
   return usdc(groups.reduce((sum, { amount }) => sum + amount, 0n))
 }

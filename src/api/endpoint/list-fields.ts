@@ -4,6 +4,7 @@ import { jobStatuses, paymentMethods } from '../../model/job.ts'
 import { heldKinds } from '../../model/ledger.ts'
 import { participantTypes, tiers } from '../../model/participant.ts'
 import { payoutKinds, payoutStates } from '../../model/payout.ts'
+import { fulfillmentTypes, serviceTypes, webhookStatuses } from '../../model/service.ts'
 import { threadStatuses } from '../../model/thread.ts'
 import { attemptStatuses } from '../../model/verification.ts'
 
@@ -11,6 +12,7 @@ import { attemptStatuses } from '../../model/verification.ts'
 
 const text = { kind: 'text' } as const
 const money = { kind: 'money' } as const
+const count = { kind: 'count' } as const
 const age = { kind: 'age' } as const
 const flag = { kind: 'flag' } as const
 const oneOf = (choices: readonly string[]) => ({ kind: 'choice', choices }) as const
@@ -41,6 +43,32 @@ export const threadFields = {
   provider: text,
   amount: money,
   age,
+} as const satisfies ListFields
+
+/** `price`: what the buyer pays; `reputation`: of its provider, 0 to 100; `hook`: how its endpoint answers. */
+export const serviceFields = {
+  id: text,
+  name: text,
+  provider: text,
+  category: text,
+  tag: text,
+  kind: oneOf(fulfillmentTypes),
+  type: oneOf(serviceTypes),
+  price: money,
+  reputation: count,
+  verified: flag,
+  hook: oneOf(webhookStatuses),
+  age,
+} as const satisfies ListFields
+
+/** `due`: earned and not yet at the wallet; `paid`: arrived there. */
+export const payeeFields = {
+  id: text,
+  name: text,
+  wallet: text,
+  due: money,
+  paid: money,
+  earned: money,
 } as const satisfies ListFields
 
 export const participantFields = {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { UsdNumber } from '../../core/codecs.ts'
+import { Address, Amount, UsdNumber } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, key } from '../endpoint/define.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { payeeFields } from '../endpoint/list-fields.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 
 /** Where the money of a sale stands on its way to the provider's wallet. */
 export const settlementStatuses = ['pending', 'processing', 'settled', 'blocked'] as const
@@ -74,5 +76,36 @@ export const earningsApi = {
     ),
     errors: ['unauthorized'],
     summary: 'provider earnings summary',
+  }),
+}
+
+/** A provider by what it is owed; earned is paid and due. */
+const Payee = z
+  .strictObject({
+    participant_id: idOf('participant'),
+    name: z.string(),
+    wallet: Address,
+    earned: Amount.meta({ description: 'of all its sales whose escrow went to it' }),
+    paid: Amount.meta({ description: 'arrived at the wallet' }),
+    due: Amount.meta({ description: 'earned, and not yet at the wallet' }),
+    held: Amount.meta({ description: 'its part of what waits in escrow' }),
+    waiting: z.array(WaitingMoney).meta({ description: 'why it is held or due' }),
+    next_settlement_at: Time.nullable().meta({ description: 'null while nothing goes to the wallet by itself' }),
+  })
+  .meta({ id: 'Payee' })
+
+export const payeesApi = {
+  listPayees: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/payees',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    query: z.strictObject({ ...listQuery(payeeFields), ...pageQuery }),
+    reply: json(
+      z.strictObject({ payees: z.array(Payee), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'who may sell: what was earned, paid, is due and held, and when the next payment goes',
   }),
 }

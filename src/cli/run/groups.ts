@@ -40,6 +40,7 @@ export const groups: readonly Group[] = [
   },
   { name: 'admin participants', heading: 'Administration', summary: 'everybody: tiers and suspensions' },
   { name: 'admin sdn', heading: 'Administration', summary: 'sanctioned wallets, by list and by hand' },
+  { name: 'admin services', heading: 'Administration', summary: 'all listings' },
   { name: 'admin threads', heading: 'Administration', summary: 'all conversations, and answers of the house' },
   { name: 'admin verification', heading: 'Administration', summary: 'attempts to have an identity verified' },
   { name: 'admin webhooks', heading: 'Administration', summary: 'what was sent to endpoints of everybody' },

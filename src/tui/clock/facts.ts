@@ -35,12 +35,14 @@ function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnsw
   }
 }
 
+export const dueKinds = ['cron', 'hold', 'payout'] as const
+
 /** Something that happens by itself at a time. */
 export type DueFacts = {
   readonly id: string
   /** Business time. */
   readonly at: number
-  readonly kind: 'cron' | 'hold' | 'payout'
+  readonly kind: (typeof dueKinds)[number]
   readonly what: string
   readonly whose: string
   /** Like `$0.525`; empty where no money moves. */

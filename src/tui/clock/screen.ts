@@ -1,17 +1,20 @@
+import type { Facts } from '../../core/filter.ts'
+import { microOf } from '../../text/money.ts'
 import { count, dateTime, shortSpan, span } from '../../text/text.ts'
 import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, passes } from '../shell/ui.ts'
+import { chosenIndex } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { freezeDialog, moveDialog } from './dialogs.ts'
-import { type ClockFacts, type Due, type DueFacts, dueCrons, fetchClockFacts, fetchDue } from './facts.ts'
+import { type ClockFacts, type Due, type DueFacts, dueCrons, dueKinds, fetchClockFacts, fetchDue } from './facts.ts'
 
 /** A hook: business time, and what falls due in it next. */
 export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
@@ -19,18 +22,35 @@ export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']
   const clock = useQuery(fetchClockFacts(link), { name: 'clock facts', every: refreshMs })
   const crons = useQuery(fetchCrons(link), { name: 'crons', every: refreshMs })
   const due = useQuery(fetchDue(link), { name: 'due', every: SLOW_EVERY_MS })
-  const filter = view.ui.filters.clock ?? ''
-  const rows = [...(due.value?.rows ?? []), ...dueCrons(crons.value?.crons ?? [])]
-    .filter(({ kind, what, whose, id }) => passes(filter, `${kind} ${what} ${whose} ${id}`))
-    .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1))
+  const finding = findingOf(view.ui, 'clock', dueFields)
+  const all = [...(due.value?.rows ?? []), ...dueCrons(crons.value?.crons ?? [])]
+  const rows = narrowed(
+    all.toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)),
+    finding,
+    { fields: dueFields, factsOf, now: view.now },
+  )
   const ids = rows.map(({ id }) => id)
   const model: Model = { clock, due, rows, chosen: chosenIndex(view.ui, ids), view }
   const onClock = (specOf: (host: Host, clock: ClockFacts) => DialogSpec) => () => change(host, clock, specOf)
   return {
     ids,
+    problem: finding.problem,
+    columns: titlesOf(columnsOf(view.now)),
     draw: (area) => clockLines(model, area),
-    actions: { add: onClock(moveDialog), pauseCron: onClock(freezeDialog) },
+    actions: { ...sortActions(host, 'clock', dueFields), add: onClock(moveDialog), pauseCron: onClock(freezeDialog) },
   }
+}
+
+const dueFields = {
+  kind: { kind: 'choice', choices: dueKinds },
+  what: { kind: 'text' },
+  whose: { kind: 'text' },
+  amount: { kind: 'money' },
+  id: { kind: 'text' },
+} as const
+
+function factsOf({ kind, what, whose, amount, id }: DueFacts): Facts<typeof dueFields> {
+  return { kind, what, whose, amount: microOf(amount) ?? null, id }
 }
 
 function change(host: Host, { value }: Query<ClockFacts>, specOf: (host: Host, clock: ClockFacts) => DialogSpec): void {
@@ -60,7 +80,8 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
     if (due.value === undefined) return [...above, ...waitingLines(due, width)]
     return [...above, [dim(view.ui.filters.clock ? ' nothing matches' : ' nothing falls due by itself')]]
   }
-  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: height - above.length - 1 })
+  const list = { columns: columnsOf(now), rows, idOf: ({ id }: DueFacts) => id, chosen }
+  const table = listTable(view.ui, { ...list, width, height: height - above.length - 1 })
   return [...above, table.head, ...table.body]
 }
 
@@ -96,10 +117,11 @@ function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }
 }
 
 function dueRule({ rows, due, view: { ui } }: Model, width: number): Line {
-  const filter = ui.filters.clock ?? ''
   const unseen = due.value?.unseen ?? 0
   const note: Line = [
-    ...(ui.typing || filter !== '' ? [`/${filter}${ui.typing ? '▏' : ''}  `] : []),
+    typedWords(ui, 'clock'),
+    '  ',
+    ...sortedWords(ui, 'clock'),
     ...(unseen > 0 ? [warn(`${count(unseen)} held amounts more are not in it`)] : []),
   ]
   return rule(width, `Falls due next ${count(rows.length)}`, note)

@@ -34,6 +34,7 @@ const undecided: Problem = { kind: 'failed', sentence: 'It needs a decision.', f
 export function attemptDialog(host: Host, { id, participant, operator }: AttemptFacts): DialogSpec {
   return {
     title: 'DECIDE AN IDENTITY CHECK',
+    about: `${id}  ${participant}`,
     facts: () => [
       ...targetFacts(host),
       ['', ''],

@@ -1,10 +1,12 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { verificationFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
+import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-const ATTEMPTS = 50
+export const ATTEMPTS_PAGE = 50
 
 type Attempt = WireAnswer<Api['listVerifications']>['attempts'][number]
 
@@ -24,15 +26,18 @@ export type Attempts = { readonly attempts: readonly AttemptFacts[]; readonly to
 /** Those that wait for somebody first. */
 const order: readonly Attempt['status'][] = ['vendor_pending', 'pending_consent', 'approved', 'rejected', 'expired']
 
-export const fetchAttempts = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'listVerifications', asked: { query: { limit: String(ATTEMPTS) }, signal } },
-    ({ attempts, total }): Attempts => ({
-      attempts: attempts.map(readAttempt).toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
-      total,
-    }),
-  )
+export const fetchAttempts =
+  (link: Link, { page, asked }: ListPage<typeof verificationFields>) =>
+  (signal: AbortSignal) =>
+    ask(
+      link,
+      { name: 'listVerifications', asked: { query: { ...pageOf(page, ATTEMPTS_PAGE), ...asked }, signal } },
+      ({ attempts, total }): Attempts => {
+        const rows = attempts.map(readAttempt)
+        const byNeed = () => rows.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+        return { attempts: asked.sort === undefined ? byNeed() : rows, total }
+      },
+    )
 
 function readAttempt(one: Attempt): AttemptFacts {
   return {

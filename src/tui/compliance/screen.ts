@@ -1,20 +1,31 @@
+import { verificationFields } from '../../api/endpoint/list-fields.ts'
 import { count, shortSpan } from '../../text/text.ts'
 import { cronOf, runDialog } from '../crons/dialogs.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { bar } from '../parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, strong, warn } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
+import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords, useListQuery } from '../shell/finding.ts'
+import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
+import { pageActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { attemptDialog, walletDialog } from './dialogs.ts'
-import { type AttemptFacts, type Attempts, fetchAttempts, fetchSanctions, type SanctionFacts } from './facts.ts'
+import {
+  ATTEMPTS_PAGE,
+  type AttemptFacts,
+  type Attempts,
+  fetchAttempts,
+  fetchSanctions,
+  type SanctionFacts,
+} from './facts.ts'
 
 const PANES_FROM = 80
 const BAR_COLUMNS = 14
@@ -22,7 +33,12 @@ const COUNT_COLUMNS = 6
 
 /** A hook: whom the marketplace refuses, what its gate refused, and who wants to be checked. */
 export function useCompliance(host: Host, view: View): ReturnType<Screen['use']> {
-  const attempts = useQuery(fetchAttempts(host.link), { name: 'attempts', every: SLOW_EVERY_MS })
+  const finding = findingOf(view.ui, 'compliance', verificationFields)
+  const which = { page: view.ui.pages.compliance ?? 0, asked: useListQuery(host, finding, verificationFields) }
+  const attempts = useQuery(fetchAttempts(host.link, which), {
+    name: `attempts ${JSON.stringify(which)}`,
+    every: SLOW_EVERY_MS,
+  })
   const sanctions = useQuery(fetchSanctions(host.link), { name: 'sanctions', every: SLOW_EVERY_MS })
   const now = businessNow(useClock(host), view.now)
   const rows = attempts.value?.attempts ?? []
@@ -30,9 +46,13 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
   const model: Model = { attempts, sanctions, rows, chosen: chosenIndex(view.ui, ids), now, view }
   return {
     ids,
+    problem: finding.problem,
+    columns: titlesOf(columnsOf(now)),
     draw: (area) => complianceLines(model, area),
     actions: {
-      decide: () => decide(host, rows[chosenIndex(host.ui.get(), ids)]),
+      ...pageActions(host, attempts.value?.total ?? 0, ATTEMPTS_PAGE),
+      ...sortActions(host, 'compliance', verificationFields),
+      decide: () => decide(host, rows),
       runCron() {
         const cron = cronOf(host, 'ofac-sdn-refresh')
         if (cron) ask(host, runDialog(host, cron))
@@ -43,10 +63,16 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
   }
 }
 
-function decide(host: Host, attempt: AttemptFacts | undefined): void {
-  if (attempt === undefined) refuse(host, 'Nobody asks to be checked.')
-  else if (attempt.status === 'vendor_pending') ask(host, attemptDialog(host, attempt))
-  else refuse(host, `${attempt.id} is ${attempt.status}: only what waits for the vendor is decided here.`)
+function decide(host: Host, attempts: readonly AttemptFacts[]): void {
+  const rows = meant(host.ui.get(), attempts, ({ id }) => id)
+  const other = rows.find(({ status }) => status !== 'vendor_pending')
+  if (rows.length === 0) refuse(host, 'Nobody asks to be checked.')
+  else if (other) refuse(host, `${other.id} is ${other.status}: only what waits for the vendor is decided here.`)
+  else
+    askAll(
+      host,
+      rows.map((attempt) => attemptDialog(host, attempt)),
+    )
 }
 
 type Model = {
@@ -116,14 +142,19 @@ function countLines(title: string, counts: readonly (readonly [name: string, cou
   ]
 }
 
-function attemptLines({ attempts, rows, chosen, now }: Model, { width, height }: ScreenArea): Line[] {
+function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { width, height }: ScreenArea): Line[] {
   const { value } = attempts
-  if (value === undefined) return [rule(width, 'Identity checks'), ...waitingLines(attempts, width)]
+  const found: Line = [typedWords(ui, 'compliance').trimStart(), '  ', ...sortedWords(ui, 'compliance')]
+  if (value === undefined) return [rule(width, 'Identity checks', found), ...waitingLines(attempts, width)]
   const open = rows.filter(({ status }) => status === 'vendor_pending' || status === 'pending_consent').length
-  const head = rule(width, `Identity checks ${count(value.total)}`, [dim(`${count(open)} under way`)])
-  if (rows.length === 0) return [head, [dim(' nobody has asked to be checked')]]
+  const slice = { offset: (ui.pages.compliance ?? 0) * ATTEMPTS_PAGE, rows: rows.length, total: value.total }
+  const counted = slice.rows === slice.total ? `${count(open)} under way` : sliceWords(slice)
+  const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(counted)])
+  if (rows.length === 0)
+    return [head, [dim(ui.filters.compliance ? ' nothing matches: esc clears it' : ' nobody has asked to be checked')]]
   const why = rows[chosen]?.reason ?? ''
-  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: Math.max(1, height - 3) })
+  const list = { columns: columnsOf(now), rows, idOf: ({ id }: AttemptFacts) => id, chosen }
+  const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
 

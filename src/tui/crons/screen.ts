@@ -1,7 +1,7 @@
 import type { Facts } from '../../core/filter.ts'
 import { clip, clockTime, shortSpan, span, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
 import {
   byUrgency,
   type CronFacts,
@@ -11,7 +11,7 @@ import {
   cronWord,
   runStrip,
 } from '../shell/cron-facts.ts'
-import { findingOf, narrowed, sortActions, sortedWords } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -46,7 +46,8 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
     ui: view.ui,
   }
   const actions = { ...sortActions(host, 'crons', cronFields), ...actionsOn(host, crons) }
-  return { ids, problem: finding.problem, draw: (area) => cronLines(model, area), actions }
+  const columns = titlesOf(columnsOf(model))
+  return { ids, problem: finding.problem, columns, draw: (area) => cronLines(model, area), actions }
 }
 
 const cronFields = {
@@ -120,8 +121,8 @@ export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   const room = area.height - top.length - 2 - drawerLines.length
   const height = Math.min(Math.max(1, model.crons.length), Math.max(1, room))
   const { chosen, crons: rows, ui } = model
-  const isMarked = ({ name }: CronFacts) => ui.marked.crons?.includes(name) ?? false
-  const table = tableLines({ columns: columnsOf(model), rows, isMarked, chosen, width: area.width, height })
+  const idOf = ({ name }: CronFacts) => name
+  const table = listTable(ui, { columns: columnsOf(model), rows, idOf, chosen, width: area.width, height })
   return [rule(area.width, `Crons ${model.total}`), ...top, table.head, ...table.body, ...drawerLines]
 }
 

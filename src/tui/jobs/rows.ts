@@ -1,8 +1,7 @@
 import type { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import type { SortWord } from '../../core/filter.ts'
 import type { rulings } from '../../model/job.ts'
-import type { ListQueryAsked } from '../shell/finding.ts'
+import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
 import { type JobDetail, type JobOnScreen, readBundle, readJob, readWhole } from './facts.ts'
@@ -27,19 +26,13 @@ export type Jobs = {
   readonly among: string
 }
 
-export type Which = {
-  readonly view: JobView
-  readonly page: number
-  readonly admin: boolean
-  readonly asked: ListQueryAsked<JobSort>
-}
-type JobSort = SortWord<typeof jobFields>
+export type Which = ListPage<typeof jobFields> & { readonly view: JobView; readonly admin: boolean }
 
 /** One page of a view, the newest first unless sorted; everybody's jobs, or one's own without the admin credential. */
 export const fetchJobs =
   (link: Link, { view, page, admin, asked }: Which) =>
   (signal: AbortSignal): Promise<Outcome<Jobs>> => {
-    const query = { limit: String(JOBS_PAGE), offset: String(page * JOBS_PAGE) }
+    const query = pageOf(page, JOBS_PAGE)
     if (!admin) {
       return ask(link, { name: 'listJobs', asked: { query, signal } }, ({ jobs, total }) => ({
         jobs: jobs.map(readJob).filter((job) => isIn(view, job)),

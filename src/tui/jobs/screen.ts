@@ -6,9 +6,18 @@ import { shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { findingOf, narrowed, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
+import {
+  findingOf,
+  listTable,
+  narrowed,
+  sortActions,
+  sortedWords,
+  titlesOf,
+  typedWords,
+  useListQuery,
+} from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
@@ -46,6 +55,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
+    columns: titlesOf(columnsOf(now)),
     draw: (at) => jobLines(model, at),
     actions: {
       ...pageActions(host, listed.value?.total ?? 0, JOBS_PAGE),
@@ -160,10 +170,9 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
   if (job === undefined) return [...head, blank, [dim(' no such job')]]
   const room = area.height - 3
-  const marks = new Set(view.ui.marked.jobs ?? [])
-  const isMarked = ({ id }: JobOnScreen) => marks.has(id)
+  const list = { columns: columnsOf(now), rows, idOf: ({ id }: JobOnScreen) => id, chosen, width }
   if (side > 0) {
-    const table = tableLines({ columns: columnsOf(now), rows, isMarked, chosen, width, height: room })
+    const table = listTable(view.ui, { ...list, height: room })
     const right = drawerLines(job, model, {
       width: side,
       height: area.height,
@@ -177,7 +186,7 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   }
   const drawer = drawerLines(job, model, { width, height: Math.ceil(room / LIST_SHARE), tabs })
   const height = Math.min(rows.length, room - drawer.length)
-  const table = tableLines({ columns: columnsOf(now), rows, isMarked, chosen, width, height })
+  const table = listTable(view.ui, { ...list, height })
   return [...head, table.head, ...table.body, ...drawer]
 }
 

@@ -3,12 +3,14 @@ import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { clockTime, count, padEnd, shortAddress, wrap } from '../../text/text.ts'
 import { accent, bad, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
+import { listTable, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { ask } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { ScreenArea } from '../shell/screen.ts'
+import type { Ui } from '../shell/ui.ts'
 
 const REQUESTS = 500
 const BROKEN_FROM = 400
@@ -75,22 +77,26 @@ type Model = {
   readonly rows: readonly AskedFacts[]
   readonly chosen: number
   readonly story: Story | undefined
-  readonly filter: string
+  readonly ui: Ui
 }
 
 const DRAWER_SHARE = 0.5
 
 /** Requests with the story of the chosen one below. */
-export function requestLines({ requests, rows, chosen, story, filter }: Model, area: ScreenArea): Line[] {
+export function requestLines({ requests, rows, chosen, story, ui }: Model, area: ScreenArea): Line[] {
   const { width, height } = area
   const words = `${count(rows.length)} of ${count(requests.value?.length ?? 0)} `
-  const head = [rule(width, 'Requests'), spread(width, [dim(' v log  '), filter === '' ? '' : `/${filter}`], [words])]
+  const head = [
+    rule(width, 'Requests'),
+    spread(width, [dim(' v log'), typedWords(ui, 'logs')], [...sortedWords(ui, 'logs'), words]),
+  ]
   if (requests.value === undefined) return [...head, ...waitingLines(requests, width)]
   const row = rows[chosen]
   if (row === undefined) return [...head, [dim(' nobody has asked for anything yet')]]
   const steps = story?.id === row.id ? storyLines(story, width) : [[dim(' asking…')]]
   const room = Math.max(1, Math.min(steps.length, Math.floor(height * DRAWER_SHARE) - 1))
-  const table = tableLines({ columns, rows, chosen, width, height: Math.max(1, height - head.length - room - 2) })
+  const list = { columns, rows, idOf: ({ id }: AskedFacts) => id, chosen }
+  const table = listTable(ui, { ...list, width, height: Math.max(1, height - head.length - room - 2) })
   return [...head, table.head, ...table.body, rule(width, row.id), ...steps.slice(0, room)]
 }
 
@@ -103,6 +109,8 @@ const columns: readonly ScreenColumn<AskedFacts>[] = [
   { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 2 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
 ]
+
+export const requestTitles = titlesOf(columns)
 
 function statusWord({ status, code }: AskedFacts): Piece {
   if (status === null) return accent('● now')

@@ -3,8 +3,8 @@ import { type LogLevel, logLevels } from '../../model/log.ts'
 import { microOf } from '../../text/money.ts'
 import { clockTime, count, wrap } from '../../text/text.ts'
 import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
-import { findingOf, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
+import type { ScreenColumn } from '../parts/table.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
@@ -13,7 +13,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { fetchLogs, type LogFacts, type Logs } from './record.ts'
-import { type AskedFacts, fetchRequests, fetchStory, requestLines } from './requests.ts'
+import { type AskedFacts, fetchRequests, fetchStory, requestLines, requestTitles } from './requests.ts'
 
 const DRAWER_LINES = 3
 
@@ -26,7 +26,6 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const logs = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
   const asked = { name: `requests ${isRequests}`, every: host.refreshMs }
   const requests = useQuery(fetchRequests(host.link, isRequests), asked)
-  const filter = ui.filters.logs ?? ''
   const fields = isRequests ? askedFields : recordFields
   const finding = findingOf(ui, 'logs', fields)
   const rows = narrowed(requests.value ?? [], finding, { fields: askedFields, factsOf: askedOf, now: view.now })
@@ -38,10 +37,10 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const wanted = useSettled(isRequests ? (ids[chosen] ?? '') : '', host.clock)
   const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
   const draw = isRequests
-    ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, filter }, area)
+    ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, ui }, area)
     : (area: ScreenArea) => logLines({ logs, records, chosen, view }, area)
   const actions = { ...sortActions(host, 'logs', fields), ...actionsOf(host, ids) }
-  return { ids, problem: finding.problem, draw, actions }
+  return { ids, problem: finding.problem, columns: isRequests ? requestTitles : titlesOf(columns), draw, actions }
 }
 
 const recordFields = {
@@ -122,12 +121,13 @@ type Model = {
 }
 
 export function logLines(model: Model, area: ScreenArea): Line[] {
-  const { logs, records, chosen } = model
+  const { logs, records, chosen, view } = model
   if (logs.value === undefined) return waitingLines(logs, area.width)
   const record = records[chosen]
   const drawer = record === undefined ? [] : detailLines(record, area.width)
   const height = Math.max(1, area.height - 2 - drawer.length)
-  const table = tableLines({ columns, rows: records, chosen, width: area.width, height })
+  const list = { columns, rows: records, idOf: ({ id }: LogFacts) => id, chosen }
+  const table = listTable(view.ui, { ...list, width: area.width, height })
   return [rule(area.width, 'Log'), statusLine(model, area.width), ...table.body, ...drawer]
 }
 

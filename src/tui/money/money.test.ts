@@ -73,7 +73,7 @@ describe('money', () => {
     ])
     expect(shown.slice(11, 16)).toEqual([
       `─ Held ${'─'.repeat(64)} 2 of 2 ─`,
-      ' [holds] payouts failed                                            as they came',
+      ' [holds] payouts failed payees                                     as they came',
       '  WHAT                      AMOUNT  STATE                  NEXT     LEFT',
       '▌ esc:job_0000000000000001  $0.525  the job is disputed    resolve    2h',
       '  esc:job_0000000000000002  $0.525  ✗ the job is disputed  —           —',

@@ -1,7 +1,10 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
+import { holdFields, payeeFields, payoutFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import type { ListFields } from '../../core/filter.ts'
 import { shortAddress } from '../../text/text.ts'
+import { listAsked, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { MoneyView } from '../shell/ui.ts'
@@ -9,12 +12,15 @@ import type { BooksFacts } from './books.ts'
 
 export const MONEY_PAGE = 50
 
-/** Money that waits: a held amount, or a payout. */
+/** Money that waits: a held amount, a payout, or what is due to somebody. */
 export type Waiting = {
   readonly id: string
   /** Whose it is, or where it goes. */
   readonly owner: string
   readonly amount: string
+  /** Of who is paid only. */
+  readonly paid?: string
+  readonly held?: string
   /** Why it waits, or how far it is. */
   readonly state: string
   readonly isBad: boolean
@@ -26,18 +32,38 @@ export type Waiting = {
 
 export type Money = { readonly rows: readonly Waiting[]; readonly total: number }
 
-/** One page of held amounts, of payouts, or of the payouts that failed. */
+/** What each view can be asked about. */
+export const moneyFields = {
+  holds: holdFields,
+  payouts: payoutFields,
+  failed: payoutFields,
+  payees: payeeFields,
+} as const satisfies Record<MoneyView, ListFields>
+
+export type WantedMoney = {
+  readonly view: MoneyView
+  readonly page: number
+  /** As it was typed, and found good for the view. */
+  readonly filter: string
+  readonly sort: string | undefined
+}
+
+/** One page of held amounts, of payouts, of the payouts that failed, or of who is paid. */
 export const fetchMoney =
-  (link: Link, { view, page }: { view: MoneyView; page: number }) =>
+  (link: Link, wanted: WantedMoney) =>
   (signal: AbortSignal): Promise<Outcome<Money>> => {
-    const query = { limit: String(MONEY_PAGE), offset: String(page * MONEY_PAGE) }
+    const { view, page } = wanted
+    const query = pageOf(page, MONEY_PAGE)
     if (view === 'holds') {
-      return ask(link, { name: 'getHolds', asked: { query, signal } }, ({ holds, total }) => ({
-        rows: holds.map(readHold),
-        total,
-      }))
+      const asked = { query: { ...query, ...listAsked(wanted, holdFields) }, signal }
+      return ask(link, { name: 'getHolds', asked }, ({ holds, total }) => ({ rows: holds.map(readHold), total }))
     }
-    const asked = { query: { ...query, ...(view === 'failed' ? { status: 'failed' as const } : {}) }, signal }
+    if (view === 'payees') {
+      const asked = { query: { ...query, ...listAsked(wanted, payeeFields) }, signal }
+      return ask(link, { name: 'listPayees', asked }, ({ payees, total }) => ({ rows: payees.map(readPayee), total }))
+    }
+    const status = view === 'failed' ? ({ status: 'failed' } as const) : {}
+    const asked = { query: { ...query, ...status, ...listAsked(wanted, payoutFields) }, signal }
     return ask(link, { name: 'getPayouts', asked }, ({ payouts, total }) => ({ rows: payouts.map(readPayout), total }))
   }
 
@@ -84,6 +110,25 @@ function readPayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): W
     nextAt: time(payout.next_attempt_at),
     error: text(payout.last_error),
     raw: payout,
+  }
+}
+
+/** Who is paid: what arrived at the wallet, what is on its way there, and what waits for a buyer. */
+function readPayee(payee: WireAnswer<Api['listPayees']>['payees'][number]): Waiting {
+  const { waiting } = payee
+  const stuck = waiting.find(({ until }) => until === null)
+  return {
+    id: payee.participant_id,
+    owner: text(payee.name) || shortAddress(payee.wallet),
+    amount: `$${payee.due}`,
+    paid: `$${payee.paid}`,
+    held: `$${payee.held}`,
+    state: waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', '),
+    isBad: stuck !== undefined && stuck.reason !== 'disputed',
+    next: payee.next_settlement_at === null ? '' : 'provider-settlement',
+    nextAt: time(payee.next_settlement_at),
+    error: '',
+    raw: payee,
   }
 }
 

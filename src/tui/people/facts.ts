@@ -2,8 +2,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { participantFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
-import type { SortWord } from '../../core/filter.ts'
-import type { ListQueryAsked } from '../shell/finding.ts'
+import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
@@ -29,13 +28,11 @@ export type PersonFacts = {
 
 export type People = { readonly people: readonly PersonFacts[]; readonly total: number }
 
-type Which = { readonly page: number; readonly asked: ListQueryAsked<SortWord<typeof participantFields>> }
-
 /** One page of everybody who is looked for, the newest first unless sorted. */
 export const fetchPeople =
-  (link: Link, { page, asked }: Which) =>
+  (link: Link, { page, asked }: ListPage<typeof participantFields>) =>
   (signal: AbortSignal) => {
-    const query = { limit: String(PEOPLE_PAGE), offset: String(page * PEOPLE_PAGE), ...asked }
+    const query = { ...pageOf(page, PEOPLE_PAGE), ...asked }
     return ask(
       link,
       { name: 'listParticipants', asked: { query, signal } },

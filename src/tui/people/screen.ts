@@ -4,9 +4,9 @@ import { clip, dateTime, shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
-import { findingOf, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
+import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
@@ -43,6 +43,7 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
+    columns: titlesOf(columnsOf(now)),
     draw: (at) => peopleLines({ listed, people, chosen, open: raw, now, view }, at),
     actions: {
       ...pageActions(host, listed.value?.total ?? 0, PEOPLE_PAGE),
@@ -79,10 +80,10 @@ function peopleLines(model: Model, area: ScreenArea): Line[] {
   }
   const drawer = drawerLines(person, width)
   const room = Math.max(1, height - head.length - 1 - drawer.length)
-  const table = tableLines({
+  const table = listTable(view.ui, {
     columns: columnsOf(now),
     rows: people,
-    isMarked: ({ id }) => view.ui.marked.people?.includes(id) ?? false,
+    idOf: ({ id }) => id,
     chosen,
     width,
     height: Math.min(people.length, room),

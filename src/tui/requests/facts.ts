@@ -3,6 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { compact } from '../../core/record.ts'
 import type { PostingStatus } from '../../model/posting.ts'
+import { pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
@@ -33,7 +34,7 @@ export type Requests = { readonly requests: readonly WantedWork[]; readonly tota
 export const fetchWork =
   (link: Link, { page, status }: { readonly page: number; readonly status: PostingStatus | undefined }) =>
   (signal: AbortSignal): Promise<Outcome<Requests>> => {
-    const query = { limit: String(REQUESTS_PAGE), offset: String(page * REQUESTS_PAGE), ...compact({ status }) }
+    const query = { ...pageOf(page, REQUESTS_PAGE), ...compact({ status }) }
     return ask(link, { name: 'listPostings', asked: { query, signal } }, ({ postings, total }) => ({
       requests: postings.map(readRequest),
       total,

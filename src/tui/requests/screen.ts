@@ -7,7 +7,7 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { findingOf, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
@@ -54,6 +54,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
+    columns: titlesOf(columnsOf(now)),
     draw: (at) => requestLines({ listed, requests, chosen, bids, open: raw, now, view }, at),
     actions: {
       ...pageActions(host, total, REQUESTS_PAGE),
@@ -124,7 +125,8 @@ function requestLines(model: Model, area: ScreenArea): Line[] {
   if (request === undefined) return [...head, blank, [dim(emptyWords(view.ui))]]
   const drawer = drawerLines(request, model, width)
   const rows = Math.max(1, Math.min(requests.length, Math.ceil(height / 2)))
-  const table = tableLines({ columns: columnsOf(now), rows: requests, chosen, width, height: rows })
+  const list = { columns: columnsOf(now), rows: requests, idOf: ({ id }: WantedWork) => id, chosen }
+  const table = listTable(view.ui, { ...list, width, height: rows })
   return [...head, table.head, ...table.body, ...drawer]
 }
 

@@ -17,6 +17,8 @@ export type ServiceFacts = {
   readonly providerName: string
   readonly tier: string
   readonly kind: string
+  readonly type: string
+  readonly hook: string
   readonly category: string
   readonly tags: readonly string[]
   readonly price: string
@@ -51,6 +53,8 @@ export function readService(listing: Listing): ServiceFacts {
     providerName: text(listing.provider_name),
     tier: listing.provider_verification_tier,
     kind: listing.fulfillment_type,
+    type: listing.service_type,
+    hook: listing.webhook_status,
     category: text(listing.category),
     tags: listing.tags.slice(0, TAGS_MAX).map(text),
     price: fixed(listing.price),

@@ -1,9 +1,10 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
-import type { Ui } from '../shell/ui.ts'
 import { type DeliveryFacts, readDelivery, readService, type ServiceFacts } from './facts.ts'
 
 /** Listings on a page. */
@@ -12,29 +13,33 @@ export const SERVICES_PAGE = 50
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 
-export type Services = { readonly services: readonly ServiceFacts[]; readonly total: number; readonly offset: number }
+export type Services = { readonly services: readonly ServiceFacts[]; readonly total: number }
 
-export type Search = { readonly words: string; readonly sort: Ui['serviceSort']; readonly page: number }
+export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
+/**
+ * One page of the market, the newest first unless sorted. Without the admin credential it is the catalog that is
+ * searched, by the words alone: it knows no field.
+ */
 export const fetchServices =
-  (link: Link, { words, sort, page }: Search) =>
-  (signal: AbortSignal) => {
-    const query = {
-      limit: String(SERVICES_PAGE),
-      offset: String(page * SERVICES_PAGE),
-      ...(words === '' ? {} : { q: words.slice(0, SEARCH_CHARS_MAX) }),
-      ...(sort === 'best' ? {} : { sort }),
-    }
-    return ask(
-      link,
-      { name: 'getCatalog', asked: { query, signal } },
-      ({ services, total, offset }): Services => ({
-        services: services.map(readService),
-        total,
-        offset,
-      }),
-    )
+  (link: Link, { admin, page, asked }: Search) =>
+  (signal: AbortSignal): Promise<Outcome<Services>> => {
+    const query = pageOf(page, SERVICES_PAGE)
+    const read = ({ services, total }: Pick<WireAnswer<Api['listAllServices']>, 'services' | 'total'>): Services => ({
+      services: services.map(readService),
+      total,
+    })
+    if (admin) return ask(link, { name: 'listAllServices', asked: { query: { ...query, ...asked }, signal } }, read)
+    const q = plainWords(asked.filter ?? '').slice(0, SEARCH_CHARS_MAX)
+    return ask(link, { name: 'getCatalog', asked: { query: { ...query, ...(q === '' ? {} : { q }) }, signal } }, read)
   }
+
+function plainWords(filter: string): string {
+  return filter
+    .split(' ')
+    .filter((word) => !/[!:"]/.test(word))
+    .join(' ')
+}
 
 /** A listing with what only its own row says; nothing for no id. */
 export const fetchService =

@@ -1,15 +1,29 @@
 import { useMemo } from 'react'
+import { serviceFields } from '../../api/endpoint/list-fields.ts'
+import type { Facts } from '../../core/filter.ts'
+import { microOf } from '../../text/money.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
-import { askAnyway, refuse } from '../shell/ask.ts'
+import type { ScreenColumn } from '../parts/table.ts'
+import { refuse } from '../shell/ask.ts'
+import {
+  findingOf,
+  listTable,
+  narrowed,
+  sortActions,
+  sortedWords,
+  titlesOf,
+  typedWords,
+  useListQuery,
+} from '../shell/finding.ts'
+import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, type Pane, passes, serviceSorts, type Ui } from '../shell/ui.ts'
+import { chosenIndex, type Pane } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
@@ -20,22 +34,24 @@ import { hookDialog } from './webhook-dialog.ts'
 /** A hook: the listings, and what is known of the chosen one. */
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
-  const { listed, services } = useListed(host, ui)
+  const now = businessNow(useClock(host), view.now) ?? view.now
+  const { listed, services, problem } = useListed(host, view, now)
   const ids = services.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const { service, deliveries, me } = useDetail(host, view, services[chosen])
-  const now = businessNow(useClock(host), view.now) ?? view.now
   const shown: ServicesShown | undefined = service && { service, deliveries, now, width: area.width }
   const open = useOpen(ui.pane.open, shown)
-  const slice = sliceOf(listed, services.length)
-  const model: Model = { listed, services, chosen, shown, open, words: sliceWords(slice), view }
+  const { total } = listed.value ?? { total: 0 }
+  const model: Model = { listed, services, chosen, shown, open, view }
   return {
     ids,
+    problem,
+    columns: titlesOf(columns),
     draw: (at) => serviceLines(model, at),
     actions: {
-      ...pageActions(host, slice.total, SERVICES_PAGE),
+      ...pageActions(host, total, SERVICES_PAGE),
       ...paneActions(host, open, area),
-      sort: () => sortNext(host),
+      ...sortActions(host, 'services', serviceFields),
       testHook: () => testChosen(host, services, me),
     },
   }
@@ -49,20 +65,38 @@ function useOpen(pane: Pane['open'], shown: ServicesShown | undefined): readonly
   return pane === 'raw' ? raw : wholeLines(shown)
 }
 
-/** One page of the catalog, searched by the instance; words with `!` are taken out here. */
-function useListed(host: Host, ui: Ui): { listed: Query<Services>; services: readonly ServiceFacts[] } {
-  const typed = (ui.filters.services ?? '').split(' ').filter(Boolean)
-  const [without, words] = [
-    typed.filter((word) => word.startsWith('!')).join(' '),
-    typed.filter((word) => !word.startsWith('!')).join(' '),
-  ]
-  const search = { words: useSettled(words, host.clock), sort: ui.serviceSort, page: ui.pages.services ?? 0 }
+type Listed = {
+  readonly listed: Query<Services>
+  readonly services: readonly ServiceFacts[]
+  readonly problem: string | undefined
+}
+
+/** One page of the market; what the catalog was not asked is narrowed here. */
+function useListed(host: Host, { ui, where }: View, now: number): Listed {
+  const admin = where?.admin !== false
+  const finding = findingOf(ui, 'services', serviceFields)
+  const search = { admin, page: ui.pages.services ?? 0, asked: useListQuery(host, finding, serviceFields) }
   const name = `services ${JSON.stringify(search)}`
   const listed = useQuery(fetchServices(host.link, search), { name, every: SLOW_EVERY_MS })
   const all = listed.value?.services ?? []
+  const services = admin ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
+  return { listed, services, problem: finding.problem }
+}
+
+function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
   return {
-    listed,
-    services: all.filter((one) => passes(without, [one.id, one.name, one.description, one.kind].join(' '))),
+    id: one.id,
+    name: one.name,
+    provider: [one.providerName, one.providerId],
+    category: one.category,
+    tag: one.tags,
+    kind: one.kind,
+    type: one.type,
+    price: microOf(one.buyerPays) ?? null,
+    reputation: one.score === undefined ? null : BigInt(Math.round(one.score)),
+    verified: one.tier === 'identity_verified',
+    hook: one.hook,
+    age: one.listedAt ?? null,
   }
 }
 
@@ -83,24 +117,15 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   return { service: isCurrent ? detail.value : row, deliveries, me }
 }
 
-function sliceOf({ value }: Query<Services>, shown: number) {
-  const { offset = 0, total = 0, services = [] } = value ?? {}
-  // Rows that are taken out here still belong to the page.
-  return { offset, total, rows: total <= SERVICES_PAGE ? shown : services.length }
-}
-
-function sortNext({ ui }: Host): void {
-  const { serviceSort, pages } = ui.get()
-  const next = serviceSorts[(serviceSorts.indexOf(serviceSort) + 1) % serviceSorts.length]
-  if (next !== undefined) ui.set({ ...ui.get(), serviceSort: next, pages: { ...pages, services: 0 } })
-}
-
 /** Only the provider may test an endpoint. */
 function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<string>): void {
-  const ids = services.map(({ id }) => id)
-  const service = services[chosenIndex(host.ui.get(), ids)]
-  if (service === undefined) return
-  if (service.providerId === me.value) askAnyway(host, hookDialog(host, service))
+  const rows = meant(host.ui.get(), services, ({ id }) => id)
+  if (rows.length === 0) refuse(host, 'No service is chosen.')
+  else if (rows.every(({ providerId }) => providerId === me.value))
+    askAllAnyway(
+      host,
+      rows.map((service) => hookDialog(host, service)),
+    )
   else refuse(host, `Only its provider may test it.  → souk tui services --as WALLET`)
 }
 
@@ -111,7 +136,6 @@ type Model = {
   readonly shown: ServicesShown | undefined
   /** What is open in place of the list. */
   readonly open: readonly Line[] | undefined
-  readonly words: string
   readonly view: View
 }
 
@@ -120,26 +144,33 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
   if (open !== undefined) return openLines(open, { title: shown?.service.id ?? '', scroll: view.ui.pane.scroll }, area)
   const head = [rule(area.width, 'Services'), statusLine(model, area.width)]
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (rows.length === 0) return [...head, blank, [dim(' no such service')]]
+  if (rows.length === 0)
+    return [
+      ...head,
+      blank,
+      [dim(view.ui.filters.services ? ' no service matches: esc clears it' : ' nothing is offered yet')],
+    ]
   const drawer = shown === undefined ? [] : besideLines(shown)
   const height = Math.max(1, area.height - 3 - drawer.length)
-  const table = tableLines({ columns, rows, chosen, width: area.width, height: Math.min(height, rows.length) })
+  const list = { columns, rows, idOf: ({ id }: ServiceFacts) => id, chosen, width: area.width }
+  const table = listTable(view.ui, { ...list, height: Math.min(height, rows.length) })
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-const sortWords: Readonly<Record<Ui['serviceSort'], string>> = {
-  best: 'best first',
-  price_asc: 'price ▲',
-  price_desc: 'price ▼',
-  reputation: 'reputation ▼',
-}
-
-function statusLine({ listed, words, view: { ui, now } }: Model, width: number): Line {
-  const filter = ui.filters.services ?? ''
-  const typed: Line = ui.typing || filter !== '' ? [` /${filter}${ui.typing ? '▏' : ''}`] : [dim(' all services')]
+function statusLine({ listed, services, view: { ui, now } }: Model, width: number): Line {
+  const typed = typedWords(ui, 'services').trimStart()
   const stale = staleness(listed, now)
-  const sort = ui.serviceSort === 'best' && filter === '' ? 'newest first' : sortWords[ui.serviceSort]
-  return spread(width, typed, [...(stale ? [warn(`! ${stale}  `)] : []), words, `   sort: ${sort} `])
+  const slice = { offset: (ui.pages.services ?? 0) * SERVICES_PAGE, rows: services.length }
+  return spread(
+    width,
+    [typed === '' ? dim(ui.sorts.services === undefined ? ' the newest first' : ' all services') : ` ${typed}`],
+    [
+      ...sortedWords(ui, 'services'),
+      ...(stale ? [warn(`! ${stale}  `)] : []),
+      sliceWords({ ...slice, total: listed.value?.total ?? 0 }),
+      ' ',
+    ],
+  )
 }
 
 const columns: readonly ScreenColumn<ServiceFacts>[] = [

@@ -16,7 +16,7 @@ const TEST = `POST /v1/services/${first}/test`
 
 function shop(more: Record<string, unknown> = {}) {
   return market({
-    'GET /v1/services/catalog': catalogOf(120),
+    'GET /dashboard/api/admin/services': catalogOf(120),
     [`GET /v1/services/${first}`]: listing(1, trusted({ verdict: 'withheld', level: 0, level_name: 'indexed' })),
     'GET /dashboard/api/admin/webhooks': {
       deliveries: [
@@ -43,7 +43,7 @@ describe('services', () => {
     const { rows } = await services()
     expect(trimmed(rows().slice(2, 8))).toEqual([
       `─ Services ${'─'.repeat(69)}`,
-      ' all services                                  1-50 of 120   sort: newest first',
+      ' the newest first                                                   1-50 of 120',
       '  ID                    NAME            KIND       PRICE    BUYER  REP  HOOK',
       '▌ svc_0000000000000001  Translation 1   automated  $0.25  $0.2625   71  !',
       '  svc_0000000000000002  Translation 2   automated  $0.25  $0.2625   71  !',
@@ -76,7 +76,7 @@ describe('services', () => {
   it('are asked for a page at a time, and never all drawn', async () => {
     const { rows, text, type, link } = await services({ columns: 100, rows: 30 })
     const asked = () =>
-      link.calls.filter(({ path }) => path === '/v1/services/catalog').map(({ query }) => query?.offset)
+      link.calls.filter(({ path }) => path === '/dashboard/api/admin/services').map(({ query }) => query?.offset)
     await type('>')
     expect(rows()[3]).toContain('51-100 of 120')
     await type('>>')
@@ -89,23 +89,24 @@ describe('services', () => {
 
   it('are searched by the instance, once the typing stops', async () => {
     const { type, rows, link, advance } = await services()
-    const asked = () => link.calls.filter(({ path }) => path === '/v1/services/catalog').map(({ query }) => query?.q)
+    const asked = () =>
+      link.calls.filter(({ path }) => path === '/dashboard/api/admin/services').map(({ query }) => query?.filter)
     await type('>/')
     await type('7')
     await type('7')
-    await type(' !17')
+    await type(' !177 kind:automated')
     expect(asked()).not.toContain('7')
     await advance(1_000)
-    expect(asked().filter(Boolean)).toEqual(['77'])
-    expect(rows()[3]).toMatch(/^ \/77 !17▏ +1 of 1 +sort: best first/)
+    expect(asked().filter(Boolean)).toEqual(['77 !177 kind:automated'])
+    expect(rows()[3]).toMatch(/^ \/77 !177 kind:automated▏ +1 of 1/)
   })
 
   it('are sorted by the instance', async () => {
     const { type, rows, link } = await services()
-    await type('s')
-    expect(rows()[3]).toContain('sort: price ▲')
-    expect(link.calls.findLast(({ path }) => path === '/v1/services/catalog')?.query).toMatchObject({
-      sort: 'price_asc',
+    await type('ssssssssr')
+    expect(rows()[3]).toContain('by price ↓')
+    expect(link.calls.findLast(({ path }) => path === '/dashboard/api/admin/services')?.query).toMatchObject({
+      sort: '-price',
     })
   })
 
@@ -120,7 +121,7 @@ describe('services', () => {
     await type('jj')
     expect(rows()[3]).toContain('"service_id": "svc_0000000000000001",')
     await type('\u001B')
-    await until(() => text().includes('sort: newest'))
+    await until(() => text().includes('the newest first'))
     expect(rows()[5]).toMatch(/^▌ svc_0000000000000001/)
   })
 
@@ -129,7 +130,7 @@ describe('services', () => {
     const nasty = listing(1, { name, description: name, input_schema: { properties: { [name]: { enum: [name] } } } })
     const { type, text } = await services({
       link: shop({
-        'GET /v1/services/catalog': { total: 1, offset: 0, services: [nasty] },
+        'GET /dashboard/api/admin/services': { total: 1, offset: 0, services: [nasty] },
         [`GET /v1/services/${first}`]: nasty,
       }),
     })
@@ -143,7 +144,7 @@ describe('services', () => {
 
   it('follow the event stream and ask no more often than its hints allow', async () => {
     const { link, tell, advance } = await services()
-    const asked = () => link.calls.filter(({ path }) => path === '/v1/services/catalog').length
+    const asked = () => link.calls.filter(({ path }) => path === '/dashboard/api/admin/services').length
     const before = asked()
     for (let i = 1; i <= 20; i += 1) await tell(sse(i, 'service.updated', { subject: first }))
     await advance(3_000)

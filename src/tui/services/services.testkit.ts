@@ -1,8 +1,10 @@
 import examples from '../../api/answer-examples.json' with { type: 'json' }
 import type { WireAnswer } from '../../api/endpoint/define.ts'
+import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import { readAnswer } from '../../client/call.ts'
 import type { Outcome } from '../../client/link.ts'
+import { parseFilter, passesFilter } from '../../core/filter.ts'
 import { type LinkCall, NOW } from '../cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
@@ -14,7 +16,6 @@ type Listing = WireAnswer<Api['getService']>
 type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
 
 const known = await readAnswer('getService', examples.getService.answer)
-const catalog = await readAnswer('getCatalog', examples.getCatalog.answer)
 
 /** What the market thinks of a provider. */
 export function trusted(more: Partial<NonNullable<Listing['provider_trust']>>): Pick<Listing, 'provider_trust'> {
@@ -57,15 +58,19 @@ export function listing(number: number, more: Partial<Listing> = {}): Listing {
   }
 }
 
-/** What the catalog answers: pages of so many listings, searched by name. */
+/** What the market answers: pages of so many listings, searched by id, name and kind. */
 export function catalogOf(count: number) {
   const all = Array.from({ length: count }, (_, i) => listing(i + 1))
   return ({ query = {} }: LinkCall): Outcome<unknown> => {
-    const { limit = 20, offset = 0, q = '' } = query
-    const found = all.filter(({ name }) => name.includes(String(q)))
+    const { limit = 20, offset = 0, filter = '' } = query
+    const parsed = parseFilter(String(filter), serviceFields)
+    if (!parsed.ok) throw new Error(parsed.problem)
+    const found = all.filter(({ id, name, fulfillment_type: kind }) =>
+      passesFilter(parsed.filter, { id, name, kind }, NOW),
+    )
     const services = found.slice(Number(offset), Number(offset) + Number(limit))
-    const page = { ...catalog, total: found.length, limit: Number(limit), offset: Number(offset), services }
-    return { ok: true, value: page satisfies WireAnswer<Api['getCatalog']> }
+    const page = { total: found.length, limit: Number(limit), offset: Number(offset), services }
+    return { ok: true, value: page satisfies WireAnswer<Api['listAllServices']> }
   }
 }
 

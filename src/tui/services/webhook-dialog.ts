@@ -9,6 +9,7 @@ import { testHook } from './rows.ts'
 export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
   return {
     title: 'TEST A WEBHOOK',
+    about: `${id}  ${name}`,
     facts: () => [
       ...targetFacts(host).filter(([label]) => label !== 'as'),
       ['as', 'its provider'],

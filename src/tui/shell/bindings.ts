@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/screen.ts'
+import { type ScreenId, screenIds } from '../../model/screen.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
 
 export type Action =
@@ -45,6 +45,7 @@ export type Action =
   | 'pauseCron'
   | 'edit'
   | 'palette'
+  | 'columns'
   | 'mark'
   | 'markAll'
   | 'help'
@@ -74,11 +75,11 @@ export type Binding = {
   readonly changes?: true
 }
 
-/** Screens on which one act can be about many rows. */
-const markable: readonly ScreenId[] = ['jobs', 'crons', 'people']
+/** Screens with a list: it is filtered, sorted by each of its fields, its columns are chosen, and its rows marked. */
+const lists: readonly ScreenId[] = screenIds.filter((id) => id !== 'overview')
 
-/** Screens whose list can be sorted by each of its fields. */
-const lists: readonly ScreenId[] = ['jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people']
+/** Lists that the instance gives a page at a time. */
+const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people']
 
 /**
  * Every key there is, once. Router, key row, help and tests derive from it. A capital letter changes data, and always
@@ -115,7 +116,7 @@ export const bindings: readonly Binding[] = [
     group: 'MOVE',
     label: 'next page',
     hint: 'page',
-    on: ['services', 'jobs', 'money', 'requests', 'people'],
+    on: paged,
     hintOn: ['services'],
   },
   {
@@ -123,7 +124,7 @@ export const bindings: readonly Binding[] = [
     keys: ['<'],
     group: 'MOVE',
     label: 'page before',
-    on: ['services', 'jobs', 'money', 'requests', 'people'],
+    on: paged,
   },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
   { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
@@ -232,7 +233,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'find, field:value',
     hint: 'filter',
-    on: ['services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people', 'clock'],
+    on: lists,
   },
   {
     action: 'sort',
@@ -240,9 +241,10 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'sort by the next',
     hint: 'sort',
-    on: [...lists, 'services'],
+    on: lists,
   },
   { action: 'turn', keys: ['r'], group: 'FIND', label: 'turn the order', on: lists },
+  { action: 'columns', keys: ['w'], group: 'FIND', label: 'which columns', on: lists },
   {
     action: 'view',
     keys: ['v'],
@@ -255,8 +257,8 @@ export const bindings: readonly Binding[] = [
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
-  { action: 'mark', keys: ['space'], group: 'ACT', label: 'mark it', on: markable },
-  { action: 'markAll', keys: ['*'], group: 'ACT', label: 'mark all, none', on: markable },
+  { action: 'mark', keys: ['space'], group: 'ACT', label: 'mark it', on: lists },
+  { action: 'markAll', keys: ['*'], group: 'ACT', label: 'mark all, none', on: lists },
   { action: 'copyId', keys: ['y'], group: 'GO', label: 'copy its id' },
   { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },

@@ -7,12 +7,12 @@ import type { Host } from './screen.ts'
 /** Commands that show what a screen shows: typed into the palette, they lead there. */
 export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   overview: ['status', 'attention'],
-  services: ['services list'],
+  services: ['services list', 'admin services list'],
   jobs: ['admin jobs list', 'jobs list'],
   threads: ['admin threads list', 'threads list'],
   crons: ['crons list'],
   endpoints: ['endpoints list'],
-  money: ['admin payouts', 'admin holds', 'money river', 'money audit'],
+  money: ['admin payouts', 'admin holds', 'admin payees', 'money river', 'money audit'],
   compliance: ['admin verification list', 'admin sdn list'],
   logs: ['logs'],
   requests: ['requests list'],

@@ -19,6 +19,12 @@ export function copy(host: Host, text: string): void {
   showToast(host, { text: `copied  ${clip(text, SHOWN_COLUMNS)}`, tone: 'good', stays: false })
 }
 
+/** By what ids begin with. */
+const moneyWords: readonly (readonly [string, readonly string[]])[] = [
+  ['out_', ['admin', 'payouts']],
+  ['p_', ['admin', 'payees']],
+]
+
 /** The command that shows the chosen row of each screen, as a person would type it. */
 const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]>>> = {
   services: (id) => ['services', 'view', id],
@@ -26,7 +32,7 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
   threads: (id) => ['admin', 'threads', 'view', id],
   crons: (id) => ['crons', 'view', id],
   compliance: () => ['admin', 'verification', 'list'],
-  money: (id) => (id.startsWith('out_') ? ['admin', 'payouts'] : ['admin', 'holds']),
+  money: (id) => moneyWords.find(([prefix]) => id.startsWith(prefix))?.[1] ?? ['admin', 'holds'],
   endpoints: () => ['endpoints', 'list'],
   logs: () => ['logs'],
   requests: (id) => ['requests', 'view', id],

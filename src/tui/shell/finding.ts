@@ -1,6 +1,15 @@
-import { type Facts, inOrder, type ListFields, parseFilter, passesFilter, sortWords } from '../../core/filter.ts'
+import {
+  type Facts,
+  inOrder,
+  type ListFields,
+  parseFilter,
+  passesFilter,
+  type SortWord,
+  sortWords,
+} from '../../core/filter.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import { accent, dim, type Piece } from '../parts/line.ts'
+import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
 import type { Face, Host } from './screen.ts'
 import type { Ui } from './ui.ts'
 import { useSettled } from './use-settled.ts'
@@ -25,15 +34,29 @@ export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Wish {
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }
 
+/** A page of a list, from 0, of what is looked for in it. */
+export type ListPage<L extends ListFields> = { readonly page: number; readonly asked: ListQueryAsked<SortWord<L>> }
+
+export function pageOf(page: number, rows: number): { readonly limit: string; readonly offset: string } {
+  return { limit: String(rows), offset: String(page * rows) }
+}
+
 /** A hook: the same as the words of a query, once nothing is typed any more. */
 export function useListQuery<L extends ListFields>(
   host: Host,
   { filter, sort }: Wish,
   fields: L,
-): ListQueryAsked<ReturnType<typeof sortWords<L>>[number]> {
-  const settled = useSettled(filter, host.clock)
+): ListQueryAsked<SortWord<L>> {
+  return listAsked({ filter: useSettled(filter, host.clock), sort }, fields)
+}
+
+/** What of a list is asked for; a sort that it does not have is none. */
+export function listAsked<L extends ListFields>(
+  { filter, sort }: Pick<Wish, 'filter' | 'sort'>,
+  fields: L,
+): ListQueryAsked<SortWord<L>> {
   const by = sortWords(fields).find((word) => word === sort)
-  return { ...(settled === '' ? {} : { filter: settled }), ...(by === undefined ? {} : { sort: by }) }
+  return { ...(filter === '' ? {} : { filter }), ...(by === undefined ? {} : { sort: by }) }
 }
 
 type Local<T, L extends ListFields> = {
@@ -85,8 +108,38 @@ export function sortActions(host: Host, screen: ScreenId, fields: ListFields): F
       set(current === undefined ? names[0] : names[names.indexOf(current.replace(/^-/, '')) + 1])
     },
     turn() {
-      const current = host.ui.get().sorts[screen]
-      if (current !== undefined) set(current.startsWith('-') ? current.slice(1) : `-${current}`)
+      const current = host.ui.get().sorts[screen] ?? names[0] ?? ''
+      set(current.startsWith('-') ? current.slice(1) : `-${current}`)
     },
   }
+}
+
+type Listed<R> = Omit<ScreenTable<R>, 'isMarked'> & { readonly idOf: (row: R) => string }
+
+/** The table of a list, with its marked rows, and without the columns that were put away. */
+export function listTable<R>(ui: Ui, { idOf, columns, ...table }: Listed<R>): ReturnType<typeof tableLines<R>> {
+  const marks = new Set(ui.marked[ui.screen])
+  return tableLines({ ...table, columns: columnsShown(ui, columns), isMarked: (row) => marks.has(idOf(row)) })
+}
+
+/** The first stays whatever is put away: a row has to be told from another. */
+function columnsShown<R>(ui: Ui, columns: readonly ScreenColumn<R>[]): readonly ScreenColumn<R>[] {
+  return columns.filter(({ title }, i) => i === 0 || !isPutAway(ui, title))
+}
+
+export function isPutAway(ui: Ui, title: string): boolean {
+  return ui.putAway[ui.screen]?.includes(title) ?? false
+}
+
+/** Columns that can be put away. */
+export function titlesOf<R>(columns: readonly ScreenColumn<R>[]): readonly string[] {
+  return columns.slice(1).map(({ title }) => title)
+}
+
+/** Puts a column away, or has it back. */
+export function turnColumn({ ui }: Host, title: string): void {
+  const now = ui.get()
+  const away = now.putAway[now.screen] ?? []
+  const next = isPutAway(now, title) ? away.filter((one) => one !== title) : [...away, title]
+  ui.set({ ...now, putAway: { ...now.putAway, [now.screen]: next } })
 }

@@ -1,6 +1,6 @@
 import { dollars, microOf } from '../../text/money.ts'
 import { count } from '../../text/text.ts'
-import { ask, refuse } from './ask.ts'
+import { ask, askAnyway, refuse } from './ask.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import { targetFacts } from './pause-dialog.ts'
 import type { Host } from './screen.ts'
@@ -42,11 +42,20 @@ export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): 
 
 /** One question for as many changes as there are rows: each is a request of its own, and is told by itself. */
 export function askAll(host: Host, specs: readonly DialogSpec[]): void {
+  askTogether(host, specs, ask)
+}
+
+/** The same for changes that need no admin credential. */
+export function askAllAnyway(host: Host, specs: readonly DialogSpec[]): void {
+  askTogether(host, specs, askAnyway)
+}
+
+function askTogether(host: Host, specs: readonly DialogSpec[], put: typeof ask): void {
   const [first] = specs
   if (first === undefined) return
   if (specs.length > TOGETHER_MAX)
     refuse(host, `${count(specs.length)} rows are marked: at most ${TOGETHER_MAX} at once.`)
-  else ask(host, specs.length === 1 ? first : together(host, first, specs))
+  else put(host, specs.length === 1 ? first : together(host, first, specs))
 }
 
 function together(host: Host, first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {

@@ -8,9 +8,6 @@ const TRAIL_MAX = 50
 
 export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
 
-/** How listings are sorted; `best`: by relevance where they are searched, else the newest first. */
-export const serviceSorts = ['best', 'price_asc', 'price_desc', 'reputation'] as const
-
 export const jobViews = ['open', 'all', 'failed', 'disputed'] as const
 export type JobView = (typeof jobViews)[number]
 export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
@@ -20,7 +17,7 @@ export type JobTab = (typeof jobTabs)[number]
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
 
-export const moneyViews = ['holds', 'payouts', 'failed'] as const
+export const moneyViews = ['holds', 'payouts', 'failed', 'payees'] as const
 export type MoneyView = (typeof moneyViews)[number]
 
 /** What of the chosen row is shown: beside the list, or in place of it. */
@@ -35,7 +32,7 @@ export type Toast = { readonly text: string; readonly tone: Tone /** Stays until
 
 /** A list over the screen that what is typed narrows. */
 export type Picker = {
-  readonly kind: 'help' | 'palette'
+  readonly kind: 'help' | 'palette' | 'columns'
   readonly text: string
   /** The chosen one of what is left. */
   readonly at: number
@@ -53,9 +50,11 @@ export type Ui = {
   readonly filters: Readonly<Partial<Record<ScreenId, string>>>
   /** By which field a list is sorted, `-field` for the other way round. */
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
+  /** Columns of a list that are not wanted, by their titles. */
+  readonly putAway: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   /** The filter is being typed. */
   readonly typing: boolean
-  /** What is open over the screen: the keys, or a line that goes somewhere or does something. */
+  /** What is open over the screen: the keys, a line that goes somewhere or does something, or what columns there are. */
   readonly picker: Picker | undefined
   /** Lines that were done, the latest last. */
   readonly lines: readonly string[]
@@ -69,7 +68,6 @@ export type Ui = {
   }
   /** Which endpoints are listed. */
   readonly status: (typeof statusChoices)[number]
-  readonly serviceSort: (typeof serviceSorts)[number]
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly moneyView: MoneyView
@@ -90,6 +88,7 @@ export function firstUi(screen: ScreenId): Ui {
     marked: {},
     filters: {},
     sorts: {},
+    putAway: {},
     typing: false,
     picker: undefined,
     lines: [],
@@ -98,7 +97,6 @@ export function firstUi(screen: ScreenId): Ui {
     toast: undefined,
     logs: { level: 'info', follow: true, requests: false },
     status: 'all',
-    serviceSort: 'best',
     jobView: 'open',
     jobTab: 'timeline',
     moneyView: 'holds',
@@ -143,14 +141,4 @@ export function chosenIndex(ui: Ui, ids: readonly string[]): number {
 export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
   const id = ids[Math.max(0, Math.min(index, ids.length - 1))]
   return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
-}
-
-/** Whether a row passes a filter: every word is in it, and no `!word`. */
-export function passes(filter: string, text: string): boolean {
-  const hay = text.toLowerCase()
-  return filter
-    .toLowerCase()
-    .split(' ')
-    .filter((word) => word !== '' && word !== '!')
-    .every((word) => (word.startsWith('!') ? !hay.includes(word.slice(1)) : hay.includes(word)))
 }

@@ -2,9 +2,8 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import type { SortWord } from '../../core/filter.ts'
 import { shortAddress } from '../../text/text.ts'
-import type { ListQueryAsked } from '../shell/finding.ts'
+import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
@@ -93,13 +92,13 @@ function readMessage(
 
 export type Threads = { readonly threads: readonly ThreadFacts[]; readonly total: number }
 export type AsWhom = { readonly admin: boolean }
-type Wanted = AsWhom & { readonly wanted: ListQueryAsked<SortWord<typeof threadFields>> }
+type Wanted = AsWhom & ListPage<typeof threadFields>
 
 /** Everybody's, or one's own without the admin credential. */
 export const fetchThreads =
-  (link: Link, { admin, wanted }: Wanted) =>
+  (link: Link, { admin, page, asked: wanted }: Wanted) =>
   (signal: AbortSignal): Promise<Outcome<Threads>> => {
-    const asked = { query: { limit: String(THREADS_PAGE) }, signal }
+    const asked = { query: pageOf(page, THREADS_PAGE), signal }
     return admin
       ? ask(
           link,

@@ -1,7 +1,7 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
-import { clip, clockTime, count, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
+import { clip, clockTime, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import {
   accent,
@@ -19,11 +19,20 @@ import {
   warn,
 } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
-import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/table.ts'
 import { askAnyway, refuse } from '../shell/ask.ts'
-import { findingOf, narrowed, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
+import {
+  findingOf,
+  listTable,
+  narrowed,
+  sortActions,
+  sortedWords,
+  titlesOf,
+  typedWords,
+  useListQuery,
+} from '../shell/finding.ts'
 import { waitingLines } from '../shell/notice.ts'
-import { openLines, paneActions, placeWords } from '../shell/pane.ts'
+import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query } from '../shell/query.ts'
@@ -32,7 +41,7 @@ import { chosenIndex } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
-import { fetchThread, fetchThreads, type Said, type ThreadFacts, type Threads } from './facts.ts'
+import { fetchThread, fetchThreads, type Said, THREADS_PAGE, type ThreadFacts, type Threads } from './facts.ts'
 
 /** From this width on a conversation stands beside the list. */
 const PANES_FROM = 100
@@ -46,7 +55,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   // The operator's look into what others say is written down: it is not repeated by itself.
   const every = admin ? ONCE_MS : SLOW_EVERY_MS
   const finding = findingOf(ui, 'threads', threadFields)
-  const which = { admin, wanted: useListQuery(host, finding, threadFields) }
+  const which = { admin, page: ui.pages.threads ?? 0, asked: useListQuery(host, finding, threadFields) }
   const listed = useQuery(fetchThreads(host.link, which), { name: `threads ${JSON.stringify(which)}`, every })
   const now = businessNow(useClock(host), view.now)
   const found = listed.value?.threads ?? []
@@ -65,8 +74,14 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
+    columns: titlesOf(columnsOf(now)),
     draw: (at) => threadLines(model, at),
-    actions: { ...sortActions(host, 'threads', threadFields), ...moving, ...acts(host, threads, me.value) },
+    actions: {
+      ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
+      ...sortActions(host, 'threads', threadFields),
+      ...moving,
+      ...acts(host, threads, me.value),
+    },
   }
 }
 
@@ -126,7 +141,7 @@ type Model = {
 
 function threadLines(model: Model, area: ScreenArea): Line[] {
   const { listed, thread, isOpen, now, view } = model
-  if (listed.value === undefined) return [rule(area.width, 'Threads'), ...waitingLines(listed, area.width)]
+  if (listed.value === undefined) return [...headLines(model, area.width), ...waitingLines(listed, area.width)]
   if (thread === undefined)
     return [
       ...headLines(model, area.width),
@@ -152,7 +167,8 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
 }
 
 function headLines({ threads, listed, view: { ui }, admin }: Model, width: number): Line[] {
-  const words = `${count(threads.length)} of ${count(listed.value?.total ?? 0)}`
+  const offset = (ui.pages.threads ?? 0) * THREADS_PAGE
+  const words = sliceWords({ offset, rows: threads.length, total: listed.value?.total ?? 0 })
   const note = admin ? dim(' each look is logged') : dim(' own ones')
   return [
     rule(width, 'Threads'),
@@ -161,8 +177,9 @@ function headLines({ threads, listed, view: { ui }, admin }: Model, width: numbe
 }
 
 function listLines(model: Model, { width, height }: ScreenArea): Line[] {
-  const { threads: rows, chosen, now } = model
-  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: Math.max(1, height - 3) })
+  const { threads: rows, chosen, now, view } = model
+  const list = { columns: columnsOf(now), rows, idOf: ({ id }: ThreadFacts) => id, chosen }
+  const table = listTable(view.ui, { ...list, width, height: Math.max(1, height - 3) })
   return [...headLines(model, width), table.head, ...table.body]
 }
 

@@ -1,0 +1,57 @@
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import { payeeFields } from '../../src/api/endpoint/list-fields.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
+import { compact } from '../../src/core/record.ts'
+
+const PAGE_ROWS_MAX = 100
+type Payee = WireAnswer<Api['listPayees']>['payees'][number]
+type Sum = 'earned' | 'paid' | 'due' | 'held'
+
+const sum = (title: string, name: Sum): Column<Payee> => ({
+  title,
+  value: (payee) => `$${payee[name]}`,
+  plain: (payee) => payee[name],
+  align: 'right',
+})
+
+const columns: readonly Column<Payee>[] = [
+  { title: 'PAYEE', value: ({ participant_id: id }) => id },
+  { title: 'NAME', value: ({ name }) => name, flexible: true },
+  sum('EARNED', 'earned'),
+  sum('PAID', 'paid'),
+  sum('DUE', 'due'),
+  sum('HELD', 'held'),
+  { title: 'NEXT', value: ({ next_settlement_at: at }) => at, drop: 1 },
+  { title: 'WALLET', value: ({ wallet }) => wallet, drop: 2 },
+]
+
+export const command = defineCommand({
+  name: 'admin payees',
+  summary: 'list who may sell: what was earned, paid, is due and held',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    ...searchOptions(payeeFields),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
+  }),
+  examples: ['souk admin payees', 'souk admin payees --filter "due:>1" --sort -due', 'souk admin payees --json'],
+  async run(context) {
+    const { limit, page, filter, sort } = context.options
+    return (await context.session()).call('listPayees', {
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ filter, sort }) },
+    })
+  },
+  rows: ({ payees }) => payees,
+  columns,
+  view(page, io) {
+    printRows(io, columns, page.payees)
+    io.note(listNote(page, page.payees.length, 'nobody sells anything yet'))
+  },
+})

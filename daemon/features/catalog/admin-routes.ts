@@ -1,0 +1,50 @@
+import { serviceFields } from '../../../src/api/endpoint/list-fields.ts'
+import type { catalogAdminApi } from '../../../src/api/sections/admin-services.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import { participants } from '../../kernel/rows.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { listedPage } from '../../store/searched-page.ts'
+import { webhookStatusOf } from '../listings/liveness.ts'
+import { splitOf } from '../listings/prices.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
+import { standings } from '../reputation/rows.ts'
+import { NO_JOBS, standingOf } from '../reputation/score.ts'
+import { ofProvider } from '../reputation/standings.ts'
+import { viewOf } from './routes.ts'
+
+const listAllServices: FreeHandler<typeof catalogAdminApi.listAllServices> = async ({ query }, call) => {
+  const { store } = call.ctx
+  const { limit = DEFAULT_PAGE, offset = 0, status = 'active' } = query
+  const list = { rows: services, index: 'status', prefix: [status], fields: serviceFields, factsOf: factsIn(store) }
+  const { rows, ...found } = await listedPage(store, list, { ...query, limit, offset, now: call.now })
+  const shown = await Promise.all(rows.map((row) => viewOf(call, row, { detail: false })))
+  return { services: shown, ...found, limit, offset }
+}
+
+const factsIn = (t: ReadTx) => async (row: ServiceRow, uses: (field: keyof typeof serviceFields) => boolean) => {
+  const ofOwner = uses('provider') || uses('verified') || uses('hook')
+  const owner = ofOwner ? await t.table(participants).get(row.provider_id) : undefined
+  return {
+    id: row.id,
+    name: row.name,
+    provider: owner === undefined ? row.provider_id : [owner.name, owner.id],
+    category: row.category,
+    tag: row.tags,
+    kind: row.fulfillment_type,
+    type: row.service_type,
+    price: splitOf(row)?.agent ?? null,
+    reputation: uses('reputation') ? await scoreOf(t, row.provider_id) : null,
+    verified: owner?.verification_tier === 'identity_verified',
+    hook: owner === undefined ? null : webhookStatusOf(row, owner),
+    age: row.listed_at,
+  }
+}
+
+/** In whole points, as lists show it. */
+async function scoreOf(t: ReadTx, providerId: string): Promise<bigint> {
+  const standing = await t.table(standings).get(ofProvider(providerId).id)
+  return BigInt(Math.round(standingOf(standing?.sums ?? NO_JOBS).score))
+}
+
+export const catalogAdminRoutes: FreeHandlers<typeof catalogAdminApi> = { listAllServices }

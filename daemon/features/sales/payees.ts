@@ -1,0 +1,84 @@
+import { payeeFields } from '../../../src/api/endpoint/list-fields.ts'
+import type { payeesApi } from '../../../src/api/sections/earnings.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { eachPage } from '../../store/each-page.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import { isSearch, type SearchAsked, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
+import { earnedAs } from '../ledger/earnings.ts'
+import { pendingOf, screened, waitsOf } from './waiting.ts'
+
+/** Who may sell. */
+const sellers = ['provider', 'both'] as const
+
+const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, { ctx, now }) => {
+  const asked = { limit: DEFAULT_PAGE, offset: 0, ...compact(query), now }
+  const { limit, offset } = asked
+  const { rows, ...found } = isSearch(asked) ? await searchSellers(ctx, asked) : await someSellers(ctx, asked)
+  return { payees: await Promise.all(rows.map((row) => payeeOf(ctx, row))), ...found, limit, offset }
+}
+
+/** A slice of those of one type, then of those of the other. */
+async function someSellers(ctx: Context, { limit, offset }: Pick<SearchAsked, 'limit' | 'offset'>) {
+  return ctx.store.read(async (t) => {
+    const rows: ParticipantRow[] = []
+    let total = 0
+    for (const type of sellers) {
+      const slice = { limit: limit - rows.length, offset: Math.max(0, offset - total) }
+      total += await t.table(participants).count('type', [type])
+      if (slice.limit === 0) continue
+      rows.push(...(await offsetPage(t.table(participants), { index: 'type', prefix: [type], ...slice })).rows)
+    }
+    return { rows, total }
+  })
+}
+
+async function searchSellers(ctx: Context, asked: SearchAsked) {
+  const table = ctx.store.table(participants)
+  async function* pieces() {
+    for (const type of sellers) yield* eachPage(table, { index: 'type', prefix: [type], limit: STRIDE_ROWS })
+  }
+  const counts = await Promise.all(sellers.map((type) => table.count('type', [type])))
+  const count = counts.reduce((sum, one) => sum + one, 0)
+  return searchedPage({ fields: payeeFields, factsOf: factsIn(ctx), pieces: pieces(), count }, asked)
+}
+
+const factsIn = (ctx: Context) => async (row: ParticipantRow, uses: (field: keyof typeof payeeFields) => boolean) => {
+  const isAsked = uses('due') || uses('paid') || uses('earned')
+  const sums = isAsked ? await sumsOf(ctx, row) : { earned: null, paid: null, due: null }
+  return { id: row.id, name: row.name, wallet: row.wallet, ...sums }
+}
+
+/** Read together: a payout on its way between two readings would be in both, or in neither. */
+function sumsOf(ctx: Context, caller: ParticipantRow) {
+  return ctx.store.read(async (t) => {
+    const earned = await earnedAs(t, caller.id, 'sale')
+    const due = await pendingOf(t, { ctx, caller, sanctioned: undefined })
+    return { earned, due, paid: usdc(earned - due) }
+  })
+}
+
+async function payeeOf(ctx: Context, caller: ParticipantRow) {
+  const sanctioned = await screened(ctx, caller)
+  return ctx.store.read(async (t) => {
+    const earned = await earnedAs(t, caller.id, 'sale')
+    const { held, pending, waiting, nextSettlementAt } = await waitsOf(t, { ctx, caller, sanctioned })
+    return {
+      participant_id: caller.id,
+      name: caller.name,
+      wallet: caller.wallet,
+      earned,
+      paid: usdc(earned - pending),
+      due: pending,
+      held,
+      waiting: [...waiting],
+      next_settlement_at: nextSettlementAt,
+    }
+  })
+}
+
+export const payeeRoutes: FreeHandlers<typeof payeesApi> = { listPayees }
