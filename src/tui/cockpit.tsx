@@ -14,6 +14,7 @@ import {
   withMessage,
 } from './frame.ts'
 import { faceless } from './host.ts'
+import { fetchRiver } from './overview/facts.ts'
 import type { Painter } from './painter.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
@@ -56,7 +57,7 @@ function Frame(props: CockpitProps) {
     router.drawn()
   }
   const part = { look, view, size, face, painter }
-  if (isTooSmall(size)) return <Card {...part} />
+  if (isTooSmall(size)) return <Card host={host} {...part} />
   if (screen) return <Body key={screen.id} host={host} screen={screen} {...part} />
   return <Whole body={[]} {...part} />
 }
@@ -130,9 +131,12 @@ type PartProps = {
   readonly face: (face: Face) => void
 }
 
-function Card({ look, view, size, painter, face }: PartProps) {
+function Card({ host, look, view, size, painter, face }: PartProps & { readonly host: Host }) {
+  const river = useQuery(fetchRiver(host.link), { name: 'river', every: host.refreshMs })
+  // What nobody answers for any more is no fact of today.
+  const current = view.health.problem === undefined && river.problem === undefined ? river.value : undefined
   useLayoutEffect(() => face(faceless(view.ui.screen)))
-  return <Rows lines={cardLines(view, size)} {...{ size, look, painter }} />
+  return <Rows lines={cardLines(view, current, size)} {...{ size, look, painter }} />
 }
 
 function Body({ host, screen, ...part }: PartProps & { readonly host: Host; readonly screen: Screen }) {

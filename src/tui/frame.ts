@@ -1,5 +1,6 @@
 import { clip, clockTime, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
+import type { RiverFacts } from './overview/facts.ts'
 import {
   accent,
   bad,
@@ -16,6 +17,7 @@ import {
   textOf,
   warn,
 } from './parts/line.ts'
+import { shownMoney } from './parts/river.ts'
 import { type Pick, pickerLines } from './picker.ts'
 import { bindingsOn, groups, hintsOn, keyFor, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
@@ -239,7 +241,7 @@ function twoColumns(lines: readonly Line[], width: number): Line[] {
 }
 
 /** Below the least size: how the instance is, what is gravest, and how large the window must be. */
-export function cardLines(view: FrameView, { columns, rows }: Size): Line[] {
+export function cardLines(view: FrameView, river: RiverFacts | undefined, { columns, rows }: Size): Line[] {
   const { value } = view.needs
   const [gravest] = value?.items ?? []
   const waits = value === undefined ? blank : waitingLine(value.total)
@@ -247,10 +249,20 @@ export function cardLines(view: FrameView, { columns, rows }: Size): Line[] {
     [' ', strong('souk'), '  ', ...stateWords(view), `  ${clockTime(view.now)}`],
     waits,
     gravest === undefined ? blank : [gravest.grave ? bad(' ✗ ') : warn(' ! '), gravest.sentence],
+    ...(river === undefined ? [] : dayLines(river)),
     [dim(` ${LEAST_COLUMNS}x${LEAST_ROWS} shows all of it`)],
     [accent(` ${keyFor('quit', view.keys)}`), ' quit'],
   ]
   return toHeight(lines, rows).map((line) => sized(line, columns))
+}
+
+/** The day's money, where the books were asked. */
+function dayLines({ paid_in: paid, held, agrees }: RiverFacts): Line[] {
+  const books = agrees ? good('books agree') : bad('✗ books do not agree')
+  return [
+    [' ', strong(shownMoney(paid)), ' in today'],
+    [' ', strong(shownMoney(held)), ' held, ', books],
+  ]
 }
 
 function waitingLine(total: number): Line {

@@ -1,8 +1,9 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { ScreenId } from '../model/screen.ts'
 import { widthOf } from '../text/text.ts'
-import { type Opened, openOn } from './cockpit.testkit.tsx'
+import { type FakeLink, gone, type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
+import { job, jobId } from './jobs/jobs.testkit.ts'
 
 /* Where things stand on each screen at the sizes it is made for: its panels, in order, and how wide they are. */
 
@@ -28,8 +29,10 @@ function panelsOf(
   )
 }
 
-async function frame(screen: ScreenId, columns: number, rows: number): Promise<string[]> {
-  open = await openOn({ link: market(), screen, columns, rows })
+type Wanted = [screen: ScreenId, columns: number, rows: number, link?: FakeLink]
+
+async function frame(...[screen, columns, rows, link = market()]: Wanted): Promise<string[]> {
+  open = await openOn({ link, screen, columns, rows })
   await open.advance(1_000)
   return open.rows()
 }
@@ -74,4 +77,88 @@ it.each([
   ['clock', 100, 30, /IN +AT +KIND +WHAT +WHOSE +AMOUNT/],
 ] as const)('the columns of %s at %i x %i stand in their order', async (...[screen, columns, rows, head]) => {
   expect((await frame(screen, columns, rows)).join('\n')).toMatch(head)
+})
+
+describe('what is chosen stands', () => {
+  const jobs = () =>
+    market({ 'GET /dashboard/api/admin/jobs': { jobs: [job(1, 'disputed')], total: 1, limit: 50, offset: 0 } })
+
+  it('beside the list of jobs where there is room, 59 columns of it, with its tabs in the title', async () => {
+    const text = await frame('jobs', 160, 36, jobs())
+    const [list, drawer] = panelsOf(text)
+    expect([list?.title, list?.row, drawer?.title, drawer?.row]).toEqual(['Jobs', 2, jobId(1), 2])
+    expect(160 - (drawer?.column ?? 0) - 1).toBe(59)
+    expect(text[2]).toMatch(/┬─ job_[0-9a-f]{16} ─+ \[timeline\]/)
+    expect(text[4]).toMatch(/^ {2}STATE +SERVICE +BUYER +PAID BY +AMOUNT +AGE +LEFT +JOB +│/)
+    for (const row of text.slice(3, 35)) expect(row[100]).toBe('│')
+  })
+
+  it('below the list of jobs where there is none', async () => {
+    const text = await frame('jobs', 100, 30, jobs())
+    expect(panelsOf(text).map(({ title, column }) => [title, column])).toEqual([
+      ['Jobs', 0],
+      [jobId(1), 0],
+    ])
+    expect(text.join('\n')).toMatch(/─ \[timeline\] input deliverables messages money raw ─/)
+  })
+})
+
+it('the dialog stands in the middle of an empty body, with its command over the keys', async () => {
+  await frame('overview', 80, 24)
+  await open?.type('P')
+  const text = open?.rows() ?? []
+  expect(text[2]).toMatch(/^ {2}╭─ PAUSE THE PLATFORM ─{53}╮ {2}$/)
+  const foot = text.findIndex((row) => row.startsWith('  ╰'))
+  expect(text[foot]).toMatch(/^ {2}╰─{74}╯ {2}$/)
+  for (const row of text.slice(3, foot)) expect(row).toMatch(/^ {2}│ .{72} │ {2}$/)
+  expect(text[foot - 1]).toContain('[ Cancel  esc ]    [ Pause – needs a reason ]')
+  expect(text[22]).toMatch(/^ same as {2}souk admin platform pause --reason/)
+  for (const row of text) expect(widthOf(row)).toBe(80)
+})
+
+it('the help stands in two columns, each with groups, keys and what they do', async () => {
+  await frame('jobs', 80, 24)
+  await open?.type('?')
+  const text = open?.rows() ?? []
+  expect(text[2]).toMatch(/^ {2}╭─ Keys for Jobs ─+╮ {2}$/)
+  expect(text[3]).toMatch(/^ {2}│ MOVE {2}↑ k {8}up {10,}\S/)
+  for (const row of text) expect(widthOf(row)).toBe(80)
+})
+
+it('the card says state, need, gravest, money in, held, the size that shows all, and the way out', async () => {
+  const text = (await frame('overview', 40, 10)).map((row) => row.trim())
+  expect(text.slice(0, 7)).toEqual([
+    'souk  ● trading  14:03:08',
+    '! 3 need a hand',
+    expect.stringMatching(/^✗ A buyer disputes/),
+    '$1,284.30 in today',
+    '$388.20 held, books agree',
+    '60x18 shows all of it',
+    'q quit',
+  ])
+})
+
+it('the card of a daemon that is gone states no money of today', async () => {
+  const link = market()
+  await frame('overview', 40, 10, link)
+  link.broken = gone
+  await open?.advance(12_000)
+  expect(open?.text()).toContain('✗ daemon gone')
+  expect(open?.text()).not.toMatch(/in today|trading|agree/)
+})
+
+it('a daemon that is gone: since when, the last answer, the next try, and what starts it', async () => {
+  const link = market()
+  await frame('overview', 120, 30, link)
+  link.broken = gone
+  await open?.advance(12_000)
+  const text = open?.rows() ?? []
+  expect(text[0]).toMatch(/✗ daemon gone, \d+s {2}last answer 14:03:\d\d +tries again in \ds {2}14:03:\d\d/)
+  expect(text.at(-2)).toMatch(/^ ✗ The local daemon is not running\. {2}→ souk up/)
+  expect(text.join('\n')).not.toContain('● trading')
+})
+
+it.each([100, 160])('the river of %i columns is cut nowhere', async (columns) => {
+  const text = await frame('overview', columns, 50)
+  for (const row of text.slice(3, 8)) expect(row).not.toContain('…')
 })

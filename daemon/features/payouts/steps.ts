@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { formatAmount } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
@@ -123,7 +124,7 @@ export async function announce(
     type,
     participantId: isAskedFor(row) ? accountOwner(row.source) : null,
     subject: { kind: 'payout', id: row.id },
-    data: { wallet: row.wallet, amount: row.amount.toString(), kind: row.kind },
+    data: { wallet: row.wallet, amount: formatAmount(row.amount), kind: row.kind },
     at: step.at,
   })
 }

@@ -115,7 +115,8 @@ describe.each(sources)('$name', ({ make, withdraw, account: nameOf, amount }) =>
     expect((await onChain(person)) - before).toBe(amount)
     expect(await held(account.payout(body.payout_id))).toBe(0n)
     const { events } = (await person.call('GET', '/v1/events?types=payout.*')).body
-    expect(events).toMatchObject([{ type: 'payout.confirmed', subject: { id: body.payout_id } }])
+    const data = { amount: formatAmount(amount) }
+    expect(events).toMatchObject([{ type: 'payout.confirmed', subject: { id: body.payout_id }, data }])
     await soundBooks(market)
   })
 

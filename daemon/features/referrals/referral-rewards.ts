@@ -1,3 +1,4 @@
+import { formatAmount } from '../../../src/core/money.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
 import { defineCron } from '../../crons/cron.ts'
@@ -56,7 +57,8 @@ async function makePayable(t: Tx, draw: Draw, item: AccountItem): Promise<void> 
   const amount = item.account.balance
   const legs = legsOf.referralDue({ participantId, amount })
   await post(t, draw, { kind: 'referral_due', ref, legs, at: item.at })
-  const data = { amount: amount.toString(), payable: (await balanceOf(t, account.referral(participantId))).toString() }
+  const payable = formatAmount(await balanceOf(t, account.referral(participantId)))
+  const data = { amount: formatAmount(amount), payable }
   await emit(t, draw, { type: 'referral.due', participantId, subject: ref, data, at: item.at })
   if (item.sanctioned) await keep(t, draw, item)
 }

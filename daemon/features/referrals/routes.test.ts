@@ -121,6 +121,8 @@ test('both referrers share in the fee of each sale, for ever, and see by whom', 
     payable: '0.01',
     lifetime: '0.01',
   })
+  const { events } = (await forAgent.call('GET', '/v1/events?types=referral.due')).body
+  expect(events).toMatchObject([{ data: { amount: '0.01', payable: '0.01' } }])
 })
 
 test('an instant sale shares its fee with who referred the buyer', async () => {

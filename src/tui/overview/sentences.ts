@@ -65,6 +65,8 @@ const drafts: Readonly<Record<string, (told: Told) => Draft>> = {
   'product.sold': (t) => [news, '+', `${t.buyer} has sold a product`],
   'payout.confirmed': (t) => [done, '→', `Money of ${t.buyer} has arrived in its wallet`],
   'payout.failed': (t) => [trouble, '', `A withdrawal of ${t.buyer} has failed`],
+  'referral.due': (t) => [news, '→', `A referral reward of ${t.buyer} can be taken`],
+  'referral.withdrawn': (t) => [news, '→', `${t.buyer} takes its referral rewards`],
   'webhook.failed': (t) => [off, '', `A message to the endpoint of ${t.buyer} was given up`],
   'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} is gone and was taken out of use`],
 }

@@ -23,6 +23,7 @@ export type RiverShown = {
 const PIPE_COLUMNS = 8
 const LABEL_COLUMNS = 9
 const BAR_COLUMNS = 12
+const BAR_COLUMNS_LEAST = 4
 const TALL_COLUMNS = 96
 
 /** `$1,284.30`, never rounded and never cut. */
@@ -72,10 +73,12 @@ function picture(river: RiverShown, width: number): Line[] {
   const shares = [river.providers, river.fees, river.refunds].map(Number)
   const most = shares.reduce((sum, share) => sum + share, 0)
   const isWide = width >= TALL_COLUMNS
+  const wordy = widthOf(amounts[0] ?? '') + 2 + LABEL_COLUMNS + 1
+  const bars = Math.min(BAR_COLUMNS, width - out - wordy - 1)
   const branch = (i: number, name: string): Line => [
     strong(amounts[i] ?? ''),
-    `  ${name.padEnd(LABEL_COLUMNS)}  `,
-    isWide && most > 0 ? accent(bar((shares[i] ?? 0) / most, BAR_COLUMNS)) : '',
+    `  ${name.padEnd(LABEL_COLUMNS)} `,
+    isWide && most > 0 && bars >= BAR_COLUMNS_LEAST ? accent(bar((shares[i] ?? 0) / most, bars)) : '',
   ]
   const late = Number(river.overdue)
   const disputed = Number(river.disputed)
@@ -110,7 +113,7 @@ function picture(river: RiverShown, width: number): Line[] {
     placed(width, [
       ...(isWide ? [[1, methodLine('balance', river.by_balance)] as const] : []),
       isWide ? [fork, [accent('┃')]] : [fork, under],
-      ...(isWide ? [[held, troubleLine(river)] as const] : []),
+      ...(isWide ? [[held, troubleLine(river, tankColumns)] as const] : []),
       [join, [pipe({ from: join, to: out - 2, joint: join, sign: isWide ? '┣' : '┻' }), accent('▸')]],
       [out, branch(2, 'refunds')],
     ]),
@@ -136,11 +139,14 @@ function methodLine(name: string, amount: string): Line {
   return [dim(name.padEnd(LABEL_COLUMNS)), ' ', shownMoney(amount)]
 }
 
-function troubleLine({ overdue, disputed }: RiverShown): Line {
-  return [
+/** What of the held is late or disputed; the sign says the last word where it has no room. */
+function troubleLine({ overdue, disputed }: RiverShown, room: number): Line {
+  const line = (word: string): Line => [
     ...(Number(overdue) > 0 ? [warn(`! ${shownMoney(overdue)} late `)] : []),
-    ...(Number(disputed) > 0 ? [bad(`? ${shownMoney(disputed)} disputed`)] : []),
+    ...(Number(disputed) > 0 ? [bad(`? ${shownMoney(disputed)}${word}`)] : []),
   ]
+  const whole = line(' disputed')
+  return lineWidth(whole) <= room ? whole : line('')
 }
 
 /** The way around the escrow, with what took it in its middle. */
