@@ -1,11 +1,10 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import { CliError } from '../../src/cli/exit.ts'
 import { type HealthAnswer, readHealth } from '../../src/cli/nouns/health.ts'
 import * as z from '../../src/cli/params.ts'
 import { openSession, type Session } from '../../src/cli/session.ts'
+import { checkCredentials } from '../../src/cli/wallet/kept-credentials.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { LOCAL } from '../../src/client/settings.ts'
-import { AppError } from '../../src/core/error.ts'
 import { toWallet } from '../../src/core/hex.ts'
 import { bold, green, red, yellow } from '../../src/text/text.ts'
 
@@ -31,8 +30,7 @@ export const command = defineCommand({
     const checks: Check[] = [
       { id: 'answers', status: 'ok', detail: `${health.service} ${health.version}, ${health.status}, ${took} ms` },
       token(context, session, health),
-      await credential('admin key', () => askAsAdmin(session)),
-      await credential('api key', () => askAsSelf(session)),
+      ...(await checkCredentials(session)),
     ]
     const problems = checks.filter(({ status }) => status === 'problem').length
     if (context.options.exitStatus && problems > 0) context.exit('check_failed')
@@ -58,32 +56,4 @@ function token({ places }: Host, { target }: Session, { chain }: HealthAnswer): 
   const asset = toWallet(chain.asset)
   if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }
   return { id: 'token', status: 'problem', detail: `${asset} is not the one that was learnt: add the remote again` }
-}
-
-/** @returns what the credential is good for; undefined when there is none. */
-async function askAsAdmin(session: Session): Promise<string | undefined> {
-  try {
-    await session.call('getPlatformStatus', {})
-    return 'taken'
-  } catch (error) {
-    if (error instanceof CliError && error.exit === 'auth') return undefined
-    throw error
-  }
-}
-
-async function askAsSelf(session: Session): Promise<string | undefined> {
-  const key = await session.apiKey()
-  if (key === undefined) return undefined
-  const headers = { 'x-api-key': key }
-  return (await session.call('getBalance', { headers })).participant_id
-}
-
-async function credential(id: string, ask: () => Promise<string | undefined>): Promise<Check> {
-  try {
-    const detail = await ask()
-    return detail === undefined ? { id, status: 'none', detail: 'none is kept' } : { id, status: 'ok', detail }
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return { id, status: 'problem', detail: error.message }
-  }
 }

@@ -59,9 +59,16 @@ describe('a check', () => {
 
   test('tells a key that is not taken any more, with exit 11 where that is asked for', async () => {
     const wrong = `adm_${'0'.repeat(40)}`
+    const looked = async () => (await shop.json(['doctor', '--only', 'remotes'])).checks[0]
+    expect(await looked()).toMatchObject({ status: 'ok', detail: '1 answer' })
     await shop.souk(['remote', 'add', 'shop', shop.market.url(), '--admin-key-stdin'], { stdin: wrong })
     const { code, out } = await shop.souk(['remote', 'check', 'shop', '--exit-status', '--json'])
     expect([code, JSON.parse(out).problems]).toEqual([11, 1])
+    expect(await looked()).toMatchObject({
+      status: 'warning',
+      detail: 'shop does not take the admin key',
+      fix: 'souk remote check shop',
+    })
     expect((await shop.souk(['remote', 'check', 'local'])).code).toBe(10)
   })
 })

@@ -1,5 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { openSession } from '../../cli/session.ts'
+import { checkCredentials } from '../../cli/wallet/kept-credentials.ts'
 import { type FoundDaemon, probe, unregister } from '../../client/discover.ts'
 import { readText } from '../../client/files.ts'
 import { listRemotes } from '../../client/remotes.ts'
@@ -102,20 +104,34 @@ function completionOf({ system: { env } }: Examined): Diagnosis {
   return fine(files.length === 0 ? 'not installed' : `in ${files.join(', ')}`)
 }
 
-async function remotesOf({ places }: Examined): Promise<Diagnosis> {
-  const remotes = readableRemotes(places)
+/** Whether each remote answers, and takes what is kept here for it. */
+async function remotesOf(host: Examined): Promise<Diagnosis> {
+  const remotes = readableRemotes(host.places)
   const asked = await Promise.all(
-    remotes.map(async (remote) => ({
-      name: remote.name,
-      isThere: (await probe(compact({ url: remote.url, fingerprint: remote.fingerprint }))) !== undefined,
-    })),
+    remotes.map(async ({ name, url, fingerprint }) => {
+      const isThere = (await probe(compact({ url, fingerprint }))) !== undefined
+      return { name, wrong: isThere ? await refusedAt(host, name) : 'does not answer' }
+    }),
   )
-  const silent = asked.filter(({ isThere }) => !isThere).map(({ name }) => name)
-  if (silent.length === 0) return fine(remotes.length === 0 ? 'none' : `${remotes.length} answer`)
+  const wrong = asked.filter((one) => one.wrong !== undefined)
+  const [first] = wrong
+  if (first === undefined) return fine(remotes.length === 0 ? 'none' : `${remotes.length} answer`)
   return {
     status: 'warning',
-    detail: `no answer from ${silent.join(', ')}`,
-    fix: `souk remote check ${shellWord(silent[0] ?? '')}`,
+    detail: wrong.map((one) => `${one.name} ${one.wrong}`).join('; '),
+    fix: `souk remote check ${shellWord(first.name)}`,
+  }
+}
+
+/** What a remote does not take of what is kept for it; undefined where it takes all. */
+async function refusedAt(host: Examined, remote: string): Promise<string | undefined> {
+  const { baseUrl: _instead, ...globals } = host.globals
+  try {
+    const checks = await checkCredentials(await openSession({ ...host, globals: { ...globals, remote } }))
+    const refused = checks.filter(({ status }) => status === 'problem').map(({ id }) => `the ${id}`)
+    return refused.length === 0 ? undefined : `does not take ${refused.join(' and ')}`
+  } catch {
+    return 'cannot be asked'
   }
 }
 

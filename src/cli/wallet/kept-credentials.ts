@@ -1,0 +1,46 @@
+import { AppError } from '../../core/error.ts'
+import { CliError } from '../exit.ts'
+import type { Session } from '../session.ts'
+
+/** What an instance says of a credential that is kept for it. */
+export type CredentialCheck = {
+  readonly id: 'admin key' | 'api key'
+  readonly status: 'ok' | 'none' | 'problem'
+  readonly detail: string
+}
+
+/** Asks an instance whether it takes the credentials that are kept for it here. */
+export async function checkCredentials(session: Session): Promise<readonly CredentialCheck[]> {
+  return [
+    await credential('admin key', () => askAsAdmin(session)),
+    await credential('api key', () => askAsSelf(session)),
+  ]
+}
+
+/** @returns what the credential is good for; undefined when there is none. */
+async function askAsAdmin(session: Session): Promise<string | undefined> {
+  try {
+    await session.call('getPlatformStatus', {})
+    return 'taken'
+  } catch (error) {
+    if (error instanceof CliError && error.exit === 'auth') return undefined
+    throw error
+  }
+}
+
+async function askAsSelf(session: Session): Promise<string | undefined> {
+  const key = await session.apiKey()
+  if (key === undefined) return undefined
+  const headers = { 'x-api-key': key }
+  return (await session.call('getBalance', { headers })).participant_id
+}
+
+async function credential(id: CredentialCheck['id'], ask: () => Promise<string | undefined>): Promise<CredentialCheck> {
+  try {
+    const detail = await ask()
+    return detail === undefined ? { id, status: 'none', detail: 'none is kept' } : { id, status: 'ok', detail }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { id, status: 'problem', detail: error.message }
+  }
+}
