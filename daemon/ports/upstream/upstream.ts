@@ -227,11 +227,15 @@ function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): T {
   throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
 }
 
+/** What the operator's account may have is used up: 402, and what DeepL says for it. */
+const SPENT: ReadonlySet<number> = new Set([402, 456])
 /** It is the operator's key that it does not take, and nothing that the buyer wrote. */
 const REFUSING: ReadonlySet<number> = new Set([401, 403])
 
 function refuseFailure(name: string, { status }: WebResponse): void {
   if (isBusy(status)) throw new UpstreamError('busy', `${name} is busy or failing.`, { status })
+  if (SPENT.has(status))
+    throw new UpstreamError('busy', `${name} gives nothing more to this marketplace for now.`, { status })
   if (REFUSING.has(status)) throw new UpstreamError('broken', `${name} refuses to answer this marketplace.`, { status })
   if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { blocksOfPage, textOfBlock } from './blocks.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
-import { type Operation, operationsIn } from './operations.ts'
+import { type ApiOperation, operationsIn } from './operations.ts'
 import { checkAddress } from './pages.ts'
 
 const AUTOMATED_MS = 120_000
@@ -217,7 +217,7 @@ const common = new Set(
 )
 
 function relevant(
-  operations: readonly Operation[],
+  operations: readonly ApiOperation[],
   useCase: string,
 ): { method: string; path: string; relevance: number }[] {
   const words = [...new Set(useCase.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? [])]
@@ -240,7 +240,7 @@ function stem(word: string): string {
 
 function endpointRequirement(
   endpoints: readonly { method: string; path: string }[],
-  operations: readonly Operation[],
+  operations: readonly ApiOperation[],
 ): Requirement {
   const [best] = endpoints
   const operation = best && operations.find(({ method, path }) => method === best.method && path === best.path)

@@ -1,5 +1,5 @@
 import type { Json } from '../../../../src/core/json.ts'
-import type { Operation, Parameter } from './operations.ts'
+import type { ApiOperation, Parameter } from './operations.ts'
 
 type Members = { [member: string]: Json }
 export type Document = Members
@@ -7,7 +7,7 @@ export type Document = Members
 type Parts = {
   readonly title: string
   readonly origin: string | null
-  readonly operations: readonly Operation[]
+  readonly operations: readonly ApiOperation[]
   readonly prose: string
 }
 
@@ -39,7 +39,7 @@ export function openapiOf({ title, origin, operations, prose }: Parts): Document
 }
 
 function operationOf(
-  { method, path, summary, parameters, request, responses, confidence, evidence }: Operation,
+  { method, path, summary, parameters, request, responses, confidence, evidence }: ApiOperation,
   ids: Set<string>,
 ): Members {
   const inBody = parameters.filter((one) => one.in === 'body')
@@ -132,7 +132,7 @@ export function authOf(prose: string): { name: string; scheme: Members } | undef
 const BASE = /base (?:url|address|uri)[^\n]{0,80}?(https?:\/\/[^\s"'<>|)]+)/i
 
 /** The address that paths stand under: as the documentation says, or as most of its examples show. */
-export function originOf(prose: string, operations: readonly Operation[]): string | null {
+export function originOf(prose: string, operations: readonly ApiOperation[]): string | null {
   const told = BASE.exec(prose)?.[1]?.replace(/[/.,]+$/, '')
   if (told !== undefined && URL.canParse(told)) {
     return operations.some(({ path }) => path.startsWith(new URL(told).pathname) && new URL(told).pathname !== '/')

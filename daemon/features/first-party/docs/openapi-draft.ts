@@ -8,7 +8,7 @@ import { type Block, blocksOfPage } from './blocks.ts'
 import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
 import { validityOf } from './openapi-validity.ts'
 import { methods } from './operation-names.ts'
-import { type Operation, operationsIn, proseOf } from './operations.ts'
+import { type ApiOperation, operationsIn, proseOf } from './operations.ts'
 import { checkAddress, isOk, isSameSite, type PageLink, readPages } from './pages.ts'
 
 const AUTOMATED_MS = 120_000
@@ -166,8 +166,8 @@ function titleOf(blocks: readonly Block[]): string {
 }
 
 type Unknowns = {
-  readonly sure: readonly Operation[]
-  readonly unsure: readonly Operation[]
+  readonly sure: readonly ApiOperation[]
+  readonly unsure: readonly ApiOperation[]
   readonly origin: string | null
   readonly prose: string
 }

@@ -10,7 +10,7 @@ export type Parameter = {
 }
 
 /** An operation that documentation describes, and where. */
-export type Operation = {
+export type ApiOperation = {
   readonly method: OperationMethod
   /** With `{name}` for what varies. */
   readonly path: string
@@ -30,14 +30,14 @@ export type Operation = {
 
 const MAX_OPERATIONS = 200
 const MAX_EVIDENCE_CHARS = 200
-type Open = { -readonly [K in keyof Operation]: Operation[K] } & {
+type Open = { -readonly [K in keyof ApiOperation]: ApiOperation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
   bodyNext: boolean
 }
 
 /** All operations that a document describes, each once, in its order. */
-export function operationsIn(blocks: readonly Block[]): Operation[] {
+export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
   let heading = ''
   let last: Open | undefined

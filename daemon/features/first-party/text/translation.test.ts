@@ -124,6 +124,24 @@ describe('a translation', () => {
     })
   })
 
+  it.each<[string, number, string]>([
+    ['LibreTranslate wants a key', 403, '{"error":"secret words"}'],
+    ['LibreTranslate was asked too often', 429, '{"error":"secret words"}'],
+    ['DeepL has no letters left', 456, '{"message":"secret words"}'],
+    ['DeepL takes the key no more', 403, ''],
+    ['a page stands in front of it', 200, '<!doctype html><title>secret words</title>'],
+  ])('costs nothing and blames no member where %s', async (engine, status, body) => {
+    languages()
+    const page = { status, headers: { 'retry-after': '60' }, body }
+    Object.assign(site.pages, { '/t/translate': page, '/t/v2/translate': page })
+    const remote = engine.startsWith('DeepL') ? deepL(upstream()) : libreTranslate(upstream(), undefined)
+    const input = { text: 'Hello there', source_lang: 'en', target_lang: 'de' }
+    await expect(translate(input, remote, '/nowhere')).rejects.toMatchObject({
+      code: 'provider_failed',
+      message: expect.not.stringContaining('secret'),
+    })
+  })
+
   it.each<[string, unknown]>([
     ['loses a part', { translations: [] }],
     ['answers in another shape', { result: 'x' }],
