@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
+import { refuse } from '../shell/ask.ts'
 import { copy } from '../shell/copy.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
 import type { HealthFacts } from '../shell/health.ts'
@@ -79,7 +80,9 @@ function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']
   const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
   const ofAct = (act: MendAct) => () => {
     const need = chosenOne()
-    if (need !== undefined && mends[need.kind]?.act === act) mendIt(need)
+    if (need === undefined) refuse(host, 'Nothing waits that this would mend.')
+    else if (mends[need.kind]?.act === act) mendIt(need)
+    else refuse(host, `That does not mend what is chosen: ${need.kind.replaceAll('_', ' ')}.  → enter`)
   }
   return {
     open() {
