@@ -51,7 +51,7 @@ export async function cockpit(): Promise<readonly Measured[]> {
   }
 }
 
-async function addRemote(home: string, url: string): Promise<void> {
+export async function addRemote(home: string, url: string): Promise<void> {
   const words = ['remote', 'add', 'bench', url, '--admin-key-stdin']
   const env = { PATH: process.env.PATH, HOME: home }
   const child = spawn(process.execPath, [souk, ...words], { env, stdio: ['pipe', 'ignore', 'inherit'] })
@@ -60,7 +60,8 @@ async function addRemote(home: string, url: string): Promise<void> {
   if (code !== 0) throw new Error(`souk remote add ended with ${code}`)
 }
 
-type Open = {
+export type Open = {
+  readonly pid: number
   /** User and system time so far, milliseconds. */
   readonly cpuMs: () => number
   readonly type: (text: string) => void
@@ -70,13 +71,29 @@ type Open = {
   readonly forget: () => void
 }
 
-type Opening = { readonly home: string; readonly screen: string; readonly painter: Painter }
+type Opening = {
+  readonly home: string
+  readonly screen: string
+  readonly painter: Painter
+  readonly env?: Readonly<Record<string, string>>
+}
 
-async function withCockpit<T>({ home, screen, painter }: Opening, use: (open: Open) => Promise<T>): Promise<T> {
+/** Opens the built cockpit on a terminal of its own, for as long as it is used. */
+export async function withCockpit<T>(
+  { home, screen, painter, env = {} }: Opening,
+  use: (open: Open) => Promise<T>,
+): Promise<T> {
   const pidFile = join(home, 'pid')
   const run = `${TERMINAL}; echo $$ > ${pidFile}; exec ${process.execPath} ${souk} -r bench tui ${screen}`
   const child = spawn('bash', ['-c', 'exec script -qec "$1" /dev/null', 'bash', run], {
-    env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', SHELL: '/bin/sh', SOUK_TUI_PAINTER: painter },
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      TERM: 'xterm-256color',
+      SHELL: '/bin/sh',
+      SOUK_TUI_PAINTER: painter,
+      ...env,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   let written = ''
@@ -99,7 +116,7 @@ async function withCockpit<T>({ home, screen, painter }: Opening, use: (open: Op
     const forget = () => {
       written = ''
     }
-    return await use({ cpuMs: () => cpuMs(pid), type, seen, forget })
+    return await use({ pid, cpuMs: () => cpuMs(pid), type, seen, forget })
   } finally {
     await end(child)
   }

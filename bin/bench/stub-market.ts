@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import examples from '../../src/api/answer-examples.json' with { type: 'json' }
@@ -6,6 +7,7 @@ import { keysOf } from '../../src/core/record.ts'
 
 const JOBS = 100_000
 const PAGE = 20
+const POURED_AT_ONCE = 500
 /** What only a search finds. */
 export const FOUND_JOB = 'job_f00000000000000f'
 const ENDPOINTS = 144
@@ -16,6 +18,8 @@ export type StubMarket = {
   readonly url: string
   /** Events a second from now on. */
   readonly events: (perSecond: number) => void
+  /** So many events, as fast as they are taken. */
+  readonly pour: (count: number) => Promise<void>
   /** When the last search was answered, `performance.now()`. */
   readonly answeredAt: () => number | undefined
   readonly close: () => void
@@ -61,6 +65,12 @@ export async function stubMarket(): Promise<StubMarket> {
         const text = eventText(cursor++)
         for (const stream of streams) stream.write(text)
       }, 1_000 / perSecond)
+    },
+    async pour(count) {
+      for (let left = count; left > 0; left -= POURED_AT_ONCE) {
+        const text = Array.from({ length: Math.min(left, POURED_AT_ONCE) }, () => eventText(cursor++)).join('')
+        for (const stream of streams) if (!stream.write(text)) await once(stream, 'drain')
+      }
     },
     close() {
       clearInterval(timer)
