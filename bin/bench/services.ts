@@ -119,6 +119,12 @@ async function figures({ daemon, reads, outcomes, offered, idle }: Bought): Prom
       detail: `before ${figure(p99(idle.reads))} ms; ${reads.length} reads; not answered: ${failed.join(', ') || 'none'}`,
     },
     {
+      // Where others work on the machine too, this is what the purchases themselves cost whoever looks.
+      name: 'the same, over that of the same machine before anybody bought',
+      values: [p99(reads) / p99(idle.reads)],
+      budget: { informs: true },
+    },
+    {
       name: `event loop p99 of the daemon, ${while_}`,
       values: [loop.p99],
       unit: 'ms',
