@@ -66,6 +66,14 @@ function readThread(thread: Answered | Named): ThreadFacts {
   }
 }
 
+/** Whether somebody is the house, for which the operator speaks; nobody for no id. */
+export const fetchIsHouse =
+  (link: Link, id: string) =>
+  async (signal: AbortSignal): Promise<Outcome<boolean | undefined>> =>
+    id === ''
+      ? { ok: true, value: undefined }
+      : ask(link, { name: 'getParticipant', asked: { params: { id }, signal } }, ({ first_party }) => first_party)
+
 function readOffer(proposal: NonNullable<Answered['proposal']>): OfferFacts {
   return {
     status: proposal.status,

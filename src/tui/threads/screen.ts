@@ -41,7 +41,15 @@ import { chosenIndex } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
-import { fetchThread, fetchThreads, type Said, THREADS_PAGE, type ThreadFacts, type Threads } from './facts.ts'
+import {
+  fetchIsHouse,
+  fetchThread,
+  fetchThreads,
+  type Said,
+  THREADS_PAGE,
+  type ThreadFacts,
+  type Threads,
+} from './facts.ts'
 
 /** From this width on a conversation stands beside the list. */
 const PANES_FROM = 100
@@ -66,10 +74,11 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const whole = useQuery(fetchThread(host.link, { id, admin }), { name: `thread ${id} ${admin}`, every })
   const me = useQuery(host.link.self, { name: 'self', every: SLOW_EVERY_MS })
   const row = threads[chosen]
+  const foreign = useForeign(host, row, { admin, me: me.value })
   const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
   const isOpen = ui.pane.open !== 'beside' && thread !== undefined
   const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
-  const model: Model = { listed, threads, chosen, thread, admin, isOpen, now, view }
+  const model: Model = { listed, threads, chosen, thread, admin, isForeign: foreign !== undefined, isOpen, now, view }
   const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
   return {
     ids,
@@ -80,9 +89,19 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
       ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
       ...sortActions(host, 'threads', threadFields),
       ...moving,
-      ...acts(host, threads, me.value),
+      ...acts(host, threads, { me: me.value, foreign }),
     },
   }
+}
+
+type Looking = { readonly admin: boolean; readonly me: string | undefined }
+
+/** A hook: the provider of a conversation in which the operator only reads; undefined where it may write, or is not known. */
+function useForeign({ link }: Host, row: ThreadFacts | undefined, { admin, me }: Looking): string | undefined {
+  const provider = row?.providerId ?? ''
+  const isHouse = useQuery(fetchIsHouse(link, admin ? provider : ''), { name: `house ${provider}`, every: ONCE_MS })
+  const isStrange = isHouse.value === false && me !== provider && me !== row?.buyerId
+  return isStrange ? provider : undefined
 }
 
 function factsOf(thread: ThreadFacts): Facts<typeof threadFields> {
@@ -98,11 +117,18 @@ function factsOf(thread: ThreadFacts): Facts<typeof threadFields> {
   }
 }
 
+type Voice = {
+  /** Whose API key is in use. */
+  readonly me: string | undefined
+  /** Provider of the chosen one where nobody here speaks for it. */
+  readonly foreign: string | undefined
+}
+
 /**
  * What can be done depends on whose key this machine has. The chosen one is looked up when the key comes: one before
  * it, in the same piece of input, may have moved it.
  */
-function acts(host: Host, threads: readonly ThreadFacts[], me: string | undefined): Face['actions'] {
+function acts(host: Host, threads: readonly ThreadFacts[], { me, foreign }: Voice): Face['actions'] {
   const ids = threads.map(({ id }) => id)
   const on = (act: (thread: ThreadFacts) => void) => () => {
     const thread = threads[chosenIndex(host.ui.get(), ids)]
@@ -113,7 +139,11 @@ function acts(host: Host, threads: readonly ThreadFacts[], me: string | undefine
   const only = (words: string, ...command: readonly string[]) =>
     refuse(host, `${words}  → ${shellCommand(host, ['threads', ...command])}`)
   return {
-    write: on((thread) => askAnyway(host, writeDialog(host, thread, isParty(thread) ? 'party' : 'house'))),
+    write: on((thread) => {
+      const isForeign = thread.providerId === foreign && !isParty(thread)
+      if (isForeign) only(`Only ${thread.provider} and ${thread.buyer} speak here, not the house.`, 'send', thread.id)
+      else askAnyway(host, writeDialog(host, thread, isParty(thread) ? 'party' : 'house'))
+    }),
     offer: on((thread) => {
       if (isProvider(thread)) askAnyway(host, offerDialog(host, thread))
       else only(`Only ${thread.provider} names a price.`, 'propose', thread.id)
@@ -133,6 +163,8 @@ type Model = {
   readonly chosen: number
   readonly thread: ThreadFacts | undefined
   readonly admin: boolean
+  /** Read by the operator, who does not speak for its provider. */
+  readonly isForeign: boolean
   readonly isOpen: boolean
   /** Business time. */
   readonly now: number | undefined
@@ -232,9 +264,10 @@ function stageLine({ status }: ThreadFacts): Line {
 }
 
 /** The end of a conversation, which is what is new. */
-function paneLines(thread: ThreadFacts, { now, admin }: Model, { width, height }: ScreenArea): Line[] {
+function paneLines(thread: ThreadFacts, { now, admin, isForeign }: Model, { width, height }: ScreenArea): Line[] {
   const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now })
-  const note: Line[] = admin ? [[dim(' i writes for the house; as a party: souk --as NAME tui threads')]] : []
+  const whose = isForeign ? `only ${clip(thread.provider, WHO_COLUMNS)} answers here` : 'i writes for the house'
+  const note: Line[] = admin ? [[dim(` ${whose}; as a party: souk --as NAME tui threads`)]] : []
   const room = Math.max(1, height - 3 - note.length)
   const shown = said.slice(-room)
   const filler = Array.from({ length: Math.max(0, room - shown.length) }, () => blank)

@@ -93,6 +93,23 @@ describe('conversations', () => {
     expect(looks()).toBeGreaterThan(before)
   })
 
+  it('of strangers say before anything is typed that the operator does not answer there', async () => {
+    const provider = { first_party: false }
+    const { type, text, link } = await talk({ [`GET /v1/participants/${first.provider_id}`]: provider })
+    expect(text()).toContain('only Pixelforge answers here; as a party: souk --as NAME tui threads')
+    await type('i')
+    expect(text()).toContain('Only Pixelforge and Bot7 speak here, not the house.')
+    expect(text()).not.toContain('WRITE A MESSAGE')
+    expect(link.calls.filter(({ method }) => method === 'POST')).toEqual([])
+  })
+
+  it('of the house take an answer', async () => {
+    const { type, text } = await talk({ [`GET /v1/participants/${first.provider_id}`]: { first_party: true } })
+    expect(text()).toContain('i writes for the house')
+    await type('i')
+    expect(text()).toContain('WRITE A MESSAGE')
+  })
+
   it('are answered for the house, after asking', async () => {
     const { type, text, link } = await talk({ [ANSWER]: { ...said('We do.')[0], author_role: 'provider' } })
     await type('i')
