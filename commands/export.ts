@@ -6,7 +6,7 @@ import type { ExportLine } from '../src/cli/nouns/export-lines.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
-import type { SavedState, StateLine } from '../src/lifecycle/whole-state.ts'
+import type { SavedState, WrittenLine } from '../src/lifecycle/whole-state.ts'
 import { shellLine } from '../src/text/shell.ts'
 import { cyan, green } from '../src/text/text.ts'
 
@@ -59,7 +59,7 @@ export const command = defineCommand({
 })
 
 /** Lines of a whole state go to stdout as they come, since they are hashed. */
-type Printed = ExportLine | StateLine | Written | SavedState
+type Printed = ExportLine | WrittenLine | Written | SavedState
 
 async function* run(context: Wanted): AsyncGenerator<Printed> {
   const { globals, io, args, options: wanted } = context

@@ -1,7 +1,7 @@
 import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { type HealthAnswer, readHealth } from '../src/cli/nouns/health.ts'
-import { type OpenApiDocument, operationsOf, readOpenApi } from '../src/cli/nouns/openapi.ts'
+import { type OpenApiDocument, operationsOf, readOpenApi } from '../src/cli/nouns/interface/openapi.ts'
 import * as z from '../src/cli/params.ts'
 import { green, harmless, red } from '../src/text/text.ts'
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
-import { operationsOf, readOpenApi } from '../../src/cli/nouns/openapi.ts'
+import { operationsOf, readOpenApi } from '../../src/cli/nouns/interface/openapi.ts'
 import * as z from '../../src/cli/params.ts'
 import { bold, nearest } from '../../src/text/text.ts'
 

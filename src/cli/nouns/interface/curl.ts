@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { queryText } from '../../client/call.ts'
-import { writePrivate } from '../../client/files.ts'
-import { PinMismatch, pinnedKey } from '../../client/pin.ts'
-import { isSecretHeader, REQUEST_TIMEOUT_MS, readOnTheWay, TransportError } from '../../client/transport.ts'
-import { shellWord } from '../../text/shell.ts'
-import type { CommandContext } from '../command.ts'
-import type { RawCall, Session } from '../session.ts'
-import { readable, type Target, unreachable } from '../target.ts'
+import { queryText } from '../../../client/call.ts'
+import { writePrivate } from '../../../client/files.ts'
+import { PinMismatch, pinnedKey } from '../../../client/pin.ts'
+import { isSecretHeader, REQUEST_TIMEOUT_MS, readOnTheWay, TransportError } from '../../../client/transport.ts'
+import { shellWord } from '../../../text/shell.ts'
+import type { CommandContext } from '../../command.ts'
+import type { RawCall, Session } from '../../session.ts'
+import { readable, type Target, unreachable } from '../../target.ts'
 
 const NAME_DIGITS = 12
 

@@ -1,13 +1,13 @@
-import { wordsOf } from '../../client/call.ts'
-import { isObject, type Json } from '../../core/json.ts'
-import { CliError } from '../exit.ts'
-import type { Session } from '../session.ts'
+import { wordsOf } from '../../../client/call.ts'
+import { isObject, type Json } from '../../../core/json.ts'
+import { CliError } from '../../exit.ts'
+import type { Session } from '../../session.ts'
 
 type Members = { readonly [member: string]: Json }
 type Extensions = { readonly [extension: `x-${string}`]: Json }
 
 /** How one method of a path is called and answers. */
-export type Operation = Extensions & {
+export type PathOperation = Extensions & {
   readonly operationId?: string
   readonly tags?: readonly string[]
   readonly summary?: string
@@ -30,7 +30,7 @@ export type OpenApiDocument = Extensions & {
   readonly jsonSchemaDialect?: string
   readonly servers?: readonly Members[]
   /** by path, such as /v1/jobs/{id}; by method in lower case */
-  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+  readonly paths: { readonly [path: string]: { readonly [method: string]: PathOperation } }
   readonly webhooks?: { readonly [name: string]: Members }
   readonly components?: { readonly [kind: string]: Members }
   readonly security?: readonly Members[]
@@ -60,7 +60,7 @@ function isDescription(body: unknown): body is OpenApiDocument {
 }
 
 /** `GET /v1/jobs/{id}` → what is said of it. */
-export function operationsOf({ paths }: OpenApiDocument): ReadonlyMap<string, Operation> {
+export function operationsOf({ paths }: OpenApiDocument): ReadonlyMap<string, PathOperation> {
   const rows = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   )
