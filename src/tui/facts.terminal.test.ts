@@ -141,6 +141,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
           expect(shown).toHaveLength(rows)
           for (const row of shown) expect(widthOf(row)).toBeLessThanOrEqual(columns)
         }
+        await commands(terminal)
         await pauses(terminal)
         await runsCron(terminal)
         await writes(terminal, `is it ${columns} wide`)
@@ -171,6 +172,29 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     SIZE_LIMIT_MS,
   )
 })
+
+/** What is typed behind `:` is a command of the shell: a read leads to its screen, and a change is made after a question. */
+async function commands(terminal: Terminal): Promise<void> {
+  await terminal.type(':admin jobs list --filter status:released')
+  await terminal.press('Enter')
+  await agree(terminal, async () => {
+    const { total } = await ask('listAllJobs', { query: '?filter=status:released&limit=1' })
+    expect(total).toBeGreaterThan(0)
+    return ['/status:released', new RegExp(`of ${total.toLocaleString('en')}\\b`)]
+  })
+  await terminal.press('Escape')
+  const pausedAt = async () => (await ask('listCrons')).crons.find(({ name }) => name === 'reputation')?.paused
+  for (const [act, isPaused] of [
+    ['pause', true],
+    ['resume', false],
+  ] as const) {
+    await terminal.type(`:crons ${act} reputation`)
+    await terminal.press('Enter')
+    await terminal.see(`same as  souk crons ${act} reputation`)
+    await terminal.type('y')
+    await until(async () => (await pausedAt()) === isPaused)
+  }
+}
 
 async function pauses(terminal: Terminal): Promise<void> {
   await terminal.type('1')

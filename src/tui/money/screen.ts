@@ -10,7 +10,7 @@ import type { ScreenColumn } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
 import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
@@ -70,17 +70,11 @@ async function check(host: Host): Promise<void> {
   else refuse(host, `The books do not add up.  → ${shellCommand(host, ['money', 'audit'])}   ${answer.value.words}`)
 }
 
-type Model = {
+type Model = ShownList & {
   readonly money: Query<Money>
   readonly books: Query<BooksFacts>
   readonly series: Query<SeriesFacts>
   readonly rows: readonly Waiting[]
-  readonly chosen: number
-  /** What is open in place of the list. */
-  readonly open: readonly Line[] | undefined
-  /** Business time. */
-  readonly now: number | undefined
-  readonly view: View
 }
 
 function moneyLines(model: Model, area: ScreenArea): Line[] {

@@ -9,7 +9,7 @@ import type { DialogSpec } from '../shell/dialog.ts'
 import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -55,15 +55,9 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-type Model = {
+type Model = ShownList & {
   readonly listed: Query<People>
   readonly people: readonly PersonFacts[]
-  readonly chosen: number
-  /** What is open in place of the list. */
-  readonly open: readonly Line[] | undefined
-  /** Business time. */
-  readonly now: number | undefined
-  readonly view: View
 }
 
 function peopleLines(model: Model, area: ScreenArea): Line[] {

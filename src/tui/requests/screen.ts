@@ -9,7 +9,7 @@ import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
@@ -101,16 +101,10 @@ function factsOf({ id, title, category, status, posterId, bids, createdAt }: Wan
   return { id, title, category, status, poster: posterId, bids: BigInt(bids), age: createdAt ?? null }
 }
 
-type Model = {
+type Model = ShownList & {
   readonly listed: Query<Requests>
   readonly requests: readonly WantedWork[]
-  readonly chosen: number
   readonly bids: Query<Bids>
-  /** What is open in place of the list. */
-  readonly open: readonly Line[] | undefined
-  /** Business time. */
-  readonly now: number | undefined
-  readonly view: View
 }
 
 function requestLines(model: Model, area: ScreenArea): Line[] {

@@ -1,6 +1,6 @@
 import { count } from '../../text/text.ts'
 import { type Line, rule } from '../parts/line.ts'
-import type { Face, Host, ScreenArea } from './screen.ts'
+import type { Face, Host, ScreenArea, View } from './screen.ts'
 import { type Pane, paneBeside } from './ui.ts'
 
 /** Lines that a page key moves. */
@@ -63,6 +63,16 @@ function scrolling({ ui }: Host, reach: number): Face['actions'] {
     first: to(() => 0),
     last: to(() => reach),
   }
+}
+
+/** What a list is drawn from, whatever its rows are. */
+export type ShownList = {
+  readonly chosen: number
+  /** What is open in place of the list. */
+  readonly open: readonly Line[] | undefined
+  /** Business time. */
+  readonly now: number | undefined
+  readonly view: View
 }
 
 /** Where a page stands among all rows, `21-40 of 1,204`. */
