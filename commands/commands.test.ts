@@ -52,6 +52,7 @@ describe.each(entries.map((entry) => [entry.name, entry] as const))('souk %s', (
     const { code, out, err } = await run(`souk ${name} --help`)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(`Usage: souk ${name}`)
+    expect(out).not.toMatch(/\(default: (\)|\[|undefined|null)/)
     for (const example of command.examples) expect(out).toContain(`$ ${example}`)
     for (const [key, shape] of [...membersOf(command.args), ...membersOf(command.options)]) {
       expect(shape.summary, kebab(key)).not.toBe('')

@@ -104,9 +104,14 @@ async function coverOf(session: Session, { id, provider_id }: Listing): Promise<
   return found?.subscription_id ?? null
 }
 
-/** Of a job that still runs nothing is there yet, and of its deliverables an empty list. */
+/** What came; null while nothing did: a job that still runs has an empty list of deliverables. */
+function resultOf({ status, result, deliverables }: Ticket) {
+  const first = isThere(result) ? result : deliverables
+  return isThere(first) || status === 'completed' ? (first ?? null) : null
+}
+
 function isThere(result: unknown): boolean {
-  return result !== null && !(Array.isArray(result) && result.length === 0)
+  return result !== undefined && result !== null && !(Array.isArray(result) && result.length === 0)
 }
 
 function paidWords({ payment, subscription_id }: Awaited<ReturnType<typeof buy>>): string {
@@ -155,7 +160,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
       throw repeatable(error, idempotencyKey)
     })
     const bought = await settle(context, session, answer)
-    const result = bought.result ?? bought.deliverables ?? null
+    const result = resultOf(bought)
     const files: readonly SavedFile[] =
       given.save === undefined || !isThere(result) ? [] : saveResult(given.save, bought.job_id, result)
     return {

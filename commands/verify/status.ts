@@ -1,6 +1,7 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { patienceMs } from '../../src/cli/globals.ts'
 import { showAttempt } from '../../src/cli/nouns/verification.ts'
 import * as z from '../../src/cli/params.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
@@ -36,7 +37,7 @@ async function read(session: Session): Promise<Status> {
 
 /** Until it has ended, or the time given to `--wait` has. */
 async function watched({ globals, io, signal, system }: SessionHost, session: Session): Promise<Status> {
-  const limitMs = typeof globals.wait === 'number' ? globals.wait : Number.POSITIVE_INFINITY
+  const limitMs = patienceMs(globals)
   const progress = io.progress('waiting for the verification')
   try {
     for (let waited = 0; ; waited += POLL_MS) {

@@ -42,6 +42,9 @@ const known: Partial<Record<ErrorCode, string>> = {
   provider_failed: 'an instant service that fails costs nothing',
 }
 
+const UNKNOWN_KEY =
+  'this instance does not know the API key that is kept for this wallet: its data were reset, or another one answers here'
+
 /** @param words what was typed: a slip in them is named. */
 export function explain(error: unknown, words: readonly string[] = []): Failure {
   if (error instanceof CliError) {
@@ -89,7 +92,8 @@ function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): B
 
 function explainApp(error: AppError, words: readonly string[]): Failure {
   const { request_id: requestId } = error.extra
-  const fact = known[error.code]
+  const isUnknownKey = error.extra.unknown_key === true
+  const fact = isUnknownKey ? UNKNOWN_KEY : known[error.code]
   const details = error.details ?? []
   return {
     code: error.code,
@@ -102,7 +106,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
       ...slipsIn(error, words),
       ...(error.retryAfter === undefined ? [] : [`try again in ${span(error.retryAfter * MS_PER_SECOND)}`]),
     ].filter((line) => line !== ''),
-    next: wayOut[error.code] ?? wayOutOf(error, words),
+    next: (isUnknownKey ? ['souk account register'] : wayOut[error.code]) ?? wayOutOf(error, words),
     ...(typeof requestId === 'string' ? { requestId } : {}),
     ...compact({ retryAfter: error.retryAfter, details: error.details }),
   }

@@ -51,7 +51,12 @@ export const globalOptions = [
   { key: 'confirm', flags: '--confirm <name>', summary: 'name of a remote that is protected, instead of typing it' },
   { key: 'wait', flags: '--wait', summary: 'wait for the end of what is started; --wait=30s with a limit' },
   { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
-  { key: 'timeout', flags: '--timeout <duration>', env: 'SOUK_TIMEOUT', summary: 'give up on an answer after this' },
+  {
+    key: 'timeout',
+    flags: '--timeout <duration>',
+    env: 'SOUK_TIMEOUT',
+    summary: 'give up on an answer, or on waiting, after this',
+  },
   {
     key: 'record',
     flags: '--record <file>',
@@ -140,6 +145,11 @@ export function withKept(given: RawGlobals, kept: Readonly<Record<string, string
     return [[option.key, takesValue(option) ? value : value === 'true'] as const]
   })
   return found.length === 0 ? given : { ...Object.fromEntries(found), ...given }
+}
+
+/** How long is waited for the end of something: as `--wait=` says, else `--timeout`, else for ever. */
+export function patienceMs({ wait, timeoutMs }: Pick<Globals, 'wait' | 'timeoutMs'>): number {
+  return typeof wait === 'number' ? wait : (timeoutMs ?? Number.POSITIVE_INFINITY)
 }
 
 export function takesValue(option: GlobalOption): boolean {

@@ -131,7 +131,9 @@ export async function openSession(host: SessionHost): Promise<Session> {
   // Wallets bring hashing and key handling with them: loaded only where a command acts as somebody.
   const wallet = async () => (await import('../client/wallets.ts')).currentWallet(host.places, host.globals.as)
   const adminHeaders = async () => ({ authorization: `Bearer ${await adminKey(host.places, target)}` })
+  let isUnknown = false
   const apiKey = async () => {
+    if (isUnknown) return undefined
     const address = (await wallet())?.address
     const { apiKeyOf } = await import('../client/secrets.ts')
     return address === undefined ? undefined : apiKeyOf(host.places, target.instance, address)
@@ -142,8 +144,11 @@ export async function openSession(host: SessionHost): Promise<Session> {
     throw unregistered(await wallet(), target)
   }
   const send = (call: RawCall) =>
-    exchange(transport, call).catch((error) => {
-      throw placed(error, target, call)
+    exchange(transport, call).catch(async (error) => {
+      const key = call.headers?.['x-api-key']
+      if (isUnauthorized(error) && key !== undefined && key === (await apiKey()))
+        isUnknown = await isStranger(transport, key)
+      throw placed(error, target, { ...call, isUnknown })
     })
   const asked = async ({ opens, ...words }: Words & { readonly opens: Opens }, headers = words.headers) => {
     if (opens === 'admin') return { ...words, headers: { ...(await adminHeaders()), ...headers } }
@@ -182,11 +187,24 @@ async function recordedAs({ globals, io }: SessionHost, transport: Transport): P
   })
 }
 
+export function isUnauthorized(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'unauthorized'
+}
+
+/** Whether an instance knows nobody by a key: its data were reset, or another one answers at its address by now. */
+async function isStranger(transport: Transport, key: string): Promise<boolean> {
+  const { opens: _opens, ...words } = wordsOf('getBalance', { headers: { 'x-api-key': key } })
+  return exchange(transport, words).then(() => false, isUnauthorized)
+}
+
+type Sent = { readonly isUnknown: boolean }
+
 /** A refusal with what it refused and where, for the sentence that tells it. */
-function placed(error: unknown, { name }: Target, { method, path }: RawCall): unknown {
+function placed(error: unknown, { name }: Target, { method, path, isUnknown }: RawCall & Sent): unknown {
   if (!(error instanceof AppError)) return error
   const { code, message, details, retryAfter, extra } = error
-  const more = { ...compact({ details, retryAfter }), extra: { ...extra, remote: name, request: `${method} ${path}` } }
+  const said = { ...extra, remote: name, request: `${method} ${path}`, ...(isUnknown ? { unknown_key: true } : {}) }
+  const more = { ...compact({ details, retryAfter }), extra: said }
   return new AppError(code, message, { ...more, cause: error })
 }
 

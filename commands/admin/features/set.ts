@@ -31,7 +31,7 @@ export const command = defineCommand({
         name,
         (await session.call('getFeatures', {})).features.map((one) => one.name),
       )
-    await makeSure(context, session, `turns ${name} ${state} at`)
+    await makeSure(context, session, { says: `turns ${name} ${state} at` })
     const on = state === 'on'
     const change = isSwitch ? { [name]: on } : { features: { [name]: on } }
     const set = await session.call('setFeatures', { body: { ...change, ...compact(context.options) } })

@@ -1,6 +1,8 @@
 import { defineCommand } from '../../../src/cli/command.ts'
+import { readHealth } from '../../../src/cli/nouns/health.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
 import * as z from '../../../src/cli/params.ts'
+import { closedByPause } from '../../../src/client/pausing.ts'
 
 export const command = defineCommand({
   name: 'admin platform pause',
@@ -14,6 +16,7 @@ export const command = defineCommand({
   run: (context) =>
     change(context, {
       says: 'stops every paid door of',
+      scope: async (session) => closedByPause((await readHealth(session)).endpoints),
       send: (session, body) => session.call('pausePlatform', { body }),
     }),
   view: (changed, io) => showChange('platform', changed, io),

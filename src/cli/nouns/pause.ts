@@ -2,7 +2,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { shellLine } from '../../text/shell.ts'
-import { bold, cyan, dim, green, yellow } from '../../text/text.ts'
+import { bold, cyan, dim, green, harmless, yellow } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import type { Io } from '../io.ts'
 import * as z from '../params.ts'
@@ -17,26 +17,45 @@ const reason = z.string().optional().meta({ description: 'why, for the state and
 export const changeOptions = z.object({ reason })
 type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 
+type Switching = {
+  readonly says: string
+  readonly send: (session: Session, body: Body) => Promise<PauseChange>
+  /** What it closes, counted now; only asked for where a person is. */
+  readonly scope?: (session: Session) => Promise<string>
+}
+
 /** Sends a change of such a switch, where the person who asks for it is sure of the place. */
-export async function change(
-  context: Changing,
-  { says, send }: { readonly says: string; readonly send: (session: Session, body: Body) => Promise<PauseChange> },
-) {
+export async function change(context: Changing, { says, send, scope }: Switching) {
   const session = await context.session()
-  await makeSure(context, session, says)
+  await makeSure(context, session, { says, scope: scope && (() => scope(session)), reason: context.options.reason })
   const { reason: why } = context.options
   return { remote: session.target.name, ...(await send(session, why === undefined ? {} : { reason: why })) }
 }
 type Body = { readonly reason?: string }
 
+type Sentence = {
+  readonly says: string
+  readonly scope?: (() => Promise<string>) | undefined
+  readonly reason?: string | undefined
+}
+
 /** On anything but the local daemon its name has to be given; where it is protected, the session asks for that. */
-export async function makeSure(context: SessionHost, { target }: Session, says: string): Promise<void> {
+export async function makeSure(context: SessionHost, { target }: Session, sentence: Sentence): Promise<void> {
   const { globals, io } = context
+  const { says } = sentence
   const isLocal = target.name === LOCAL && globals.confirm === undefined
   if (globals.dryRun) return
   // A script of this machine says what it wants; a person at a terminal may have mistyped it.
-  if (isLocal && io.canAsk) await io.confirm(`This ${says} ${target.name}. Go on?`)
-  if (!isLocal && !target.protected) await confirmName(context, target, says)
+  if (isLocal && io.canAsk) await io.confirm(`This ${says} ${target.name}${await more(sentence)}. Go on?`)
+  if (isLocal || target.protected) return
+  if (globals.confirm === undefined && io.canAsk) io.say(`This ${says} ${target.name}${await more(sentence)}.`)
+  await confirmName(context, target, says)
+}
+
+/** What is known of it beside its name: how much it closes, and why. */
+async function more({ scope, reason: why }: Sentence): Promise<string> {
+  const known = [await scope?.(), why === undefined ? undefined : `reason: ${harmless(why)}`].filter(Boolean)
+  return known.length === 0 ? '' : ` (${known.join('; ')})`
 }
 
 type Noun = 'platform' | 'escrow'

@@ -220,8 +220,8 @@ function argumentOf(key: string, shape: OptionShape): Argument {
 
 function optionOf(key: string, shape: OptionShape): Option {
   const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
-  const fallback =
-    shape.fallback === undefined || typeof shape.fallback === 'boolean' ? '' : ` (default: ${shape.fallback})`
+  const isTold = shape.fallback !== undefined && typeof shape.fallback !== 'boolean' && !Array.isArray(shape.fallback)
+  const fallback = isTold ? ` (default: ${String(shape.fallback)})` : ''
   const option = new Option(flags, shape.summary + (shape.list ? ' (repeatable)' : '') + fallback)
   // A repeated option gathers its values; commander's own variadic form would eat the positionals behind it.
   if (shape.list) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])

@@ -15,7 +15,7 @@ import { staysHere } from '../../core/loopback.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { shellLine } from '../../text/shell.ts'
 import { CliError } from '../exit.ts'
-import type { RawCall, Session, SessionHost } from '../session.ts'
+import { isUnauthorized, type RawCall, type Session, type SessionHost } from '../session.ts'
 import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
@@ -138,7 +138,20 @@ async function rescue({ io, places }: SessionHost, { target }: Session, { body, 
  * The same idempotency key goes with every attempt, so a repeat never pays twice; what it may cost goes along too.
  * @throws CliError payment when it may not or cannot pay; AppError for what the instance refuses.
  */
-export async function payFor(host: SessionHost, session: Session, paid: PaidCall) {
+export async function payFor(host: SessionHost, session: Session, paid: PaidCall): Promise<PaidFor> {
+  try {
+    return await payOnce(host, session, paid)
+  } catch (error) {
+    const { 'x-api-key': key, ...headers } = paid.headers ?? {}
+    // Nothing was paid with a key that nobody knows; the wallet pays as one that is not registered.
+    if (!isUnauthorized(error) || error.extra.unknown_key !== true || key === undefined) throw error
+    return payOnce(host, session, { ...paid, headers })
+  }
+}
+
+type PaidFor = { readonly answer: RawAnswer; readonly payment: Payment }
+
+async function payOnce(host: SessionHost, session: Session, paid: PaidCall): Promise<PaidFor> {
   const { idempotencyKey, shown, costs, stated, ...words } = paid
   const limit = shown === undefined ? host.globals.maxPrice : least(shown, host.globals.maxPrice)
   const headers = { 'idempotency-key': idempotencyKey, ...words.headers }
@@ -204,8 +217,11 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
     })
   }
   if (found === undefined) return undefined
-  const balance = await session.call('getBalance', { headers: { 'x-api-key': found.key } })
-  const available = parseAmount(balance.available)
+  const available = await session.call('getBalance', { headers: { 'x-api-key': found.key } }).then(
+    (balance) => parseAmount(balance.available),
+    // A key that nobody knows here opens no balance.
+    (error) => (isUnauthorized(error) ? undefined : Promise.reject(error)),
+  )
   return available !== undefined && available >= offer.price ? found : undefined
 }
 

@@ -14,6 +14,10 @@ export type Budget = {
   left(limit: Usdc): Usdc
   /** Counts what an answer says that it took; `agreed` is what had been taken out for it. */
   spend(stated: Usdc, agreed: Usdc): void
+  /** Counts what was agreed to and refused, so that nothing of it can be taken any more. */
+  refuse(agreed: Usdc): void
+  /** What was refused, in all. */
+  refused(): Usdc
   /** What answers said that they took, in all. */
   spent(): Usdc
   /** What was signed for or allowed to be charged, in all. */
@@ -23,6 +27,7 @@ export type Budget = {
 export function createBudget(): Budget {
   let taken = ZERO
   let spent = ZERO
+  let refused = ZERO
   const left = (limit: Usdc) => (limit > taken ? usdc(limit - taken) : ZERO)
   const check = (price: Usdc, limit: Usdc) => {
     if (price > left(limit)) throw aboveLimit(price, { limit, taken })
@@ -39,6 +44,10 @@ export function createBudget(): Budget {
       // Who takes more than was agreed takes it from what is left.
       if (stated > agreed) taken = usdc(taken + stated - agreed)
     },
+    refuse(agreed) {
+      refused = usdc(refused + agreed)
+    },
+    refused: () => refused,
     spent: () => spent,
     taken: () => taken,
   }

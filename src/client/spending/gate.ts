@@ -118,11 +118,15 @@ async function agreed(spender: Spender, { price, payee, wallet }: Spend): Promis
   })
 }
 
-function holdOf({ places }: Spender, id: number, method: 'x402' | 'balance'): Hold {
+type Counted = { readonly id: number; readonly method: 'x402' | 'balance'; readonly price: Usdc }
+
+function holdOf({ places, budget }: Spender, { id, method, price }: Counted): Hold {
   return {
     release: () => markSpend(places, id, 'released'),
     settle: () => markSpend(places, id, 'settled'),
     refuse(isTrusted) {
+      // Elsewhere a balance is what its instance says it is; a signature is as good as the money to whoever has it.
+      if (isTrusted || method === 'balance') budget.refuse(price)
       // What was signed lives until it runs out, whoever says that it was not used.
       if (isTrusted) markSpend(places, id, method === 'x402' ? 'reserved' : 'released')
     },
@@ -136,7 +140,7 @@ export async function signSpend(
   { chosen, account }: { readonly chosen: Chosen; readonly account: PayingAccount },
 ): Promise<{ readonly signed: SignedPayment; readonly hold: Hold }> {
   const { id, nowSeconds } = await reserve(spender, { ...spend, method: 'x402' })
-  const hold = holdOf(spender, id, 'x402')
+  const hold = holdOf(spender, { id, method: 'x402', price: spend.price })
   const nonce = `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
   const signed = await chosen.sign({ account, nonce, nowSeconds }).catch((error: unknown) => {
     hold.release()
@@ -150,5 +154,5 @@ export async function signSpend(
 export async function chargeSpend(spender: Spender, spend: Spend): Promise<Hold> {
   const { id } = await reserve(spender, { ...spend, method: 'balance' })
   markSpend(spender.places, id, 'sent')
-  return holdOf(spender, id, 'balance')
+  return holdOf(spender, { id, method: 'balance', price: spend.price })
 }

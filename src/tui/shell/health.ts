@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { endpoints } from '../../client/endpoints.ts'
 import { type CronFacts, readCronFacts } from './cron-facts.ts'
 import { text, time } from './read.ts'
 
@@ -66,15 +65,6 @@ function areaCounts(areas: Answered['launch']['shelved_410_24h']): (readonly [st
 
 function readDoor({ method, path, price, description, status }: Answered['endpoints'][number]): Door {
   return { method, path: text(path), price: text(price), description: text(description), status }
-}
-
-const pausing: ReadonlySet<string> = new Set(
-  Object.values(endpoints).flatMap(([method, path, access]) => (access === 'paid' ? [`${method} ${path}`] : [])),
-)
-
-/** Doors that a pause closes: those that only payment opens. What its own key opens as well goes on. */
-export function pausingDoors(health: HealthFacts): readonly Door[] {
-  return health.endpoints.filter(({ method, path }) => pausing.has(`${method} ${path}`))
 }
 
 export function doorCounts(health: HealthFacts): Readonly<Record<Door['status'], number>> {

@@ -1,7 +1,8 @@
+import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
 import { shellWord } from '../../text/shell.ts'
 import { dateTime, span } from '../../text/text.ts'
 import type { DialogSpec, Field } from './dialog.ts'
-import { type HealthFacts, pausingDoors } from './health.ts'
+import type { HealthFacts } from './health.ts'
 import { setPlatformPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
@@ -83,19 +84,13 @@ export function shellCommand(host: Host, words: readonly string[]): string {
 }
 
 function paidLive(health: HealthFacts | undefined): string {
-  return health === undefined
-    ? 'not counted'
-    : doors(pausingDoors(health).filter(({ status }) => status === 'live').length)
+  return health === undefined ? 'not counted' : closedByPause(health.endpoints)
 }
 
 function paidPaused(health: HealthFacts | undefined): string {
   return health === undefined
     ? 'not counted'
-    : doors(pausingDoors(health).filter(({ status }) => status === 'paused').length)
-}
-
-function doors(count: number): string {
-  return `${count} ${count === 1 ? 'endpoint' : 'endpoints'}`
+    : doorCount(pausingDoors(health.endpoints).filter(({ status }) => status === 'paused').length)
 }
 
 function pausedFor(host: Host): string {

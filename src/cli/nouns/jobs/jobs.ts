@@ -3,6 +3,7 @@ import type { Api } from '../../../api/index.ts'
 import type { Asked } from '../../../client/call.ts'
 import { jobStatuses, workingJobStatuses } from '../../../model/job.ts'
 import { CliError } from '../../exit.ts'
+import { patienceMs } from '../../globals.ts'
 import type { Session, SessionHost } from '../../session.ts'
 import { pay } from '../../wallet/paying.ts'
 import { freeReader } from '../../wallet/signing-in.ts'
@@ -52,10 +53,10 @@ export type Waited =
   | { readonly end: 'pending'; readonly job: FetchedJob }
   | { readonly end: 'unreadable' }
 
-/** Waits until a job is over or the time given to `--wait` ended, without ever paying. */
+/** Waits until a job is over or the time given to `--wait` or `--timeout` ended, without ever paying. */
 export async function waitForJob(host: SessionHost, session: Session, id: string): Promise<Waited> {
   const { globals, io, signal, system } = host
-  const limitMs = typeof globals.wait === 'number' ? globals.wait : Number.POSITIVE_INFINITY
+  const limitMs = patienceMs(globals)
   const asked = await askedAs(host, session, id)
   const read = freeReader(host, session)
   const progress = io.progress(`waiting for ${id}`)
@@ -65,8 +66,12 @@ export async function waitForJob(host: SessionHost, session: Session, id: string
       if (job === undefined) return { end: 'unreadable' }
       if (overStates.includes(job.status)) return { end: 'over', job }
       progress.update(`waiting for ${id}: ${job.status}`)
-      if (waited >= limitMs || signal.aborted) return { end: 'pending', job }
-      await system.sleep(POLL_MS, signal)
+      if (waited >= limitMs || signal.aborted) {
+        progress.stop()
+        io.warn(`! ${id} is still ${job.status}; it goes on without you: ${io.hint(`souk jobs watch ${id}`)}`)
+        return { end: 'pending', job }
+      }
+      await system.sleep(Math.min(POLL_MS, limitMs - waited), signal)
     }
   } finally {
     progress.stop()
