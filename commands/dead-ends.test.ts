@@ -52,7 +52,7 @@ describe('a key that the instance does not know any more', () => {
     expect(err).toContain('does not know the API key that is kept')
     expect(err).toContain('→ souk account register --remote shop --as stranger')
     const forced = await shop.souk(['buy', listing, '--as', 'stranger', '--pay', 'balance'])
-    expect([forced.code, forced.err]).toEqual([exits.auth, expect.stringContaining('souk account register')])
+    expect([forced.code, forced.err]).toEqual([exits.payment, expect.stringContaining('souk account register')])
   })
 
   test('is no balance: the wallet pays by signature, and a registration takes its place', async () => {

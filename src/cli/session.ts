@@ -131,13 +131,12 @@ export async function openSession(host: SessionHost): Promise<Session> {
   // Wallets bring hashing and key handling with them: loaded only where a command acts as somebody.
   const wallet = async () => (await import('../client/wallets.ts')).currentWallet(host.places, host.globals.as)
   const adminHeaders = async () => ({ authorization: `Bearer ${await adminKey(host.places, target)}` })
-  let isUnknown = false
-  const apiKey = async () => {
-    if (isUnknown) return undefined
+  const kept = keptKey(async () => {
     const address = (await wallet())?.address
     const { apiKeyOf } = await import('../client/secrets.ts')
     return address === undefined ? undefined : apiKeyOf(host.places, target.instance, address)
-  }
+  })
+  const apiKey = kept.read
   const ownHeaders = async () => {
     const key = await apiKey()
     if (key !== undefined) return { 'x-api-key': key }
@@ -145,10 +144,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
   }
   const send = (call: RawCall) =>
     exchange(transport, call).catch(async (error) => {
-      const key = call.headers?.['x-api-key']
-      if (isUnauthorized(error) && key !== undefined && key === (await apiKey()))
-        isUnknown = await isStranger(transport, key)
-      throw placed(error, target, { ...call, isUnknown })
+      throw placed(error, target, { ...call, isUnknown: await kept.isLost(transport, error, call) })
     })
   const asked = async ({ opens, ...words }: Words & { readonly opens: Opens }, headers = words.headers) => {
     if (opens === 'admin') return { ...words, headers: { ...(await adminHeaders()), ...headers } }
@@ -195,6 +191,21 @@ export function isUnauthorized(error: unknown): error is AppError {
 async function isStranger(transport: Transport, key: string): Promise<boolean> {
   const { opens: _opens, ...words } = wordsOf('getBalance', { headers: { 'x-api-key': key } })
   return exchange(transport, words).then(() => false, isUnauthorized)
+}
+
+/** The key that is kept for an instance, until that turns out not to know it: then there is none. */
+function keptKey(find: () => Promise<string | undefined>) {
+  let isUnknown = false
+  const read = async () => (isUnknown ? undefined : find())
+  return {
+    read,
+    async isLost(transport: Transport, error: unknown, { headers }: RawCall): Promise<boolean> {
+      const key = headers?.['x-api-key']
+      if (isUnauthorized(error) && key !== undefined && key === (await read()))
+        isUnknown = await isStranger(transport, key)
+      return isUnknown
+    },
+  }
 }
 
 type Sent = { readonly isUnknown: boolean }

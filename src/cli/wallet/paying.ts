@@ -213,7 +213,7 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
   if (globals.pay === 'balance') {
     if (found !== undefined) return found
     throw new CliError('payment', 'There is no balance to pay from: this wallet is not registered here.', {
-      next: ['… --pay x402'],
+      next: ['… --pay x402', 'souk account register'],
     })
   }
   if (found === undefined) return undefined
