@@ -220,7 +220,7 @@ function argumentOf(key: string, shape: OptionShape): Argument {
 
 function optionOf(key: string, shape: OptionShape): Option {
   const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
-  const isTold = shape.fallback !== undefined && typeof shape.fallback !== 'boolean' && !Array.isArray(shape.fallback)
+  const isTold = ['string', 'number'].includes(typeof shape.fallback) && shape.fallback !== ''
   const fallback = isTold ? ` (default: ${String(shape.fallback)})` : ''
   const option = new Option(flags, shape.summary + (shape.list ? ' (repeatable)' : '') + fallback)
   // A repeated option gathers its values; commander's own variadic form would eat the positionals behind it.
