@@ -6,7 +6,7 @@ import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
-import { DEMO, hostOf, launchOptions } from '../src/lifecycle/launch.ts'
+import { DEMO, HOUSE, hostOf, launchOptions, NO_SEED } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
@@ -14,7 +14,11 @@ import { Rate, showTraffic } from '../src/market/rate.ts'
 import type { TrafficItem } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
 
-const DEMO_WORDS = ': three sellers and three buyers with months behind them; act as one with --as acme'
+const SEED_WORDS: ReadonlyMap<string, string> = new Map([
+  [DEMO, ': three sellers and three buyers with months behind them; act as one with --as acme'],
+  [HOUSE, ': services that this daemon does by itself; --seed demo has people too, none has nothing'],
+  [NO_SEED, ': an empty market'],
+])
 
 const options = z.object({
   ...launchOptions,
@@ -39,6 +43,7 @@ export const command = defineCommand({
   examples: [
     'souk up',
     'souk up --seed demo',
+    'souk up --seed none --port 0 --instance bare --json',
     'souk up --seed demo --instance demo --traffic 30/min --help',
     'souk up --public-url https://souk.example.org',
     'souk up --tls --public-faucet --instance lan --help',
@@ -65,7 +70,7 @@ export const command = defineCommand({
     io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
     if (data.clock !== null) io.line(`  clock     ${data.clock.state}   ${data.clock.now}`)
     io.line('  chain     sandbox (test money, nothing leaves this machine)')
-    if (data.seed !== null) io.line(`  seeded    ${data.seed}${data.seed === DEMO ? DEMO_WORDS : ''}`)
+    if (data.seed !== null) io.line(`  seeded    ${data.seed}${SEED_WORDS.get(data.seed) ?? ''}`)
     io.line(
       `  next      ${['souk services list', 'souk status', 'souk logs -f'].map((line) => cyan(io.hint(line))).join('    ')}`,
     )
@@ -134,7 +139,7 @@ async function bringUp(context: Context): Promise<Up> {
     recovered: started.recovered,
     persistent: data_dir === context.places.data,
     data: context.io.path(data_dir),
-    seed: isNew && !started.alreadyRunning ? (launch.seed ?? null) : null,
+    seed: isNew && !started.alreadyRunning ? (launch.seed ?? HOUSE) : null,
     url,
     public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
     clock: await clockAfter(context, move),

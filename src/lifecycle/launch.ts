@@ -10,6 +10,10 @@ import { Payees, payeesOf } from './payees.ts'
 
 /** The seed that is lived through before the daemon serves. */
 export const DEMO = 'demo'
+/** The house's own listings, which the demo has too. */
+export const HOUSE = 'house'
+/** A store without a listing. */
+export const NO_SEED = 'none'
 export const DEFAULT_PORT = 4_020
 export const PORT_MAX = 65_535
 const MAX_URL_CHARS = 2_048
@@ -39,7 +43,8 @@ export const launchOptions = {
   ...publicOptions,
   ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
   seed: z.string().optional().meta({
-    description: 'fill a new store: demo, a market with a history; house, its own services only',
+    description:
+      'what a new store begins with: house, its own services (unless said); demo, a market with a history; none',
     value: 'name',
   }),
   profile: z

@@ -13,7 +13,7 @@ import { compact } from '../core/record.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import type { OwnCertificate } from './certificate.ts'
 import { readEngines } from './engines-file.ts'
-import { DEMO, hostOf, keepLaunch, type Launch, moneyConfig } from './launch.ts'
+import { DEMO, HOUSE, hostOf, keepLaunch, type Launch, moneyConfig, NO_SEED } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { hasStore } from './restore.ts'
 
@@ -24,9 +24,6 @@ import { hasStore } from './restore.ts'
 export const STOP_MS = 20_000
 /** A handle that something left open may keep the process for this long, no longer. */
 const LINGER_MS = 500
-
-/** The house's own listings, which the demo has too. */
-const HOUSE = 'house'
 
 type Host = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
 type Hooks = {
@@ -98,6 +95,13 @@ function fatal({ stderr, exit }: Host['system'], error: Error): never {
   return exit(exits.failure)
 }
 
+/** The seed that the daemon loads: a new store has the services of the house, unless it is to have none. */
+function seedOf({ seed }: Launch, dataDir: string): string | undefined {
+  if (seed === NO_SEED) return undefined
+  if (seed === undefined) return hasStore({ places: { data: dataDir } }) ? undefined : HOUSE
+  return seed === DEMO ? HOUSE : seed
+}
+
 function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Start {
   const others = publicConfig(launch)
   return {
@@ -114,7 +118,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...(certificate ? { tls: certificate, hosts: [...certificate.names, ...(others.hosts ?? [])] } : {}),
     ...moneyConfig(launch),
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
-    ...compact({ seed: launch.seed === DEMO ? HOUSE : launch.seed, bazaar: launch.bazaar }),
+    ...compact({ seed: seedOf(launch, dataDir), bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -27,7 +27,10 @@ const listingsFolder = shipped('listings/')
 export async function seedStore(ctx: Context, name: string): Promise<void> {
   const seed = isKeyOf(seeds, name) ? seeds[name] : undefined
   if (!seed)
-    throw new AppError('invalid_request', `There is no seed ${name}: use demo or ${Object.keys(seeds).join(', ')}.`)
+    throw new AppError(
+      'invalid_request',
+      `There is no seed ${name}: use demo, ${Object.keys(seeds).join(', ')} or none.`,
+    )
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
   if (page.rows.length === 0) await seed(ctx)
   else await renewUnsold(ctx)
