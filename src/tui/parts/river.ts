@@ -66,6 +66,17 @@ function placesFor(width: number): { held: number; out: number; fork: number; jo
   return { held, out, fork: Math.round(held * 0.62), join: out - 8 }
 }
 
+function titles(river: RiverShown, width: number): Line {
+  const { held, out } = placesFor(width)
+  const sales = `${count(river.sales)} ${river.sales === 1 ? 'sale' : 'sales'}`
+  const jobs = `${count(river.held_jobs)} ${river.held_jobs === 1 ? 'job' : 'jobs'}`
+  return placed(width, [
+    [1, [dim('PAID IN'), `   ${sales}`]],
+    [held, [dim(width >= TALL_COLUMNS ? 'HELD IN ESCROW' : 'IN ESCROW'), `  ${jobs}`]],
+    [out, [dim('PASSED ON')]],
+  ])
+}
+
 function picture(river: RiverShown, width: number): Line[] {
   const { held, out, fork, join } = placesFor(width)
   const [paid, kept] = [shownMoney(river.paid_in), shownMoney(river.held)]
@@ -86,13 +97,8 @@ function picture(river: RiverShown, width: number): Line[] {
   const tankColumns = join - held - 2
   const once = shownMoney(river.at_once)
   const under = underPipe({ from: fork, to: join, words: `${once} at once` })
-  const jobs = `${count(river.held_jobs)} ${river.held_jobs === 1 ? 'job' : 'jobs'}`
   return [
-    placed(width, [
-      [1, [dim('PAID IN'), `   ${count(river.sales)} ${river.sales === 1 ? 'sale' : 'sales'}`]],
-      [held, [dim(isWide ? 'HELD IN ESCROW' : 'IN ESCROW'), `  ${jobs}`]],
-      [out, [dim('PASSED ON')]],
-    ]),
+    titles(river, width),
     placed(width, [
       [1, [strong(paid)]],
       [2 + widthOf(paid), [pipe({ from: 2 + widthOf(paid), to: held - 2, joint: fork, sign: '┳' }), accent('▸')]],
