@@ -224,7 +224,7 @@ describe('a reset', () => {
     expect(contentOf('default')).toEqual({})
     expect(await wallets()).toBe(1)
     expect((await json('snapshots', 'list')).total).toBeGreaterThan(0)
-    await json('up', '--port', '0')
+    await json('up', '--port', '0', '--seed', 'none')
     expect((await json('services', 'list')).total).toBe(0)
     expect((await souk('account', 'show')).err).toContain('souk account register')
   })
