@@ -151,8 +151,10 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     // Its command stands over the last row.
     if (view.ui.dialog) return dialogLines(view.ui.dialog, { ...area, height: area.height - 1 })
     const { picker } = view.ui
-    if (picker?.kind === 'help' && picker.text === '')
-      return helpLines({ screen: screen.id, readonly: view.readonly, keys: view.keys }, screen.title, area)
+    if (picker?.kind === 'help' && picker.text === '') {
+      const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
+      return helpLines({ where, title: screen.title, at: picker.at }, area)
+    }
     if (picker) return pickerBox(picker, picksOf(host, picker), area)
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.

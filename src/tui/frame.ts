@@ -205,13 +205,37 @@ const PICKER_COLUMNS_MAX = 96
 
 const HELP_COLUMNS = { group: 6, keys: 11 } as const
 
-/** The keys that hold on the screen behind it, by what they are for. */
-export function helpLines(where: Where, title: string, area: ScreenArea): Line[] {
+type Help = { readonly where: Where; readonly title: string /** Rows gone down. */; readonly at: number }
+
+/** The keys that hold on the screen behind it, by what they are for; as many as fit, from a place on. */
+export function helpLines({ where, title, at }: Help, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   // In a narrow window the labels need the room more than the groups do.
-  const group = area.width < NARROW_COLUMNS ? 0 : HELP_COLUMNS.group
+  const isNarrow = area.width < NARROW_COLUMNS
+  const columns = isNarrow ? 1 : 2
+  const height = Math.max(1, area.height - 2)
+  const count = bindingsOn(where).length
+  const isWhole = count <= columns * height
+  const room = isWhole ? count : columns * (height - 1)
+  const from = Math.min(columns * at, Math.max(0, count - room))
+  // Where it is too low, the keys that every program has come last.
+  const rows = helpRows(where, {
+    order: isWhole ? groups : groups.toReversed(),
+    group: isNarrow ? 0 : HELP_COLUMNS.group,
+  })
+  const listed = inColumns(rows.slice(from, from + room), { columns, width: width - 4 })
+  const note = isWhole
+    ? 'A capital letter changes data and asks first.'
+    : `${from + 1}–${from + room} of ${count}, ↑↓ moves`
+  const content = [...listed, ...(listed.length < height ? [[dim(note)]] : [])]
+  return boxed({ title: `Keys for ${title}`, content, width, indent: Math.floor((area.width - width) / 2) })
+}
+
+type HelpForm = { readonly order: readonly (typeof groups)[number][]; readonly group: number }
+
+function helpRows(where: Where, { order, group }: HelpForm): Line[] {
   const valid = bindingsOn(where)
-  const rows = groups.flatMap((name) =>
+  return order.flatMap((name) =>
     valid
       .filter((binding) => binding.group === name)
       .map(
@@ -222,15 +246,10 @@ export function helpLines(where: Where, title: string, area: ScreenArea): Line[]
         ],
       ),
   )
-  // Where it is too low, the keys that every program has go first.
-  const height = Math.max(0, area.height - 2)
-  const listed = twoColumns(rows.slice(-2 * height), width - 4)
-  const note: Line[] = listed.length < height ? [[dim('A capital letter changes data and asks first.')]] : []
-  const content = [...listed, ...note]
-  return boxed({ title: `Keys for ${title}`, content, width, indent: Math.floor((area.width - width) / 2) })
 }
 
-function twoColumns(lines: readonly Line[], width: number): Line[] {
+function inColumns(lines: readonly Line[], { columns, width }: { columns: 1 | 2; width: number }): Line[] {
+  if (columns === 1) return lines.map((line) => sized(line, width))
   const half = Math.ceil(lines.length / 2)
   const column = Math.floor((width - 1) / 2)
   return Array.from({ length: half }, (_, i) => [

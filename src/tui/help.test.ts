@@ -131,6 +131,20 @@ describe.each(screenIds)('on %s', (screen) => {
   })
 })
 
+it.each(screenIds)('the help of %s shows each of them in the smallest window too, moved through', async (screen) => {
+  open = await openOn({ link: busyMarket(), screen, columns: 60, rows: 18 })
+  await open.advance(SETTLED_MS)
+  await open.type('?')
+  const known = bindingsOn({ screen, readonly: false })
+  const unseen = new Set(known.map((binding) => `${keysLabel(binding)} ${binding.label}`))
+  for (let step = 0; step < known.length; step += 1) {
+    const shown = open.text().replaceAll(/ +/g, ' ')
+    for (const one of unseen) if (shown.includes(one)) unseen.delete(one)
+    await open.type(textOf('down'))
+  }
+  expect([...unseen]).toEqual([])
+})
+
 it('no act is without a key, and none without a screen', () => {
   for (const { keys, on: places } of bindings) {
     expect(keys.length).toBeGreaterThan(0)
