@@ -317,6 +317,8 @@ async function operate(world: World): Promise<void> {
     'list_sanctions',
     'get_attention',
     'list_engines',
+    'list_all_services',
+    'list_payees',
     'check_engines',
     'get_series',
     'get_endpoint_figures',
