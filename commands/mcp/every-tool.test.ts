@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openUserAtMarket } from '../../fixtures/kit/user.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
 import { namedServices, namedSlugs, SUBSCRIBING } from '../../src/api/sections/named-services.ts'
@@ -264,7 +264,8 @@ async function handleMoney({ seller, buyer, late, operator }: World): Promise<vo
   const { participants } = await operator('list_participants', { filter: 'name:Buyer' })
   await operator('adjust_balance', { id: participants[0].id, body: bodyExamples['adjustBalance'] })
   await buyer('get_balance')
-  await buyer('withdraw_balance', { body: { amount: '1.00' } })
+  // A wallet has one payout at a time, and what it got back earlier may be on its way.
+  await vi.waitFor(() => buyer('withdraw_balance', { body: { amount: '1.00' } }), { timeout: 20_000, interval: 500 })
   await buyer('get_balance_history')
   await buyer('read_events')
   // Whoever was brought sells something: a share of the fee is the seller's.
