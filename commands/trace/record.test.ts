@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => shop.market.close())
 
 const record = (event: unknown, ...words: string[]) =>
-  shop.souk(['trace', 'record', '--json', ...words], { stdin: JSON.stringify(event) })
+  shop.souk(['trace', 'record', '-f', '-', '--json', ...words], { stdin: JSON.stringify(event) })
 
 test('a key records whatever it is told, from a file too, and the link is shown once', async () => {
   const file = join(shop.home, 'attempt.json')
@@ -68,7 +68,7 @@ describe('what is refused', () => {
 
   test('without any wallet, and nothing is sent by a dry run', async () => {
     const apart = { env: { SOUK_CONFIG_DIR: join(shop.home, 'none') }, stdin: JSON.stringify(attemptOf(ann)) }
-    const { code, err } = await shop.souk(['trace', 'record', '--base-url', shop.market.url()], { ...apart })
+    const { code, err } = await shop.souk(['trace', 'record', '-f', '-', '--base-url', shop.market.url()], { ...apart })
     expect([code, err]).toEqual([4, expect.stringContaining('souk wallet new')])
     expect((await record(attemptOf(ann, 'dry'), '--as', 'ann', '--dry-run')).out).toContain('"dry_run":true')
     expect((await record({ ...attemptOf(ann, 'dry'), source: 'mcp' }, '--as', 'ann')).code).toBe(0)

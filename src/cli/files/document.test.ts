@@ -139,7 +139,7 @@ describe('at a living market', () => {
   })
 })
 
-test('there is one reader: no command parses YAML by itself', () => {
+test('there is one reader, and one of keys, which tells the line: no command parses YAML by itself', () => {
   const root = join(import.meta.dirname, '../../..')
   const sources = ['src/cli', 'src/market', 'src/provider', 'src/mcp', 'src/lifecycle', 'commands'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
@@ -151,5 +151,9 @@ test('there is one reader: no command parses YAML by itself', () => {
         readFileSync(join(root, file), 'utf8'),
       ),
   )
-  expect(parsing.toSorted()).toEqual(['src/cli/files/document.ts', 'src/cli/files/yaml.ts'])
+  expect(parsing.toSorted()).toEqual([
+    'src/cli/files/document.ts',
+    'src/cli/files/key-file.ts',
+    'src/cli/files/yaml.ts',
+  ])
 })
