@@ -193,6 +193,8 @@ async function commands(terminal: Terminal): Promise<void> {
     await terminal.see(`same as  souk crons ${act} reputation`)
     await terminal.type('y')
     await until(async () => (await pausedAt()) === isPaused)
+    // What is typed before the answer is back goes to the dialog.
+    await terminal.miss('same as ')
   }
 }
 
