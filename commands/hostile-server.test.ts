@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { honest } from '../fixtures/hostile/answers.ts'
+import { asks, honest, rowOf } from '../fixtures/hostile/answers.ts'
 import { FAKE_LINE, MARK } from '../fixtures/hostile/poison.ts'
 import { type Hostile, openHostile, type Trick } from '../fixtures/hostile/server.ts'
 import { flood, moneyTricks, tricks, waits } from '../fixtures/hostile/tricks.ts'
@@ -98,6 +98,27 @@ describe('money', () => {
     const { err } = await under('the same wall for ever', `jobs verify ${JOB} --pay x402`)
     expect(worth()).toBe(300_000n)
     expect(err).toContain('up to $0.30 was agreed to and may still be taken')
+  })
+
+  test.each([
+    `jobs verify ${JOB}`,
+    'buy svc_0123456789abcdef -i text=a --max-price 5.00',
+    'plans subscribe plan_0123456789abcdef --max-price 5.00',
+    'products buy prod_0123456789abcdef --max-price 5.00',
+    'account register --name a --max-price 5.00',
+  ])('a key that is forgotten once it was charged brings no second payment: %s', async (words) => {
+    let isCharged = false
+    hostile.play(({ origin, received }) => {
+      const { 'x-balance-auth': charged, 'x-api-key': key } = received.headers
+      isCharged ||= charged !== undefined
+      const isForgotten = isCharged && (charged ?? key) !== undefined
+      if (isForgotten) return { status: 401, body: { error: 'Who is that?', code: 'unauthorized' } }
+      return key !== undefined && rowOf(received)?.name !== 'getBalance'
+        ? asks(origin, received)
+        : honest(origin, received)
+    })
+    const { code, harm } = await victim.run(shellWords(words), { columns: COLUMNS })
+    expect([code, harm, isCharged, worth()]).toEqual([4, [], true, 250_000n])
   })
 
   test.each(['amount', 'payee', 'asset', 'network'])(

@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fairQueue } from './fair-queue.ts'
-import { openThreadPool, type PoolLimits, type ThreadPool } from './threads.ts'
+import { openThreadPool, type PoolLimits, type ThreadCall, type ThreadEnd, type ThreadPool } from './threads.ts'
 
 const FILE = join(import.meta.dirname, '..', '..', 'fixtures', 'kit', 'thread.ts')
 
@@ -67,6 +69,17 @@ describe('a thread pool', () => {
     expect(order.filter((who) => who === 'mallory').length).toBeLessThan(4)
     const ends = await Promise.all(mallory)
     expect(ends.filter((end) => end === 'busy').length).toBeGreaterThan(10)
+  })
+
+  it('a thread that is told to ends by itself, even before it has started, and answers what it was asked before', async () => {
+    const worker = new Worker(FILE)
+    const said: unknown[] = []
+    worker.on('message', (reply) => said.push(reply))
+    worker.postMessage({ name: 'echo', args: [7] } satisfies ThreadCall)
+    worker.postMessage({ end: true } satisfies ThreadEnd)
+    // One that is ended from outside has 1.
+    expect(await once(worker, 'exit')).toEqual([0])
+    expect(said).toEqual([{ ready: true }, { value: 7 }])
   })
 
   it('closed, it ends what runs and takes nothing more', async () => {

@@ -201,8 +201,8 @@ function keptKey(find: () => Promise<string | undefined>) {
     read,
     async isLost(transport: Transport, error: unknown, { headers }: RawCall): Promise<boolean> {
       const key = headers?.['x-api-key']
-      if (isUnauthorized(error) && key !== undefined && key === (await read()))
-        isUnknown = await isStranger(transport, key)
+      if (!isUnauthorized(error) || key === undefined) return false
+      if (key === (await read())) isUnknown = await isStranger(transport, key)
       return isUnknown
     },
   }

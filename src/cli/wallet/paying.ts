@@ -139,12 +139,15 @@ async function rescue({ io, places }: SessionHost, { target }: Session, { body, 
  * @throws CliError payment when it may not or cannot pay; AppError for what the instance refuses.
  */
 export async function payFor(host: SessionHost, session: Session, paid: PaidCall): Promise<PaidFor> {
+  const agreed = host.budget.taken()
   try {
     return await payOnce(host, session, paid)
   } catch (error) {
     const { 'x-api-key': key, ...headers } = paid.headers ?? {}
-    // Nothing was paid with a key that nobody knows; the wallet pays as one that is not registered.
     if (!isUnauthorized(error) || error.extra.unknown_key !== true || key === undefined) throw error
+    // Whoever was let charge the key and only then does not know it is not paid once more.
+    if (host.budget.taken() !== agreed) throw error
+    // The wallet pays as one that is not registered.
     return payOnce(host, session, { ...paid, headers })
   }
 }
