@@ -110,6 +110,15 @@ describe('the bundle', () => {
     expect(made.out).toContain('make Echo')
   })
 
+  it('begins a store with services of its own, also where the first start was refused', async () => {
+    const first = await run(['up', '--port', '0', '--instance', 'first', '--seed', 'banana'])
+    expect(first).toMatchObject({ code: 1, err: expect.stringContaining('use demo, house or none') })
+    expect(first.err).not.toContain('not expected')
+    expect((await run(['up', '--port', '0', '--instance', 'first', '--json'])).code).toBe(0)
+    expect(JSON.parse((await run(['services', 'list', '--instance', 'first', '--json'])).out).total).toBeGreaterThan(0)
+    await run(['down', '--instance', 'first'])
+  })
+
   it('prints its version, and help on stdout', async () => {
     expect(await run(['--version'])).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' })
     expect((await run(['services'])).out).toContain('browse and buy services')

@@ -17,7 +17,7 @@ import { cutSentence, diskFull, storage, storageOf } from './features/backup/sto
 import { startFirstParty } from './features/jobs/first-party.ts'
 import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
-import { seedStore } from './features/operator/seed.ts'
+import { seedNamed, seedStore } from './features/operator/seed.ts'
 import { recoverPayments } from './features/payments/recover.ts'
 import { payments } from './features/payments/rows.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
@@ -72,6 +72,8 @@ export type Daemon = {
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   const payees = config.payees && payeeFault(config.payees)
   if (payees) throw new AppError('invalid_request', `The payees of the fees cannot be used: ${payees}.`)
+  // Before there is a store: the next start would take it for one that is to be empty.
+  if (config.seed !== undefined) seedNamed(config.seed)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock

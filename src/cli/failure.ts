@@ -51,7 +51,7 @@ export function explain(error: unknown, words: readonly string[] = []): Failure 
     const { exit, facts, next, details, requestId } = error
     return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details, ...compact({ requestId }) }
   }
-  if (error instanceof AppError) return explainApp(error, words)
+  if (isAppError(error)) return explainApp(error, words)
   if (error instanceof BadAnswer) return unreadable(error)
   if (error instanceof Error && error.name === 'ZodError') return unreadable(oddRecord(error))
   if (error instanceof TransportError) return brokenOff(error)
@@ -64,6 +64,11 @@ export function explain(error: unknown, words: readonly string[] = []): Failure 
     facts: repair === undefined ? ['this was not expected; --debug shows where'] : [],
     next: repair === undefined ? [] : [repair],
   }
+}
+
+/** The daemon's too: built, it is a bundle with a class of its own. */
+function isAppError(error: unknown): error is AppError {
+  return error instanceof AppError || (error instanceof Error && error.name === 'AppError')
 }
 
 /** An answer that had begun and did not come whole. */

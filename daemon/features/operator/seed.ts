@@ -23,14 +23,15 @@ const SECRET_BYTES = 32
 /** Fixtures lie beside the sources and beside the bundle alike. */
 const listingsFolder = shipped('listings/')
 
+/** @throws AppError invalid_request */
+export function seedNamed(name: string): (ctx: Context) => Promise<void> {
+  if (isKeyOf(seeds, name)) return seeds[name]
+  throw new AppError('invalid_request', `There is no seed ${name}: use demo, ${Object.keys(seeds).join(', ')} or none.`)
+}
+
 /** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
 export async function seedStore(ctx: Context, name: string): Promise<void> {
-  const seed = isKeyOf(seeds, name) ? seeds[name] : undefined
-  if (!seed)
-    throw new AppError(
-      'invalid_request',
-      `There is no seed ${name}: use demo, ${Object.keys(seeds).join(', ')} or none.`,
-    )
+  const seed = seedNamed(name)
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
   if (page.rows.length === 0) await seed(ctx)
   else await renewUnsold(ctx)
