@@ -39,7 +39,7 @@ let isSilent = false
 beforeAll(async () => {
   const chain = chainWith((real) => ({
     settle: async (authorization, signature) =>
-      isSilent ? { ok: false, failure: 'unavailable' } : real.settle(authorization, signature),
+      isSilent ? { ok: false, failure: 'unavailable', sent: true } : real.settle(authorization, signature),
   }))
   market = await openMarketplace({}, { chain, ticker: noTicks })
   purchase = `/v1/services/${await market.serviceId('qr_code')}/purchase`

@@ -16,7 +16,8 @@ let isBroke = false
 const deliverable_schema = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] }
 beforeAll(async () => {
   const chain = chainWith((real) => ({
-    settle: async (...payment) => (isBroke ? { ok: false, failure: 'insufficient_funds' } : real.settle(...payment)),
+    settle: async (...payment) =>
+      isBroke ? { ok: false, failure: 'insufficient_funds', sent: false } : real.settle(...payment),
   }))
   market = await openEscrow({ chain })
   instant = await market.list('instant', { deliverable_schema })

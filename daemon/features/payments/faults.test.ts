@@ -25,7 +25,7 @@ async function open(ports: Ports = {}): Promise<string> {
 }
 
 const body = { data: 'x' }
-const unavailable: SettleResult = { ok: false, failure: 'unavailable' }
+const unavailable: SettleResult = { ok: false, failure: 'unavailable', sent: true }
 
 async function jobsOf(wallet: `0x${string}`): Promise<number> {
   return market.daemon.ctx.store.table(jobs).count('buyer', [wallet])
@@ -147,7 +147,7 @@ test('on a real chain a refused settlement stays open until nobody can submit it
     chain: chainWith((real) => ({
       mode: 'devnet',
       settle: async (...signed) =>
-        refusals-- > 0 ? { ok: false, failure: 'insufficient_funds' } : real.settle(...signed),
+        refusals-- > 0 ? { ok: false, failure: 'insufficient_funds', sent: false } : real.settle(...signed),
     })),
   })
   const [patient, gone] = [await market.buyer('1.00'), await market.buyer('1.00')]

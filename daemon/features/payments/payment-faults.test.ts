@@ -14,7 +14,7 @@ import { malformedHeaders, type Vector, vectors } from '../../../fixtures/paymen
 import type { Hex } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { faultReason, type PaymentFault } from '../../../src/core/payment-fault.ts'
-import type { SettleFailure } from '../../ports/chain/chain.ts'
+import type { SettleFailure, SettleRefusal } from '../../ports/chain/chain.ts'
 import { account } from '../ledger/legs.ts'
 import { payments } from './rows.ts'
 
@@ -23,7 +23,7 @@ let market: Marketplace
 const first = { path: '/v1/discover', body: {} }
 /** Runs first: 36 s must be left. */
 const last = { path: '', body: { data: 'x' } }
-let settleFails: SettleFailure | undefined
+let settleFails: Omit<SettleRefusal, 'ok'> | undefined
 /** Where wall time stands still: the windows of a signature are told apart by a second. */
 let heldWall: number | undefined
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
         settle: async (...signed) => {
           const failure = settleFails
           settleFails = undefined
-          return failure ? { ok: false, failure } : real.settle(...signed)
+          return failure ? { ok: false, ...failure } : real.settle(...signed)
         },
       })),
     },
@@ -110,25 +110,31 @@ test.each(malformedHeaders.map((one): [string, typeof one] => [one.name, one]))(
 )
 
 describe('what the chain says when it is asked to settle', () => {
-  const failures: [SettleFailure, PaymentFault][] = [
-    ['insufficient_funds', 'insufficient_funds'],
-    ['authorization_used', 'nonce_used'],
-    ['authorization_cancelled', 'nonce_used'],
-    ['authorization_expired', 'expired'],
-    ['authorization_not_yet_valid', 'not_yet_valid'],
-    ['signature_invalid', 'signature_invalid'],
-    ['unavailable', 'settlement_pending'],
+  /** The last: whether the payment stays open, as its bytes may still move the money. */
+  const failures: [SettleFailure, PaymentFault, 'sent' | 'unsent', 0 | 1][] = [
+    ['insufficient_funds', 'insufficient_funds', 'unsent', 0],
+    ['authorization_used', 'nonce_used', 'unsent', 0],
+    ['authorization_cancelled', 'nonce_used', 'unsent', 0],
+    ['authorization_expired', 'expired', 'unsent', 0],
+    ['authorization_not_yet_valid', 'not_yet_valid', 'unsent', 0],
+    ['signature_invalid', 'signature_invalid', 'unsent', 0],
+    ['payer_blocked', 'settlement_failed', 'unsent', 0],
+    ['reverted', 'settlement_failed', 'unsent', 0],
+    ['reverted', 'settlement_failed', 'sent', 1],
+    ['insufficient_funds', 'insufficient_funds', 'sent', 1],
+    ['token_paused', 'settlement_pending', 'unsent', 1],
+    ['unavailable', 'settlement_pending', 'unsent', 1],
   ]
-  const settled = failures.flatMap(([failure, fault]) =>
-    ([1, 2] as const).map((version): [SettleFailure, 1 | 2, PaymentFault] => [failure, version, fault]),
+  const settled = failures.flatMap(([failure, fault, sent, open]) =>
+    ([1, 2] as const).map((version) => [failure, sent, version, fault, open] as const),
   )
 
   test.each(settled)(
-    '%s, x402 v%i: told in its header, nothing moved, and the same payment is good later',
-    async (failure, version, fault) => {
+    '%s, %s, x402 v%i: told in its header, nothing moved, and the same payment is good later',
+    async (...[failure, sent, version, fault, open]) => {
       const buyer = await market.buyer('0.10')
       const headers = await signPayment(buyer.account, await post(last), { version })
-      settleFails = failure
+      settleFails = { failure, sent: sent === 'sent' }
       const answer = await post(last, headers)
       expect([answer.status, reasons(answer)]).toEqual([402, both(fault)])
       const told = answer.headers.get(version === 1 ? 'X-PAYMENT-RESPONSE' : 'PAYMENT-RESPONSE') as string
@@ -137,7 +143,7 @@ describe('what the chain says when it is asked to settle', () => {
         transaction: '',
         errorReason: faultReason(fault, version),
       })
-      expect(await openPayments(market)).toHaveLength(failure === 'unavailable' ? 1 : 0)
+      expect(await openPayments(market)).toHaveLength(open)
       expect(await funds(buyer)).toBe(100_000n)
       const again = await post(last, headers)
       expect([again.status, await funds(buyer)]).toEqual([200, 90_000n])
@@ -148,7 +154,7 @@ describe('what the chain says when it is asked to settle', () => {
 test('money that is promised to an open payment is not there for another', async () => {
   const buyer = await market.buyer('0.015')
   const offer = await post(last)
-  settleFails = 'unavailable'
+  settleFails = { failure: 'unavailable', sent: true }
   const pending = await signPayment(buyer.account, offer)
   expect((await post(last, pending)).status).toBe(402)
   const refused = await post(last, await signPayment(buyer.account, offer))

@@ -1,7 +1,7 @@
 import type { Authorization } from '../../../src/core/authorization.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { SettleFailure, SettleResult } from '../../ports/chain/chain.ts'
+import type { SettleFailure, SettleRefusal, SettleResult } from '../../ports/chain/chain.ts'
 import { type Carried, carry } from './carried.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
@@ -17,6 +17,9 @@ const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
   authorization_expired: 'expired',
   authorization_not_yet_valid: 'not_yet_valid',
   signature_invalid: 'signature_invalid',
+  payer_blocked: 'settlement_failed',
+  token_paused: 'settlement_pending',
+  reverted: 'settlement_failed',
   unavailable: 'settlement_pending',
 }
 
@@ -38,15 +41,15 @@ export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled
   if (!payment.authorization) return { ok: true, payment }
   const result = await askChain(ctx, payment, payment.authorization)
   if (result.ok) return { ok: true, payment: { ...payment, transaction: result.transaction } }
-  return { ok: false, fault: settleFaults[result.failure], final: isFinal(ctx, result.failure) }
+  return { ok: false, fault: settleFaults[result.failure], final: isFinal(result) }
 }
 
 /**
- * In the sandbox a refusal is the end of it. On a chain the refused bytes may be public by now: until
- * their window closes anyone may submit them again, so the payment stays open and is asked about.
+ * What was never sent can be let go at once. What was sent may be public by now: until its window closes anyone may
+ * submit the bytes again, so the payment stays open and is asked about.
  */
-function isFinal({ chain }: Context, failure: SettleFailure): boolean {
-  return chain.mode === 'sandbox' && failure !== 'unavailable'
+function isFinal({ failure, sent }: SettleRefusal): boolean {
+  return !sent && failure !== 'unavailable' && failure !== 'token_paused'
 }
 
 type SignedBytes = NonNullable<PaymentRow['authorization']>
@@ -57,7 +60,7 @@ async function askChain(ctx: Context, payment: PaymentRow, signed: SignedBytes):
     return await ctx.chain.settle(authorizationOf(ctx, payment, signed), signed.signature)
   } catch (error) {
     ctx.log.warn({ source: 'x402', payment: payment.receipt_id, err: String(error) }, 'the chain did not answer')
-    return { ok: false, failure: 'unavailable' }
+    return { ok: false, failure: 'unavailable', sent: true }
   }
 }
 

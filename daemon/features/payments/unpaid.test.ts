@@ -23,7 +23,8 @@ let isBroke = false
 beforeAll(async () => {
   market = await openEscrow({
     chain: chainWith((real) => ({
-      settle: async (...signed) => (isBroke ? { ok: false, failure: 'insufficient_funds' } : real.settle(...signed)),
+      settle: async (...signed) =>
+        isBroke ? { ok: false, failure: 'insufficient_funds', sent: false } : real.settle(...signed),
     })),
   })
   service = await market.list('instant', { price: '0.001' })

@@ -15,7 +15,7 @@ beforeEach(async () => {
   const chain = chainWith((real) => ({
     settle: async (...payment) => {
       const settled = await real.settle(...payment)
-      return isLost ? { ok: false, failure: 'unavailable' } : settled
+      return isLost ? { ok: false, failure: 'unavailable', sent: true } : settled
     },
   }))
   requests = await openRequests({ chain })

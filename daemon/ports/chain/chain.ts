@@ -12,8 +12,9 @@ export function isTestMoney({ mode }: { readonly mode: ChainMode }): boolean {
 
 /**
  * Why a transfer did not happen. With all but `unavailable` nothing moved; whether the same bytes could succeed later
- * depends on time and funds, so a row is released only once its nonce is unused and its window has passed.
- * `unavailable` is indeterminate: something may have been sent, so ask `authorizationState` or settle again.
+ * depends on time and funds, so a row whose bytes were sent is released only once its nonce is unused and its window
+ * has passed. `unavailable` is indeterminate: something may have been sent, so ask `authorizationState` or settle
+ * again. `token_paused` passes: settle again.
  */
 export type SettleFailure =
   | 'insufficient_funds'
@@ -22,16 +23,25 @@ export type SettleFailure =
   | 'authorization_expired'
   | 'authorization_not_yet_valid'
   | 'signature_invalid'
+  /** The token refuses the payer, or the payee. */
+  | 'payer_blocked'
+  | 'token_paused'
+  /** Refused by the token or by the payer's contract without a reason that is known. */
+  | 'reverted'
   | 'unavailable'
 
 export type SettleResult =
   /** `already`: moved by an earlier call; the transaction is that first one. */
-  { ok: true; transaction: Hex; already: boolean } | { ok: false; failure: SettleFailure }
+  { ok: true; transaction: Hex; already: boolean } | SettleRefusal
+
+/** `sent`: whether the signed bytes may be public, so that anyone can submit them until their window closes. */
+export type SettleRefusal = { ok: false; failure: SettleFailure; sent: boolean; transaction?: Hex }
 
 /** Money that leaves the marketplace; `id` is the idempotency key, unique for ever. */
 export type PayoutOrder = { id: string; to: Wallet; amount: Usdc }
 
-export type TransferFailure = 'insufficient_funds' | 'id_reused' | 'unavailable'
+/** `payee_blocked`: the token refuses the payee, which only its issuer can change. */
+export type TransferFailure = 'insufficient_funds' | 'id_reused' | 'payee_blocked' | 'token_paused' | 'unavailable'
 
 export type TransferResult = { ok: true; transaction: Hex; already: boolean } | { ok: false; failure: TransferFailure }
 

@@ -153,7 +153,7 @@ test.each([
     'change' in row ? row.change : {},
   )
   const sent = { ...authorization, ...('sent' in row ? row.sent : {}) }
-  expect(await ctx.chain.settle(sent, signature)).toEqual({ ok: false, failure: row.failure })
+  expect(await ctx.chain.settle(sent, signature)).toEqual({ ok: false, failure: row.failure, sent: false })
   expect(await ctx.chain.balanceOf(ctx.chain.payTo)).toBe(0n)
   expect(await ctx.chain.authorizationState(sent.from, sent.nonce)).toEqual({ used: false })
 })
@@ -165,7 +165,7 @@ test('a used nonce with other bytes is refused', async () => {
   await ctx.chain.settle(first.authorization, first.signature)
   const second = await signed(ctx, 0, { value: 2_000n })
   const result = await ctx.chain.settle(second.authorization, second.signature)
-  expect(result).toEqual({ ok: false, failure: 'authorization_used' })
+  expect(result).toEqual({ ok: false, failure: 'authorization_used', sent: false })
 })
 
 test('a payout is made once for its id', async () => {

@@ -11,7 +11,7 @@ import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc, ZERO } from '../../../../src/core/money.ts'
 import { DAY_MS, unixSeconds } from '../../../../src/core/time.ts'
 import type { Store, Table, Tx } from '../../../store/port.ts'
-import type { ChainPort, FaucetResult, PayoutOrder, SettleResult, TransferResult } from '../chain.ts'
+import type { ChainPort, FaucetResult, PayoutOrder, SettleFailure, SettleResult, TransferResult } from '../chain.ts'
 import { openDigests, type Recover } from '../signature.ts'
 import {
   type SandboxAccountRow,
@@ -119,13 +119,18 @@ async function settle({ t, asset, authorization, digest, signed, at }: Settlemen
   const id = authorizationId(from, nonce)
   const done = await t.table(sandboxTransfers).get(id)
   if (done?.digest === digest) return { ok: true, transaction: done.transaction, already: true }
-  if (done !== undefined) return { ok: false, failure: 'authorization_used' }
-  if (!signed) return { ok: false, failure: 'signature_invalid' }
+  if (done !== undefined) return refused('authorization_used')
+  if (!signed) return refused('signature_invalid')
   const now = BigInt(unixSeconds(at))
-  if (now < validAfter) return { ok: false, failure: 'authorization_not_yet_valid' }
-  if (now >= validBefore) return { ok: false, failure: 'authorization_expired' }
+  if (now < validAfter) return refused('authorization_not_yet_valid')
+  if (now >= validBefore) return refused('authorization_expired')
   const moved = await move(t, asset, { id, kind: 'authorization', from, to, amount: usdc(value), digest, at })
-  return moved === undefined ? { ok: false, failure: 'insufficient_funds' } : { ok: true, ...moved }
+  return moved === undefined ? refused('insufficient_funds') : { ok: true, ...moved }
+}
+
+/** Nothing leaves this ledger, so that a refusal is the end of it. */
+function refused(failure: SettleFailure): SettleResult {
+  return { ok: false, failure, sent: false }
 }
 
 type Payment = { t: Tx; token: SandboxTokenRow; payout: PayoutOrder; at: number }
