@@ -103,6 +103,11 @@ const faults = {
     v2: 'invalid_exact_evm_nonce_already_used',
     sentence: 'This authorization was used or cancelled before: sign a new one.',
   },
+  payer_blocked: {
+    v1: 'invalid_transaction_state',
+    v2: 'invalid_exact_evm_transaction_failed',
+    sentence: 'The issuer of the token has blocked the paying wallet: pay from another one.',
+  },
   settlement_failed: {
     v1: 'invalid_transaction_state',
     v2: 'invalid_exact_evm_transaction_failed',

@@ -4,7 +4,7 @@ import { chainWith, gate, movableClock } from '../../../fixtures/kit/faults.ts'
 import { balanceOfAccount, member, openPayments, payFor, soundBooks } from '../../../fixtures/kit/money.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { AppError } from '../../../src/core/error.ts'
-import { MINUTE_MS } from '../../../src/core/time.ts'
+import { MINUTE_MS, unixSeconds } from '../../../src/core/time.ts'
 import type { Ports } from '../../app.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { SettleResult } from '../../ports/chain/chain.ts'
@@ -141,13 +141,17 @@ describe('a chain that did not say', () => {
 
 test('on a real chain a refused settlement stays open until nobody can submit it any more', async () => {
   let wallOffset = 0
+  let finalOffset = 0
   let refusals = 1
   const path = await open({
     clock: { now: () => Date.now(), wall: () => Date.now() + wallOffset },
     chain: chainWith((real) => ({
-      mode: 'devnet',
       settle: async (...signed) =>
-        refusals-- > 0 ? { ok: false, failure: 'insufficient_funds', sent: false } : real.settle(...signed),
+        refusals-- > 0 ? { ok: false, failure: 'insufficient_funds', sent: true } : real.settle(...signed),
+      authorizationState: async (...asked) => {
+        const timestamp = unixSeconds(Date.now() + finalOffset)
+        return { ...(await real.authorizationState(...asked)), asOf: { block: 1, timestamp, finality: 'final' } }
+      },
     })),
   })
   const [patient, gone] = [await market.buyer('1.00'), await market.buyer('1.00')]
@@ -161,7 +165,12 @@ test('on a real chain a refused settlement stays open until nobody can submit it
   expect((await send(never)).status).toBe(402)
   await market.restart()
   expect((await openPayments(market)).map((payment) => payment.state)).toEqual(['settling'])
+  // By the wall it has expired, but no block that is never undone says so yet.
   wallOffset = 10 * MINUTE_MS
+  refusals = 1
+  await market.restart()
+  expect((await openPayments(market)).map((payment) => payment.state)).toEqual(['settling'])
+  finalOffset = 10 * MINUTE_MS
   refusals = 1
   await market.restart()
   expect(await openPayments(market)).toEqual([])

@@ -31,12 +31,16 @@ export async function finishPayment(ctx: Context, id: string, ordered: Ordered):
   return undefined
 }
 
-/** The nonce is unused on the chain and its window has closed: nobody can use it any more. */
+/**
+ * The nonce is unused in a block that is never undone, and by the clock of that block its window has closed: nobody
+ * can use it any more.
+ */
 async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean> {
   const signed = payment.authorization
   if (!signed || signed.valid_before >= BigInt(unixSeconds(ctx.clock.wall()))) return false
   try {
-    return !(await ctx.chain.authorizationState(payment.payer, signed.nonce)).used
+    const { used, asOf } = await ctx.chain.authorizationState(payment.payer, signed.nonce, 'final')
+    return !used && asOf.finality === 'final' && signed.valid_before <= BigInt(asOf.timestamp)
   } catch (error) {
     ctx.log.warn({ source: 'x402', payment: payment.receipt_id, err: String(error) }, 'the chain did not answer')
     return false

@@ -89,7 +89,7 @@ describe('a chain that', () => {
   /** Answers with these, one after the other, then for real; what a call did before it failed stays done. */
   async function openWith(answers: (TransferFailure | 'throws' | 'paid, then throws')[]): Promise<PayoutOrder[]> {
     const orders: PayoutOrder[] = []
-    const transfer = async (real: Required<ChainPort>, order: PayoutOrder): Promise<TransferResult> => {
+    const transfer = async (real: ChainPort, order: PayoutOrder): Promise<TransferResult> => {
       const answer = answers.shift() ?? 'paid'
       if (answer.startsWith('paid')) {
         const result = await real.transfer(order)
@@ -110,31 +110,35 @@ describe('a chain that', () => {
     return orders
   }
 
-  test.each(['unavailable', 'insufficient_funds', 'throws', 'paid, then throws'] as const)(
-    '%s gets the same order again later, and pays it once',
-    async (answer) => {
-      const orders = await openWith([answer, answer])
-      const wallet = newWallet()
-      await owe(wallet)
-      expect(await run()).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
-      expect(await run()).toEqual({ confirmed: 0, waiting: 0, failed: 0 })
-      const [waiting] = await allPayouts()
-      expect([waiting?.status, waiting?.attempts, (waiting?.next_attempt_at ?? 0) > clock.now()]).toEqual([
-        'sent',
-        1,
-        true,
-      ])
-      await soundBooks(market)
-      advance(HOUR_MS)
-      await market.restart()
-      advance(HOUR_MS)
-      await run()
-      expect(orders).toEqual([orders[0], orders[0], orders[0]])
-      expect(await onChain(wallet)).toBe(amount)
-      expect(await balanceOfAccount(market, account.refund(wallet))).toBe(0n)
-      await soundBooks(market)
-    },
-  )
+  test.each([
+    'unavailable',
+    'insufficient_funds',
+    'payee_blocked',
+    'token_paused',
+    'throws',
+    'paid, then throws',
+  ] as const)('%s gets the same order again later, and pays it once', async (answer) => {
+    const orders = await openWith([answer, answer])
+    const wallet = newWallet()
+    await owe(wallet)
+    expect(await run()).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
+    expect(await run()).toEqual({ confirmed: 0, waiting: 0, failed: 0 })
+    const [waiting] = await allPayouts()
+    expect([waiting?.status, waiting?.attempts, (waiting?.next_attempt_at ?? 0) > clock.now()]).toEqual([
+      'sent',
+      1,
+      true,
+    ])
+    await soundBooks(market)
+    advance(HOUR_MS)
+    await market.restart()
+    advance(HOUR_MS)
+    await run()
+    expect(orders).toEqual([orders[0], orders[0], orders[0]])
+    expect(await onChain(wallet)).toBe(amount)
+    expect(await balanceOfAccount(market, account.refund(wallet))).toBe(0n)
+    await soundBooks(market)
+  })
 
   test('knows the id as another payout: the money is kept, and shows among the holds', async () => {
     await openWith(['id_reused'])

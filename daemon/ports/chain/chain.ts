@@ -12,9 +12,8 @@ export function isTestMoney({ mode }: { readonly mode: ChainMode }): boolean {
 
 /**
  * Why a transfer did not happen. With all but `unavailable` nothing moved; whether the same bytes could succeed later
- * depends on time and funds, so a row whose bytes were sent is released only once its nonce is unused and its window
- * has passed. `unavailable` is indeterminate: something may have been sent, so ask `authorizationState` or settle
- * again. `token_paused` passes: settle again.
+ * depends on time and funds. `token_paused` passes; `wallet_unsupported` is a contract wallet that is not deployed yet,
+ * by a factory that is not allowed here. `unavailable` is indeterminate: ask `authorizationState` or settle again.
  */
 export type SettleFailure =
   | 'insufficient_funds'
@@ -23,30 +22,76 @@ export type SettleFailure =
   | 'authorization_expired'
   | 'authorization_not_yet_valid'
   | 'signature_invalid'
-  /** The token refuses the payer, or the payee. */
+  | 'wallet_unsupported'
   | 'payer_blocked'
   | 'token_paused'
-  /** Refused by the token or by the payer's contract without a reason that is known. */
   | 'reverted'
   | 'unavailable'
+
+export type SettleRefusal = {
+  readonly ok: false
+  readonly failure: SettleFailure
+  /**
+   * Whether the signed bytes have ever left for the chain: who has them may submit them until their window closes, so
+   * what they promise stays open until then. Where nothing was sent, a refusal is the end of it.
+   */
+  readonly sent: boolean
+  /** What was sent, where something was. */
+  readonly transaction?: Hex
+}
 
 export type SettleResult =
   /** `already`: moved by an earlier call; the transaction is that first one. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
 
-/** `sent`: whether the signed bytes may be public, so that anyone can submit them until their window closes. */
-export type SettleRefusal = { ok: false; failure: SettleFailure; sent: boolean; transaction?: Hex }
+/** Whether an authorization would settle now, without settling it. */
+export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly failure: SettleFailure }
 
 /** Money that leaves the marketplace; `id` is the idempotency key, unique for ever. */
 export type PayoutOrder = { id: string; to: Wallet; amount: Usdc }
 
-/** `payee_blocked`: the token refuses the payee, which only its issuer can change. */
-export type TransferFailure = 'insufficient_funds' | 'id_reused' | 'payee_blocked' | 'token_paused' | 'unavailable'
+/** All but `id_reused` may pass: the same order is sent again. */
+export type TransferFailure =
+  | 'insufficient_funds'
+  | 'id_reused'
+  | 'payee_blocked'
+  | 'token_paused'
+  | 'reverted'
+  | 'unavailable'
 
 export type TransferResult = { ok: true; transaction: Hex; already: boolean } | { ok: false; failure: TransferFailure }
 
+/** How sure an answer is: in a block; beyond what the chain calls `safe`; beyond what it calls `finalized`. */
+export type Finality = 'included' | 'confirmed' | 'final'
+
+/** The block that an answer holds at; `timestamp` in unix seconds, by the chain's own clock. */
+export type AsOf = { readonly block: number; readonly timestamp: number; readonly finality: Finality }
+
 /** `used` without a transaction: cancelled by the payer, or used in a way that left no transfer. */
-export type AuthorizationState = { used: boolean; transaction?: Hex }
+export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
+
+/** A settled transfer that the chain undid for good: its money did not move after all. */
+export type Reversal = { readonly from: Wallet; readonly nonce: Hex; readonly value: bigint; readonly transaction: Hex }
+
+/** How a connected chain is, as last seen; money of the gas key in wei. */
+export type ChainStatus = {
+  readonly health: 'ok' | 'degraded' | 'down'
+  /** One sentence for each thing that is wrong, with the way out. */
+  readonly faults: readonly string[]
+  readonly head: { readonly block: number; readonly ageSeconds: number } | null
+  /** Blocks that the node which is asked lies behind the highest head ever seen. */
+  readonly lagBlocks: number
+  readonly gas: { readonly address: Wallet; readonly wei: bigint; readonly payments: number } | null
+  readonly inFlight: number
+  /** Of the oldest transaction that is not included. */
+  readonly oldestSeconds: number | null
+  /** In the last hour. */
+  readonly resent: number
+  readonly replaced: number
+  /** Since the store was made. */
+  readonly reversed: number
+  readonly lastError: string | null
+}
 
 export type FaucetResult =
   | { ok: true; transaction: Hex; granted: Usdc; remainingToday: Usdc }
@@ -75,11 +120,23 @@ export type ChainPort = {
   /** The 32 bytes that the payer of an authorization signs. */
   readonly digestOf: (authorization: Authorization) => Uint8Array
   balanceOf(wallet: Wallet): Promise<Usdc>
-  authorizationState(from: Wallet, nonce: Hex): Promise<AuthorizationState>
+  /** @param finality - how sure the answer has to be; `included` unless given. */
+  authorizationState(from: Wallet, nonce: Hex, finality?: Finality): Promise<AuthorizationState>
+  /** Whether it would settle now: signature, window, nonce, funds. Moves nothing. */
+  verify(authorization: Authorization, signature: Hex): Promise<VerifyResult>
+  /**
+   * Whether the contract at `from` takes the signature as its own (ERC-1271, ERC-6492); false for a wallet without
+   * code. Absent where no contracts are.
+   */
+  isContractSignature?(authorization: Authorization, signature: Hex): Promise<boolean>
   /** Moves an authorised value; durable when it resolves. Must be given the bytes that were verified. */
   settle(authorization: Authorization, signature: Hex): Promise<SettleResult>
   /** Pays from `payTo`; durable when it resolves. */
   transfer(payout: PayoutOrder): Promise<TransferResult>
+  /** How the chain is reached and what is under way; absent where it is a ledger in the store. */
+  status?(): ChainStatus
+  /** Called, durably at least once, for each settlement that the chain undid for good. */
+  onReversed?(listener: (reversal: Reversal) => Promise<void>): void
   /** Test money for a wallet, absent where money is real. `nowMs` is the clock that a day is counted by. */
   faucet?(request: { wallet: Wallet; amount: Usdc; nowMs: number }): Promise<FaucetResult>
 }

@@ -101,7 +101,8 @@ test('settles once, and again says the same', async () => {
   const ctx = await open()
   await fund(ctx, buyer, 5_000n)
   const { authorization, signature } = await signed(ctx, 0)
-  expect(await ctx.chain.authorizationState(buyer, authorization.nonce)).toEqual({ used: false })
+  expect(await ctx.chain.authorizationState(buyer, authorization.nonce)).toMatchObject({ used: false })
+  expect(await ctx.chain.verify(authorization, signature)).toEqual({ ok: true })
   const first = await ctx.chain.settle(authorization, signature)
   expect(first).toMatchObject({ ok: true, already: false, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
   // A restart in between, and a window that has passed, change nothing about what was moved.
@@ -109,7 +110,7 @@ test('settles once, and again says the same', async () => {
   restarted.time.seconds += 1_000
   const second = await restarted.chain.settle(authorization, signature)
   expect(second).toEqual({ ...first, already: true })
-  expect(await ctx.chain.authorizationState(buyer, authorization.nonce)).toEqual({
+  expect(await ctx.chain.authorizationState(buyer, authorization.nonce)).toMatchObject({
     used: true,
     transaction: first.ok ? first.transaction : undefined,
   })
@@ -153,9 +154,10 @@ test.each([
     'change' in row ? row.change : {},
   )
   const sent = { ...authorization, ...('sent' in row ? row.sent : {}) }
+  expect(await ctx.chain.verify(sent, signature)).toEqual({ ok: false, failure: row.failure })
   expect(await ctx.chain.settle(sent, signature)).toEqual({ ok: false, failure: row.failure, sent: false })
   expect(await ctx.chain.balanceOf(ctx.chain.payTo)).toBe(0n)
-  expect(await ctx.chain.authorizationState(sent.from, sent.nonce)).toEqual({ used: false })
+  expect(await ctx.chain.authorizationState(sent.from, sent.nonce)).toMatchObject({ used: false })
 })
 
 test('a used nonce with other bytes is refused', async () => {

@@ -10,8 +10,16 @@ import {
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc, ZERO } from '../../../../src/core/money.ts'
 import { DAY_MS, unixSeconds } from '../../../../src/core/time.ts'
-import type { Store, Table, Tx } from '../../../store/port.ts'
-import type { ChainPort, FaucetResult, PayoutOrder, SettleFailure, SettleResult, TransferResult } from '../chain.ts'
+import type { ReadTx, Store, Table, Tx } from '../../../store/port.ts'
+import type {
+  ChainPort,
+  FaucetResult,
+  PayoutOrder,
+  SettleFailure,
+  SettleRefusal,
+  SettleResult,
+  TransferResult,
+} from '../chain.ts'
 import { openDigests, type Recover } from '../signature.ts'
 import {
   type SandboxAccountRow,
@@ -43,8 +51,12 @@ export type SandboxParts = {
 type Transfer = Omit<SandboxTransferRow, 'version' | 'transaction'>
 type Moved = { transaction: Hex; already: boolean }
 
+/** What every sandbox has besides: test money, identities for nothing, a key to pay with. */
+export type SandboxChain = Omit<ChainPort, 'identityRegistry'> &
+  Required<Pick<ChainPort, 'faucet' | 'pays'>> & { readonly identityRegistry: Required<ChainPort['identityRegistry']> }
+
 /** A ledger of test USDC inside the store, with the rules of the real token (decisions §4, chain modes). */
-export async function openSandboxChain(parts: SandboxParts): Promise<Required<ChainPort>> {
+export async function openSandboxChain(parts: SandboxParts): Promise<SandboxChain> {
   const token = await openToken(parts)
   const { name, version } = circleUsdc[NETWORK]
   const { caip2, chainId } = networks[NETWORK]
@@ -66,7 +78,13 @@ export async function openSandboxChain(parts: SandboxParts): Promise<Required<Ch
     balanceOf: async (wallet) => (await store.table(sandboxAccounts).get(wallet))?.balance ?? ZERO,
     authorizationState: async (from, nonce) => {
       const row = await store.table(sandboxTransfers).get(authorizationId(from, nonce))
-      return row === undefined ? { used: false } : { used: true, transaction: row.transaction }
+      const asOf = { block: 0, timestamp: unixSeconds(parts.wall()), finality: 'final' } as const
+      return row === undefined ? { used: false, asOf } : { used: true, transaction: row.transaction, asOf }
+    },
+    verify: async (authorization, signature) => {
+      const signed = parts.recover(digestOf(authorization), signature) === authorization.from
+      const failure = await store.read((t) => refusalOf(t, { authorization, signed, at: parts.wall() }))
+      return failure === undefined ? { ok: true } : { ok: false, failure }
     },
     settle: async (authorization, signature) => {
       const digest = digestOf(authorization)
@@ -114,23 +132,34 @@ type Settlement = {
   at: number
 }
 
-async function settle({ t, asset, authorization, digest, signed, at }: Settlement): Promise<SettleResult> {
-  const { from, to, nonce, value, validAfter, validBefore } = authorization
+async function settle(settlement: Settlement): Promise<SettleResult> {
+  const { t, asset, authorization, digest, at } = settlement
+  const { from, to, nonce, value } = authorization
   const id = authorizationId(from, nonce)
   const done = await t.table(sandboxTransfers).get(id)
   if (done?.digest === digest) return { ok: true, transaction: done.transaction, already: true }
-  if (done !== undefined) return refused('authorization_used')
-  if (!signed) return refused('signature_invalid')
-  const now = BigInt(unixSeconds(at))
-  if (now < validAfter) return refused('authorization_not_yet_valid')
-  if (now >= validBefore) return refused('authorization_expired')
+  const failure = await refusalOf(t, settlement)
+  if (failure !== undefined) return refused(failure)
   const moved = await move(t, asset, { id, kind: 'authorization', from, to, amount: usdc(value), digest, at })
   return moved === undefined ? refused('insufficient_funds') : { ok: true, ...moved }
 }
 
-/** Nothing leaves this ledger, so that a refusal is the end of it. */
-function refused(failure: SettleFailure): SettleResult {
+/** Nobody but this ledger ever sees the bytes. */
+function refused(failure: SettleFailure): SettleRefusal {
   return { ok: false, failure, sent: false }
+}
+
+type Asked = Pick<Settlement, 'authorization' | 'signed' | 'at'>
+
+async function refusalOf(t: ReadTx, { authorization, signed, at }: Asked): Promise<SettleFailure | undefined> {
+  const { from, nonce, value, validAfter, validBefore } = authorization
+  if ((await t.table(sandboxTransfers).get(authorizationId(from, nonce))) !== undefined) return 'authorization_used'
+  if (!signed) return 'signature_invalid'
+  const now = BigInt(unixSeconds(at))
+  if (now < validAfter) return 'authorization_not_yet_valid'
+  if (now >= validBefore) return 'authorization_expired'
+  const held = (await t.table(sandboxAccounts).get(from))?.balance ?? ZERO
+  return held < value ? 'insufficient_funds' : undefined
 }
 
 type Payment = { t: Tx; token: SandboxTokenRow; payout: PayoutOrder; at: number }

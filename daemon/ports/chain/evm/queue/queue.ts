@@ -1,9 +1,6 @@
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
-import type { SettleResult } from '../../chain.ts'
-
-/** How sure an answer is: in a block; beyond what the chain calls `safe`; beyond what it calls `finalized`. */
-export type Finality = 'included' | 'confirmed' | 'final'
+import type { Finality, Reversal, SettleResult } from '../../chain.ts'
 
 /** Money that a signed authorization moves (EIP-3009); the same bytes again have the same outcome, moved once. */
 export type TransferOrder = {
@@ -39,9 +36,6 @@ export type CallOutcome =
 
 /** An event of a transaction. */
 export type EventLog = { readonly address: Wallet; readonly topics: readonly Hex[]; readonly data: Hex }
-
-/** A settled transfer that the chain undid for good: its money did not move after all. */
-export type Reversal = { readonly from: Wallet; readonly nonce: Hex; readonly value: bigint; readonly transaction: Hex }
 
 export type QueueStatus = {
   /** The highest block seen and how long ago its time was, milliseconds; undefined before the first look. */
