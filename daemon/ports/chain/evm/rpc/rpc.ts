@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from '../../../../../src/core/hex.ts'
+import { type Endpoint, openEndpoint, type RpcAnswer, type RpcCall } from './endpoint.ts'
+import { EndpointFailed, type RpcFault, RpcUnavailable } from './unavailable.ts'
+import { type Head, headIn } from './values.ts'
+
+/** Calls in one array; hosted nodes take no more. */
+const MAX_ARRAY = 100
+/** Times that each node is asked before a read is given up. */
+const READ_ROUNDS = 3
+const FIRST_BACKOFF_MS = 25
+const READ_TIMEOUT_MS = 5_000
+const SEND_TIMEOUT_MS = 10_000
+/** A chain that was set back is believed once no node has reached its old head for so long. */
+const SET_BACK_MS = 3_000
+const HEAD: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+
+/** Told of every request; `kind` where it failed. */
+export type RpcObserver = (request: { method: string; seconds: number; node: string; kind?: RpcFault }) => void
+
+export type RpcOptions = {
+  /** Nodes of one chain, the preferred first. */
+  readonly urls: readonly string[]
+  readonly observe?: RpcObserver
+  readonly readTimeoutMs?: number
+  readonly sendTimeoutMs?: number
+  /** How long heads below the highest one are taken for a node that lags. */
+  readonly setBackMs?: number
+  /** Epoch milliseconds of the machine. */
+  readonly wall?: () => number
+}
+
+export type RpcRead = { readonly head: Head; readonly answers: readonly RpcAnswer[] }
+
+export type RpcHealth = {
+  readonly highest: number | undefined
+  readonly nodes: readonly {
+    readonly node: string
+    readonly head: number | undefined
+    readonly error: string | undefined
+  }[]
+}
+
+/** JSON-RPC over several nodes of one chain. */
+export type Rpc = {
+  /**
+   * Asks one node that has seen the highest block that any has; repeated on others until one answers.
+   * Calls that a node answers with an error are told as such, by no text of theirs.
+   * @throws RpcUnavailable
+   */
+  read(calls: readonly RpcCall[]): Promise<RpcRead>
+  /** A read of one value. @throws RpcUnavailable, also when the node answers with an error. */
+  ask(method: string, params: readonly unknown[]): Promise<unknown>
+  /** Sends a signed transaction to every node, once each; resolves with the first answer, whatever it says. */
+  send(raw: Hex): Promise<RpcAnswer>
+  health(): RpcHealth
+  close(): Promise<void>
+}
+
+type Node = Endpoint & { head: number | undefined; error: string | undefined }
+
+export function openRpc(options: RpcOptions): Rpc {
+  const { wall = Date.now, setBackMs = SET_BACK_MS, readTimeoutMs = READ_TIMEOUT_MS } = options
+  const nodes = options.urls.map((url): Node => ({ ...openEndpoint(url), head: undefined, error: undefined }))
+  if (nodes.length === 0) throw new RangeError('a chain needs the address of a node')
+  const post = observed(options.observe)
+  const seen = highest({ wall, setBackMs })
+  let lastError = 'no node answered'
+
+  async function readFrom(node: Node, calls: readonly RpcCall[]): Promise<RpcRead> {
+    const [first, ...answers] = await post(node, [HEAD, ...calls], readTimeoutMs)
+    if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} does not tell its head`)
+    const head = readHead(first.result)
+    node.head = head.number
+    if (!seen.reached(head.number)) throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
+    return { head, answers }
+  }
+
+  /** One round over the nodes; undefined when none answered. */
+  async function readRound(calls: readonly RpcCall[]): Promise<RpcRead | undefined> {
+    for (const node of inOrder(nodes)) {
+      try {
+        const read = await readFrom(node, calls)
+        node.error = undefined
+        return read
+      } catch (error) {
+        node.error = String(error)
+        lastError = node.error
+      }
+    }
+    return undefined
+  }
+
+  async function readPart(calls: readonly RpcCall[]): Promise<RpcRead> {
+    for (let round = 0; round < READ_ROUNDS; round++) {
+      if (round > 0) await sleep(FIRST_BACKOFF_MS * 4 ** round)
+      const read = await readRound(calls)
+      if (read) return read
+    }
+    throw new RpcUnavailable(lastError)
+  }
+
+  async function read(calls: readonly RpcCall[]): Promise<RpcRead> {
+    if (calls.length <= MAX_ARRAY) return readPart(calls)
+    const parts: RpcRead[] = []
+    for (let from = 0; from < calls.length; from += MAX_ARRAY) {
+      parts.push(await readPart(calls.slice(from, from + MAX_ARRAY)))
+    }
+    // The earliest head: what the later ones saw it may not have seen.
+    return { head: (parts[0] as RpcRead).head, answers: parts.flatMap(({ answers }) => answers) }
+  }
+
+  return {
+    read,
+    ask: async (method, params) => {
+      const [answer] = (await read([{ method, params }])).answers
+      if (answer?.ok) return answer.result
+      throw new RpcUnavailable(`${method}: ${answer?.message ?? 'no answer'}`)
+    },
+    send: (raw) => sendToAll(raw, { nodes, post, timeoutMs: options.sendTimeoutMs ?? SEND_TIMEOUT_MS }),
+    health: () => ({
+      highest: seen.value(),
+      nodes: nodes.map(({ label, head, error }) => ({ node: label, head, error })),
+    }),
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()))
+    },
+  }
+}
+
+function readHead(block: unknown): Head {
+  try {
+    return headIn(block)
+  } catch (error) {
+    throw new EndpointFailed('malformed', String(error))
+  }
+}
+
+/** Those that answered last time first, otherwise as they were given. */
+function inOrder(nodes: readonly Node[]): Node[] {
+  return nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))
+}
+
+/** The highest head that any node has told: what a node says that has not reached it decides nothing. */
+function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number }) {
+  let value: number | undefined
+  let missedSince: number | undefined
+  return {
+    value: () => value,
+    reached: (head: number): boolean => {
+      if (value === undefined || head >= value) {
+        value = head
+        missedSince = undefined
+        return true
+      }
+      missedSince ??= wall()
+      if (wall() - missedSince < setBackMs) return false
+      value = head
+      missedSince = undefined
+      return true
+    },
+  }
+}
+
+type Post = (node: Node, calls: readonly RpcCall[], timeoutMs: number) => Promise<readonly RpcAnswer[]>
+
+/** Every request told with the first method that is no look at the head. */
+function observed(observe: RpcObserver | undefined): Post {
+  return async (node, calls, timeoutMs) => {
+    const from = performance.now()
+    const method = (calls.find((call) => call !== HEAD) ?? HEAD).method
+    const tell = (kind?: RpcFault) =>
+      observe?.({ method, node: node.label, seconds: (performance.now() - from) / 1_000, ...(kind ? { kind } : {}) })
+    try {
+      const answers = await node.post(calls, timeoutMs)
+      tell()
+      return answers
+    } catch (error) {
+      tell(error instanceof EndpointFailed ? error.kind : 'cut')
+      throw error
+    }
+  }
+}
+
+type Sending = { readonly nodes: readonly Node[]; readonly post: Post; readonly timeoutMs: number }
+
+/** The same bytes everywhere; a node that has them already says so as an error, which is as good. */
+async function sendToAll(raw: Hex, { nodes, post, timeoutMs }: Sending): Promise<RpcAnswer> {
+  const calls = [{ method: 'eth_sendRawTransaction', params: [raw] }]
+  const sends = nodes.map(async (node) => {
+    const [answer] = await post(node, calls, timeoutMs)
+    if (!answer?.ok) throw new EndpointFailed('malformed', answer?.message ?? 'no answer')
+    return answer
+  })
+  try {
+    return await Promise.any(sends)
+  } catch (error) {
+    const [first] = error instanceof AggregateError ? error.errors : [error]
+    return { ok: false, code: 0, message: first instanceof Error ? first.message : String(first) }
+  }
+}

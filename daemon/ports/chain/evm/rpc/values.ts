@@ -1,0 +1,53 @@
+import type { Hex } from '../../../../../src/core/hex.ts'
+import { isObject } from '../../../../../src/core/json.ts'
+import { RpcUnavailable } from './unavailable.ts'
+
+const HEX_SHAPE = /^0x[0-9a-fA-F]*$/
+
+/** A number as JSON-RPC writes it: without leading zeros. */
+export function quantity(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`
+}
+
+export function isHex(value: unknown): value is Hex {
+  return typeof value === 'string' && HEX_SHAPE.test(value)
+}
+
+/** Bytes that a node sent, in lower case. @throws RpcUnavailable for anything else. */
+export function bytesIn(value: unknown): Hex {
+  if (!isHex(value)) throw new RpcUnavailable('the node sent no bytes where some belong')
+  return `0x${value.slice(2).toLowerCase()}`
+}
+
+/** A number that a node sent. @throws RpcUnavailable for anything else. */
+export function bigIn(value: unknown): bigint {
+  if (!isHex(value) || value.length < 3) throw new RpcUnavailable('the node sent no number where one belongs')
+  return BigInt(value)
+}
+
+export function numberIn(value: unknown): number {
+  const number = Number(bigIn(value))
+  if (!Number.isSafeInteger(number)) throw new RpcUnavailable('the node sent a number that is none of this chain')
+  return number
+}
+
+/** The latest block as a node sees it. */
+export type Head = {
+  readonly number: number
+  readonly hash: Hex
+  /** Unix seconds. */
+  readonly timestamp: number
+  /** Wei for each unit of gas; 0 where blocks have none. */
+  readonly baseFee: bigint
+}
+
+/** @throws RpcUnavailable when it is no block. */
+export function headIn(block: unknown): Head {
+  if (!isObject(block)) throw new RpcUnavailable('the node sent no block')
+  return {
+    number: numberIn(block['number']),
+    hash: bytesIn(block['hash']),
+    timestamp: numberIn(block['timestamp']),
+    baseFee: block['baseFeePerGas'] === undefined ? 0n : bigIn(block['baseFeePerGas']),
+  }
+}
