@@ -11,6 +11,7 @@ import { decodeObject } from '../api/endpoint/x402-header.ts'
 import {
   type Authorization,
   authorizationTypes,
+  chainNetworks,
   circleUsdc,
   type Network,
   networks,
@@ -247,7 +248,7 @@ function toEntry({ asset, payTo, amount, extra, ...entry }: WireEntry): Entry | 
 }
 
 function wireNetwork(policy: PayPolicy): Network {
-  return policy.network === 'sandbox' ? 'base' : policy.network
+  return chainNetworks[policy.network]
 }
 
 function entryRefusal(entry: Entry, { version, policy }: { version: 1 | 2; policy: PayPolicy }): Refused | undefined {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { chainNetworks } from '../core/authorization.ts'
 import { AppError, invalidField, notFound } from '../core/error.ts'
 import { ADDRESS_SHAPE, toWallet, type Wallet } from '../core/hex.ts'
-import { compact } from '../core/record.ts'
+import { compact, keysOf } from '../core/record.ts'
 import { didYouMean } from '../text/text.ts'
 import type { Shaped } from './check.ts'
 import { readJson, shaped, writeJson } from './files.ts'
@@ -13,7 +14,7 @@ const REMOTES_MAX = 100
 const REMOTE_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
 
 /** Networks a remote may be trusted with; real USDC is signed for only under `base` (decisions §4). */
-export const remoteNetworks = ['sandbox', 'devnet', 'base-sepolia', 'base'] as const
+export const remoteNetworks = keysOf(chainNetworks)
 
 const remoteShape = {
   url: 's',

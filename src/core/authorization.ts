@@ -11,6 +11,17 @@ export const networks = {
 
 export type Network = keyof typeof networks
 
+/**
+ * Which network each mode of the chain speaks. Made-up money says `base` too, chain id included, so that unmodified
+ * clients of both generations pay it: what keeps real money out is the token's address, drawn for each installation.
+ */
+export const chainNetworks = {
+  sandbox: 'base',
+  devnet: 'base',
+  'base-sepolia': 'base-sepolia',
+  base: 'base',
+} as const satisfies Record<string, Network>
+
 /** USDC of Circle by network: real money, never the asset of a sandbox or devnet (decisions §4). */
 export const circleUsdc: Readonly<Record<Network, { asset: Wallet; name: string; version: string }>> = {
   base: { asset: toWallet('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'), name: 'USD Coin', version: '2' },

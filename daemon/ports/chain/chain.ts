@@ -1,9 +1,9 @@
-import type { Authorization, Network, TokenDomain } from '../../../src/core/authorization.ts'
+import type { Authorization, chainNetworks, Network, TokenDomain } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import type { Usdc } from '../../../src/core/money.ts'
 import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
 
-export type ChainMode = 'sandbox' | 'devnet' | 'base-sepolia' | 'base'
+export type ChainMode = keyof typeof chainNetworks
 
 /** Where money is made up here: faucet and clock are for such chains only (decisions §3). */
 export function isTestMoney({ mode }: { readonly mode: ChainMode }): boolean {

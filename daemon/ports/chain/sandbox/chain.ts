@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import {
   type Authorization,
+  chainNetworks,
   circleUsdc,
   domainSeparator,
   networks,
@@ -34,8 +35,7 @@ import { openSandboxRegistries } from './registries.ts'
 /** Most test money that one wallet gets in a day (decisions §3). */
 export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
 
-/** Says `base` and Circle's domain name so that unmodified clients sign; the address is what keeps real money out. */
-const NETWORK = 'base'
+const NETWORK = chainNetworks.sandbox
 const TOKEN_ID = 'token'
 const ADDRESS_BYTES = 20
 

@@ -1,0 +1,68 @@
+import { closeSync, openSync, readSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, isAbsolute, join } from 'node:path'
+import { AppError, errnoOf } from '../../../../../src/core/error.ts'
+import { findProgram } from '../../../program/program.ts'
+
+/** How the package of its binary says a machine, where that differs from what Node says. */
+const MACHINES: Readonly<Record<string, string>> = { x64: 'amd64' }
+const PACKAGE = '@foundry-rs/anvil'
+const SCRIPT_MARK = '#!'
+
+type Search = {
+  /** What the operator named; nothing else is looked for then. */
+  readonly given?: string | undefined
+  /** Folders as the system separates them; those of this process unless given. */
+  readonly path?: string
+  /** Module from which an installed package is found. */
+  readonly from?: string
+}
+
+/**
+ * The program that runs a local chain: the one that was named, one on the path, or that of an installed package.
+ * @throws AppError naming the ways to bring one.
+ */
+export function findAnvil({ given, path, from = import.meta.url }: Search = {}): string {
+  if (given !== undefined) {
+    const named = isAbsolute(given) ? native(findProgram(given)) : undefined
+    if (named !== undefined) return named
+    throw new AppError('invalid_request', `--anvil ${given} is no program that can be run here: name one by its path.`)
+  }
+  const found = native(findProgram('anvil', path)) ?? installed(from)
+  if (found !== undefined) return found
+  throw new AppError(
+    'invalid_request',
+    `A devnet needs anvil, and there is none on the path: npm install ${PACKAGE}, name one with --anvil PATH, or start without --chain devnet.`,
+  )
+}
+
+/**
+ * The package's own command is a script that starts the binary as a child: killed, it would leave that behind. So the
+ * binary is started that it would start.
+ */
+function native(program: string | undefined): string | undefined {
+  if (program === undefined || !isScript(program)) return program
+  return installed(realpathSync(program))
+}
+
+function isScript(program: string): boolean {
+  const file = openSync(program, 'r')
+  try {
+    const start = Buffer.alloc(SCRIPT_MARK.length)
+    readSync(file, start)
+    return start.toString('latin1') === SCRIPT_MARK
+  } finally {
+    closeSync(file)
+  }
+}
+
+function installed(from: string): string | undefined {
+  const { platform, arch } = process
+  try {
+    const folder = dirname(createRequire(from).resolve(`${PACKAGE}-${platform}-${MACHINES[arch] ?? arch}/package.json`))
+    return findProgram(join(folder, 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil'))
+  } catch (error) {
+    if (errnoOf(error) === 'MODULE_NOT_FOUND') return undefined
+    throw error
+  }
+}
