@@ -78,13 +78,22 @@ export function queryText(query: Words['query'] = {}): string {
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`
 }
 
+const loading = () => Promise.all([import('./answers.ts'), import('./check.ts')])
+let shapes: ReturnType<typeof loading> | undefined
+
+/** To import what is there already costs more than to read a message of a stream. */
+function loaded(): ReturnType<typeof loading> {
+  shapes ??= loading()
+  return shapes
+}
+
 /**
  * What an endpoint answered, as the contract has it. The shapes are loaded with the first answer, and without the
  * contract itself: its schemas cost more than the call.
  * @throws BadAnswer for another version, or no souk at all.
  */
 export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<Api[K]>> {
-  const [tables, { checkAnswer }] = await Promise.all([import('./answers.ts'), import('./check.ts')])
+  const [tables, { checkAnswer }] = await loaded()
   const holds: (body: unknown) => asserts body is WireAnswer<Api[K]> = (value) =>
     checkAnswer(value, tables.answers[name], tables.shared)
   holds(body)
@@ -96,7 +105,7 @@ export async function readEvent<K extends keyof typeof events>(
   name: K,
   text: string,
 ): Promise<WireEvent<Api[K]> | undefined> {
-  const [tables, { checkAnswer, BadAnswer }] = await Promise.all([import('./answers.ts'), import('./check.ts')])
+  const [tables, { checkAnswer, BadAnswer }] = await loaded()
   const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>
     checkAnswer(value, tables.events[name], tables.shared)
   try {

@@ -63,7 +63,8 @@ type Fault = { readonly path: readonly string[]; readonly must: string }
 
 /** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
-  const fault = faultOf(value, JSON.parse(shape), knownOf(shared))
+  const known = knownFor(shared)
+  const fault = faultOf(value, shapeOf(known, shape), known)
   if (fault) throw new BadAnswer(fault)
 }
 
@@ -72,9 +73,11 @@ export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
   return faultOf(value, shape, knownOf({}))
 }
 
-/** What is read of the tables once for an answer, whose rows are many: shared shapes, their members, and patterns. */
+/** What is read of the tables once, for answers and rows are many: shapes, their members, and patterns. */
 type Known = {
   readonly shared: Shared
+  /** Of the answers themselves, by their text. */
+  readonly answers: Map<string, AnswerShape>
   readonly shapes: Map<string, AnswerShape>
   readonly members: Map<Members, readonly Member[]>
   readonly patterns: Map<string, RegExp>
@@ -82,7 +85,22 @@ type Known = {
 type Member = { readonly name: string; readonly shape: AnswerShape; readonly isOptional: boolean }
 
 function knownOf(shared: Shared): Known {
-  return { shared, shapes: new Map(), members: new Map(), patterns: new Map() }
+  return { shared, answers: new Map(), shapes: new Map(), members: new Map(), patterns: new Map() }
+}
+
+/** Tables are few, and live as long as the program. */
+const knownTables = new WeakMap<Shared, Known>()
+
+function knownFor(shared: Shared): Known {
+  const known = knownTables.get(shared) ?? knownOf(shared)
+  knownTables.set(shared, known)
+  return known
+}
+
+function shapeOf({ answers }: Known, shape: string): AnswerShape {
+  const known = answers.get(shape) ?? JSON.parse(shape)
+  answers.set(shape, known)
+  return known
 }
 
 function shapeNamed({ shared, shapes }: Known, name: string): AnswerShape {

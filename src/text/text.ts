@@ -90,6 +90,8 @@ const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{17000}-\u{18DFF}\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u
 /** Marks that join another sign, and what styles travel as. */
 const ZERO = /\p{M}|[\u200B-\u200D\uFDD0-\uFDD6]/u
+/** Letters, arrows, rules and blocks: most of what is ever drawn, and one column each on every terminal. */
+const NARROW = /^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027\u2190-\u21FF\u2500-\u25FC\u2713\u2717]*$/
 /** Below this code every printable character takes one column. */
 const FIRST_COMBINING = '\u0300'
 
@@ -99,8 +101,14 @@ function charWidth(char: string): number {
   return WIDE.test(char) ? 2 : 1
 }
 
+/** Whether a text takes exactly as many columns as it has characters, and nobody sees it otherwise. */
+export function isNarrow(text: string): boolean {
+  return NARROW.test(text)
+}
+
 /** Columns that a text takes on a terminal. */
 export function widthOf(text: string): number {
+  if (isNarrow(text)) return text.length
   let width = 0
   for (const char of text) width += charWidth(char)
   return width
@@ -108,6 +116,7 @@ export function widthOf(text: string): number {
 
 /** The beginning of a text that fits a width. */
 export function take(text: string, width: number): string {
+  if (isNarrow(text)) return text.slice(0, Math.max(0, width))
   let kept = ''
   let used = 0
   for (const char of text) {

@@ -322,18 +322,23 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what stands before a row
-const ROW = /\u001B\[(\d+);1H\u001B\[2K/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what stands before something that is written
+const PLACE = /\u001B\[(\d+);(\d+)H(\u001B\[2K)?/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what stands around a frame
 const AROUND = /\u001B\[(?:\?2026[hl]|H)/g
 
-/** What a terminal shows of what the painter writes: each row stands until another is written over it. */
-function paintedRows() {
+/** What a terminal shows of what the painter writes: what stands there stands until something is written over it. */
+export function paintedRows() {
   const rows = new Map<number, string>()
   return {
     write(text: string) {
-      const parts = text.replace(AROUND, '').split(ROW)
-      for (let i = 1; i < parts.length; i += 2) rows.set(Number(parts[i]) - 1, parts[i + 1] ?? '')
+      const parts = text.replace(AROUND, '').split(PLACE)
+      for (let i = 1; i < parts.length; i += 4) {
+        const [row, column, erased, written = ''] = [Number(parts[i]), Number(parts[i + 1]), parts[i + 2], parts[i + 3]]
+        const before = erased === undefined ? (rows.get(row - 1) ?? '') : ''
+        const behind = before.slice(column - 1 + written.length)
+        rows.set(row - 1, before.slice(0, column - 1).padEnd(column - 1) + written + behind)
+      }
     },
     rows: (height: number) => Array.from({ length: height }, (_, i) => rows.get(i) ?? ''),
   }

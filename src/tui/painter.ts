@@ -1,5 +1,6 @@
-import { type Line, sized } from './parts/line.ts'
-import { type Look, paint } from './parts/theme.ts'
+import { isNarrow } from '../text/text.ts'
+import { type Line, type Piece, sized } from './parts/line.ts'
+import { type Look, paintedPieces } from './parts/theme.ts'
 import type { Size } from './shell/screen.ts'
 
 const HOME = '\u001B[H'
@@ -8,8 +9,8 @@ const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
 /**
- * Writes the rows that changed, and no other. Ink lays out and compares a whole frame whatever changed, some ten
- * milliseconds of it; with this beside it, its own tree stays empty.
+ * Writes the pieces of rows that changed, and no other. Ink lays out and compares a whole frame whatever changed, some
+ * ten milliseconds of it; with this beside it, its own tree stays empty.
  */
 export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void
@@ -19,37 +20,80 @@ export type Painter = {
 
 export type PainterOptions = { readonly look: Look; readonly write: (text: string) => void }
 
+/** A row as it stands on the terminal. */
+type Row = {
+  /** As it was asked for. */
+  readonly line: Line
+  /** The same, as wide as the terminal. */
+  readonly pieces: Line
+  readonly painted: readonly string[]
+  /** Each of its characters takes one column on every terminal: what stands where is known. */
+  readonly isNarrow: boolean
+}
+
 export function createPainter({ look, write }: PainterOptions): Painter {
-  // A line is drawn once: who shows the same one again gives the same object.
-  const drawn = new WeakMap<Line, { readonly columns: number; readonly text: string }>()
-  let shown: readonly string[] = []
+  let shown: readonly Row[] = []
   let columns = 0
 
-  function textOf(line: Line): string {
-    const known = drawn.get(line)
-    if (known?.columns === columns) return known.text
-    const text = paint(sized(line, columns), look)
-    drawn.set(line, { columns, text })
-    return text
+  function rowOf(line: Line, known: Row | undefined): Row {
+    if (known !== undefined && isSame(line, known.line)) return known
+    const pieces = sized(line, columns)
+    return {
+      line,
+      pieces,
+      painted: paintedPieces(pieces, look),
+      isNarrow: pieces.every((one) => isNarrow(textIn(one))),
+    }
   }
 
-  function put(rows: readonly string[]): void {
-    const changed = rows.flatMap((text, i) => (text === shown[i] ? [] : [`\u001B[${i + 1};1H\u001B[2K${text}`]))
+  function put(rows: readonly Row[], before: readonly Row[]): void {
+    const changed = rows.map((row, i) => changeOf(row, before[i], i + 1)).join('')
     shown = rows
     // The cursor rests where nothing that Ink writes can scroll the screen.
-    if (changed.length > 0) write(BEGIN + changed.join('') + HOME + END)
+    if (changed !== '') write(BEGIN + changed + HOME + END)
   }
 
   return {
     show(lines, size) {
       if (size.columns !== columns || size.rows !== shown.length) shown = []
       columns = size.columns
-      put(Array.from({ length: size.rows }, (_, i) => textOf(lines[i] ?? [])))
+      const before = shown
+      put(
+        Array.from({ length: size.rows }, (_, i) => rowOf(lines[i] ?? [], before[i])),
+        before,
+      )
     },
-    again() {
-      const rows = shown
-      shown = []
-      put(rows)
-    },
+    again: () => put(shown, []),
   }
+}
+
+function textIn(piece: Piece): string {
+  return typeof piece === 'string' ? piece : piece.text
+}
+
+function isSame(one: Line, other: Line): boolean {
+  return one === other || (one.length === other.length && one.every((piece, i) => isSamePiece(piece, other[i])))
+}
+
+function isSamePiece(one: Piece, other: Piece | undefined): boolean {
+  if (one === other) return true
+  if (typeof one === 'string' || typeof other !== 'object') return false
+  return one.text === other.text && one.tone === other.tone && one.ground === other.ground
+}
+
+/** What has to be written at a row, counted from 1, so that it shows the new one. */
+function changeOf(row: Row, before: Row | undefined, at: number): string {
+  if (row === before) return ''
+  const { pieces, painted } = row
+  // Where a terminal may see a character wider than it is counted here, nothing beside it has a known place.
+  if (!row.isNarrow || !before?.isNarrow) return `\u001B[${at};1H\u001B[2K${painted.join('')}`
+  const most = Math.min(painted.length, before.painted.length)
+  let same = 0
+  while (same < most && painted[same] === before.painted[same]) same += 1
+  let behind = 0
+  while (behind < most - same && painted.at(-1 - behind) === before.painted.at(-1 - behind)) behind += 1
+  const text = painted.slice(same, painted.length - behind).join('')
+  if (text === '') return ''
+  const column = pieces.slice(0, same).reduce((sum, piece) => sum + textIn(piece).length, 1)
+  return `\u001B[${at};${column}H${text}`
 }

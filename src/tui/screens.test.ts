@@ -74,7 +74,7 @@ describe('the overview', () => {
     const about = { service: 'Site audit', buyer: 'Bot7', provider: 'Inkwell', amount: '2.625', method: 'x402' }
     await tell(sse(7, 'job.disputed', { subject: 'job_8Kd2', about }))
     await tell(sse(8, 'job.disputed', { subject: 'job_8Kd2', about }))
-    await advance(500)
+    await advance(1_000)
     expect(text().match(/14:03:07 \? {3}\$2\.625 {2}Bot7 disputes Site audit by Inkwell/g)).toHaveLength(1)
     expect(asked()).toBe(before + 1)
   })

@@ -6,7 +6,7 @@ import { shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import { columnsAt } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import {
   findingOf,
@@ -224,18 +224,16 @@ function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: nu
   )
 }
 
-function columnsOf(now: number | undefined): readonly ScreenColumn<JobOnScreen>[] {
-  return [
-    { title: 'STATE', value: (job) => statusWord(job, now) },
-    { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 12 },
-    { title: 'BUYER', value: ({ wallet }) => shortAddress(wallet), drop: 3 },
-    { title: 'PAID BY', value: ({ paidBy }) => paidBy, drop: 4 },
-    { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
-    { title: 'AGE', value: (job) => ageWord(job, now), align: 'right', drop: 1 },
-    { title: 'LEFT', value: (job) => leftWord(job, now), align: 'right' },
-    { title: 'JOB', value: ({ id }) => dim(id), exact: true, drop: 2 },
-  ]
-}
+const columnsOf = columnsAt<JobOnScreen>((now) => [
+  { title: 'STATE', value: (job) => statusWord(job, now) },
+  { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 12 },
+  { title: 'BUYER', value: ({ wallet }) => shortAddress(wallet), drop: 3 },
+  { title: 'PAID BY', value: ({ paidBy }) => paidBy, drop: 4 },
+  { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
+  { title: 'AGE', value: (job) => ageWord(job, now), align: 'right', drop: 1 },
+  { title: 'LEFT', value: (job) => leftWord(job, now), align: 'right' },
+  { title: 'JOB', value: ({ id }) => dim(id), exact: true, drop: 2 },
+])
 
 function ageWord({ createdAt }: JobOnScreen, now: number | undefined): string {
   return createdAt === undefined || now === undefined ? '—' : shortSpan(now - createdAt)

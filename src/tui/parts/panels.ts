@@ -1,4 +1,4 @@
-import { blank, type Line, sized, toned } from './line.ts'
+import { blank, hair, type Line, sized } from './line.ts'
 
 /** From this width on a list has what is chosen beside it. */
 const SPLIT_FROM = 120
@@ -12,12 +12,21 @@ export function sideOf(width: number): number {
 
 export type Panels = { readonly width: number; readonly split: number; readonly height: number }
 
+type Joined = { readonly other: Line; readonly joint: string; readonly at: string; readonly line: Line }
+/** By their left half: where neither side changed, the row is the one that was. */
+const joined = new WeakMap<Line, Joined>()
+
 /** Panels side by side; where titles meet the line between them, they are joined. */
 export function joinedPanels(left: readonly Line[], right: readonly Line[], { width, split, height }: Panels): Line[] {
+  const at = `${split}/${width}`
   return Array.from({ length: height }, (_, row): Line => {
     const [one = blank, other = blank] = [left[row], right[row]]
-    const joint = toned('hair')(jointOf([isRule(one), isRule(other)], row))
-    return [...sized(one, split), joint, ...sized(other, width - split - 1)]
+    const joint = jointOf([isRule(one), isRule(other)], row)
+    const known = joined.get(one)
+    if (known?.other === other && known.joint === joint && known.at === at) return known.line
+    const line = [...sized(one, split), hair(joint), ...sized(other, width - split - 1)]
+    joined.set(one, { other, joint, at, line })
+    return line
   })
 }
 

@@ -20,6 +20,17 @@ export type ScreenColumn<R> = {
   readonly drop?: number
 }
 
+type ColumnsAt<R> = (now: number | undefined) => readonly ScreenColumn<R>[]
+
+/** Columns that tell times: within the same second they are the same object, whose widths are known. */
+export function columnsAt<R>(make: ColumnsAt<R>): ColumnsAt<R> {
+  let last: { readonly now: number | undefined; readonly columns: readonly ScreenColumn<R>[] } | undefined
+  return (now) => {
+    if (last === undefined || last.now !== now) last = { now, columns: make(now) }
+    return last.columns
+  }
+}
+
 export type ScreenTable<R> = {
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
@@ -31,22 +42,25 @@ export type ScreenTable<R> = {
   readonly height: number
 }
 
+const NO_MARK = ' '.repeat(MARK_COLUMNS)
 const CHOSEN_MARK = '▌'
 const MARKED = '*'
 
 type Placed<R> = { readonly column: ScreenColumn<R>; readonly width: number }
 
 /** A header and exactly `height` rows, one line each; only what is in sight is drawn. */
-export function tableLines<R>(table: ScreenTable<R>): { head: Line; body: Line[] } {
-  const placed = place(table)
+export function tableLines<R extends object>(table: ScreenTable<R>): { head: Line; body: Line[] } {
+  const widths = widthsOf(table)
+  const placed = table.columns.flatMap((column, i): Placed<R>[] => {
+    const found = widths[i]
+    return found === undefined ? [] : [{ column, width: found }]
+  })
   const first = windowStart(table)
   const visible = table.rows.slice(first, first + table.height)
-  const head: Line = [' '.repeat(MARK_COLUMNS), ...placed.flatMap((one, i) => cell(one, dim(one.column.title), i))]
+  const head: Line = [NO_MARK, ...placed.flatMap((one, i) => cell(one, dim(one.column.title), i))]
   const body = visible.map((row, i): Line => {
-    const isChosen = first + i === table.chosen
-    const cells = placed.flatMap((one, at) => cell(one, one.column.value(row), at))
-    const mark: Line = table.isMarked?.(row) ? [' ', accent(MARKED)] : [' '.repeat(MARK_COLUMNS)]
-    return marked(sized([...mark, ...cells], table.width), isChosen)
+    const line = rowLine(row, { widths, placed, width: table.width })
+    return marked(table.isMarked?.(row) ? [' ', accent(MARKED), ...line.slice(1)] : line, first + i === table.chosen)
   })
   const missing = Array.from({ length: Math.max(0, table.height - body.length) }, () => [])
   return { head: sized(head, table.width), body: [...body, ...missing] }
@@ -77,7 +91,14 @@ function cell<R>({ column, width }: Placed<R>, piece: Piece, at: number): Piece[
   return [...(at === 0 ? [] : [GAP]), typeof piece === 'string' ? filled : { ...piece, text: filled }]
 }
 
-function place<R>({ columns, rows, width }: ScreenTable<R>): Placed<R>[] {
+type Widths = readonly (number | undefined)[]
+
+/** Of the rows that columns were last placed for: a step of the cursor changes no width. */
+const known = new WeakMap<object, { readonly rows: object; readonly width: number; readonly widths: Widths }>()
+
+function widthsOf<R>({ columns, rows, width }: ScreenTable<R>): Widths {
+  const last = known.get(columns)
+  if (last?.rows === rows && last.width === width) return last.widths
   const measured = rows.slice(0, MEASURED_ROWS_MAX)
   const needs = columns.map((column) => {
     const title = widthOf(column.title)
@@ -86,8 +107,19 @@ function place<R>({ columns, rows, width }: ScreenTable<R>): Placed<R>[] {
     return { natural, least, drop: column.drop }
   })
   const widths = fitColumns(needs, width - MARK_COLUMNS, GAP.length)
-  return columns.flatMap((column, i) => {
-    const found = widths[i]
-    return found === undefined ? [] : [{ column, width: found }]
-  })
+  known.set(columns, { rows, width, widths })
+  return widths
+}
+
+type Placing<R> = { readonly widths: Widths; readonly placed: readonly Placed<R>[]; readonly width: number }
+
+/** As drawn last, for as long as the columns say the same of it. */
+const drawn = new WeakMap<object, { readonly widths: Widths; readonly line: Line }>()
+
+function rowLine<R extends object>(row: R, { widths, placed, width }: Placing<R>): Line {
+  const last = drawn.get(row)
+  if (last?.widths === widths) return last.line
+  const line = sized([NO_MARK, ...placed.flatMap((one, at) => cell(one, one.column.value(row), at))], width)
+  drawn.set(row, { widths, line })
+  return line
 }

@@ -97,8 +97,13 @@ const RESET = '\u001B[0m'
 
 /** A row as the terminal gets it; where no color is wished it is plain text. */
 export function paint(line: Line, look: Look): string {
+  return paintedPieces(line, look).join('')
+}
+
+/** The same piece by piece; each stands for itself, wherever it is written. */
+export function paintedPieces(line: Line, look: Look): readonly string[] {
   const styles = look.palette === undefined ? undefined : stylesOf(look)
-  return line.map((piece) => paintPiece(piece, look.ascii, styles)).join('')
+  return line.map((piece) => paintPiece(piece, look.ascii, styles))
 }
 
 function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): string {

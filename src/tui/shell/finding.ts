@@ -117,13 +117,18 @@ export function sortActions(host: Host, screen: ScreenId, fields: ListFields): F
 type Listed<R> = Omit<ScreenTable<R>, 'isMarked'> & { readonly idOf: (row: R) => string }
 
 /** The table of a list, with its marked rows, and without the columns that were put away. */
-export function listTable<R>(ui: Ui, { idOf, columns, ...table }: Listed<R>): ReturnType<typeof tableLines<R>> {
+export function listTable<R extends object>(
+  ui: Ui,
+  { idOf, columns, ...table }: Listed<R>,
+): ReturnType<typeof tableLines<R>> {
   const marks = new Set(ui.marked[ui.screen])
   return tableLines({ ...table, columns: columnsShown(ui, columns), isMarked: (row) => marks.has(idOf(row)) })
 }
 
 /** The first stays whatever is put away: a row has to be told from another. */
 function columnsShown<R>(ui: Ui, columns: readonly ScreenColumn<R>[]): readonly ScreenColumn<R>[] {
+  // The same ones are the same object: their widths are known.
+  if (!columns.some(({ title }) => isPutAway(ui, title))) return columns
   return columns.filter(({ title }, i) => i === 0 || !isPutAway(ui, title))
 }
 

@@ -7,7 +7,7 @@ const KEPT_MAX = 64
 /** Pace of what is asked for once, and again only when somebody wishes it: each reading of it is written down. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
 /** A hint of a change is followed at once, but not more often than this, nor than four times as often as time has it. */
-const HINT_GAP_MS = 500
+const HINT_GAP_MS = 1_000
 const HINT_SHARE = 0.25
 
 export type Fetch<T> = (signal: AbortSignal) => Promise<Outcome<T>>
@@ -56,7 +56,11 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
   const hintGapMs = Math.max(HINT_GAP_MS, everyMs * HINT_SHARE)
-  const soon = () => schedule(Math.max(0, askedAt + hintGapMs - clock.now()))
+  const soon = () => {
+    const ms = Math.max(0, askedAt + hintGapMs - clock.now())
+    // Hints come by the dozen: what is set for then, or before, needs no setting.
+    if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)
+  }
 
   function start(): void {
     alarm.clear()
