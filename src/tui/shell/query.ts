@@ -45,7 +45,11 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
   const fetching = createFetching(fetch, settled)
-  const watchers = createWatchers(store.subscribe, { onFirst: start, onLast: end })
+  const onLast = () => {
+    alarm.clear()
+    fetching.end()
+  }
+  const watchers = createWatchers(store.subscribe, { onFirst: start, onLast })
   let askedAt = Number.NEGATIVE_INFINITY
   let again = false
   let frozen = false
@@ -55,10 +59,9 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  const hintGapMs = Math.max(HINT_GAP_MS, everyMs * HINT_SHARE)
+  /** Hints come by the dozen: what is set for then, or before, needs no setting. */
   const soon = () => {
-    const ms = Math.max(0, askedAt + hintGapMs - clock.now())
-    // Hints come by the dozen: what is set for then, or before, needs no setting.
+    const ms = Math.max(0, askedAt + Math.max(HINT_GAP_MS, everyMs * HINT_SHARE) - clock.now())
     if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)
   }
 
@@ -76,11 +79,6 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     if (again) soon()
     else schedule(everyMs)
     again = false
-  }
-
-  function end(): void {
-    alarm.clear()
-    fetching.end()
   }
 
   return {
