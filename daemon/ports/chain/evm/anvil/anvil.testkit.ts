@@ -78,17 +78,23 @@ export async function startTestChain(flags: readonly string[] = []) {
     return { address: contractAddress, abi: artifact.abi }
   }
 
-  /** Asks the chain first, so that a refusal has its reason; what it allows must then be mined. */
-  async function attempt({ from, to, name, args = [] }: Act): Promise<Attempt> {
-    const call = { address: to.address, abi: to.abi, functionName: name, args, account: from, gas: GAS }
+  /** Why the chain would refuse a call now, or undefined. */
+  async function refusal(act: Act): Promise<string | undefined> {
     try {
-      await client.simulateContract(call)
+      await client.simulateContract(callOf(act))
+      return undefined
     } catch (error) {
-      return { ok: false, error: reasonOf(error) }
+      return reasonOf(error)
     }
-    const hash = await client.writeContract({ ...call, chain: anvil })
+  }
+
+  /** Asks the chain first, so that a refusal has its reason; what it allows must then be mined. */
+  async function attempt(act: Act): Promise<Attempt> {
+    const error = await refusal(act)
+    if (error !== undefined) return { ok: false, error }
+    const hash = await client.writeContract({ ...callOf(act), chain: anvil })
     const receipt = await client.waitForTransactionReceipt({ hash })
-    if (receipt.status !== 'success') throw new Error(`${name} was allowed and reverted`)
+    if (receipt.status !== 'success') throw new Error(`${act.name} was allowed and reverted`)
     return { ok: true, receipt }
   }
 
@@ -96,7 +102,11 @@ export async function startTestChain(flags: readonly string[] = []) {
     return client.readContract({ address: to.address, abi: to.abi, functionName, args })
   }
 
-  return { url, client, child, sent, deploy, attempt, read, stop: () => stop(child) }
+  return { url, client, child, sent, deploy, refusal, attempt, read, stop: () => stop(child) }
+}
+
+function callOf({ from, to, name, args = [] }: Act) {
+  return { address: to.address, abi: to.abi, functionName: name, args, account: from, gas: GAS }
 }
 
 /** One chain for a test file, set up once and set back after each test. */
