@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
@@ -44,6 +45,12 @@ describe('a thread pool', () => {
     const next = run('echo', { value: 1 })
     const [bad, after] = [run(task), run('echo', { value: 2 })]
     expect([await next, await failure(bad), await after]).toEqual([1, why, 2])
+  })
+
+  it.runIf(process.platform === 'linux')('leaves the processor to whoever is answered', async () => {
+    open()
+    const own = getPriority()
+    expect([await run('priority'), getPriority()]).toEqual([Math.min(19, own + 5), own])
   })
 
   it('a task whose caller leaves is ended, running or waiting', async () => {

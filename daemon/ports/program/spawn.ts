@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { lowerProcess } from '../priority.ts'
 
 /** What a process finds as one of its descriptors: something we write to, or read from, a file that it reads, or nothing. */
 export type Descriptor = 'in' | 'out' | 'ignore' | { readonly file: string }
@@ -22,7 +23,7 @@ export function spawnHere({ file, args, cwd, env, descriptors, uid, gid }: Proce
   const isWindows = process.platform === 'win32'
   const opened = descriptors.map((what) => (typeof what === 'object' ? openSync(what.file, 'r') : undefined))
   try {
-    return spawn(file, [...args], {
+    const child = spawn(file, [...args], {
       ...(cwd === undefined ? {} : { cwd }),
       env: { ...env },
       stdio: descriptors.map((what, at) => opened[at] ?? (what === 'ignore' ? 'ignore' : 'pipe')),
@@ -31,6 +32,8 @@ export function spawnHere({ file, args, cwd, env, descriptors, uid, gid }: Proce
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     })
+    if (child.pid !== undefined) lowerProcess(child.pid)
+    return child
   } finally {
     for (const descriptor of opened) if (descriptor !== undefined) closeSync(descriptor)
   }

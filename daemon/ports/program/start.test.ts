@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +11,9 @@ import { openStarter, type Starter } from './start.ts'
 
 const MB = 1024 * 1024
 const LINUX = process.platform === 'linux'
+const GROUPS = '/proc/sys/kernel/sched_autogroup_enabled'
+/** Others than root may lower one ten times a second, all together. */
+const HAS_GROUPS = process.getuid?.() === 0 && existsSync(GROUPS) && readFileSync(GROUPS, 'utf8').trim() === '1'
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'souk-start-'))
@@ -49,6 +52,14 @@ describe.each(LINUX ? ways : ways.slice(0, 1))('a process that is started %s', (
     const [out, said, code] = await Promise.all([buffer(one.output(1)), text(one.output(2)), one.exited])
     expect([out.equals(sent), said, code]).toEqual([true, 'from the file\n', 3])
     await one.closed
+  })
+
+  it.runIf(LINUX)('leaves the processor to whoever is answered', async () => {
+    const one = await open().start(order('read go; cut -d" " -f19 /proc/$$/stat; cat /proc/$$/autogroup'))
+    one.input(0).end('go\n')
+    const [priority, group] = (await text(one.output(1))).split('\n')
+    expect(priority).toBe(String(Math.min(19, getPriority() + 5)))
+    if (HAS_GROUPS) expect(group).toMatch(/ nice 5$/)
   })
 
   it('that cannot be started says so', async () => {
