@@ -4,7 +4,7 @@ import { invalidField } from '../core/error.ts'
 import type { AnyObject } from '../core/json.ts'
 import { copyJson, type SchemaRefusal } from './copy.ts'
 import { explain } from './details.ts'
-import { type Expanded, expandKnown, expandSchema, hasKeyword, type Measured } from './expand.ts'
+import { type Expanded, expandSchema, hasKeyword, type Measured, measureKnown } from './expand.ts'
 import { joinPath } from './json.ts'
 import { CHECKS_PER_STEP, MAX_COMPILED_SCHEMAS, MAX_COMPILES_PER_AJV, MAX_NODES_FOR_ALL_ERRORS } from './limits.ts'
 import { BudgetSpent, charge, openBudget } from './meter.ts'
@@ -22,19 +22,26 @@ export type CompiledSchema = {
 const byIdentity = new WeakMap<AnyObject, CompiledSchema>()
 /** Least recently used first: a Map keeps the order of insertion. */
 const byHash = new Map<string, CompiledSchema>()
+/** Those that the schema of schemas accepted here. */
+const accepted = new WeakSet<CompiledSchema>()
 
 /**
  * Schemas of equal text are compiled once, those of the same identity are not even hashed.
+ * @param isKnown it was compiled before it was stored: nothing of it is refused again. The schema of schemas by which
+ * that is done takes a tenth of a second to compile where it is first asked.
  * @throws AppError invalid_request that names the place in the schema.
  */
-export function compileSchema(schema: AnyObject, path: string): CompiledSchema {
+export function compileSchema(schema: AnyObject, path: string, isKnown = false): CompiledSchema {
   const known = byIdentity.get(schema)
-  if (known !== undefined) return known
-  const measured = expandSchema(schema, path)
+  if (known !== undefined && (isKnown || accepted.has(known))) return known
+  const measured = isKnown ? measureKnown(schema, path) : expandSchema(schema, path)
   const hash = createHash('sha256')
     .update(canonicalize(schema) ?? '')
     .digest('base64')
-  const compiled = byHash.get(hash) ?? compileMeasured(schema, measured, path)
+  const cached = byHash.get(hash)
+  if (!isKnown && !(cached && accepted.has(cached))) refuseMalformed(schema, measured, path)
+  const compiled = cached ?? compileMeasured(measured, path)
+  if (!isKnown) accepted.add(compiled)
   byHash.delete(hash)
   byHash.set(hash, compiled)
   const [oldest] = byHash.keys()
@@ -49,16 +56,12 @@ const expandedByIdentity = new WeakMap<AnyObject, Expanded>()
 export function expandedOf(schema: AnyObject, path: string): Expanded {
   const known = byIdentity.get(schema)?.expanded ?? expandedByIdentity.get(schema)
   if (known) return known
-  const expanded = expandKnown(schema, path)
+  const { expanded } = measureKnown(schema, path)
   expandedByIdentity.set(schema, expanded)
   return expanded
 }
 
-function compileMeasured(schema: AnyObject, { expanded, subschemas }: Measured, path: string): CompiledSchema {
-  if (!hasKeyword(schema) && Object.keys(schema).length > 0) {
-    throw invalidField(path, 'is no JSON Schema: declare the fields as {"type": "object", "properties": {…}}')
-  }
-  refuseMalformed(expanded, path)
+function compileMeasured({ expanded, subschemas }: Measured, path: string): CompiledSchema {
   const all = compileWith('all', expanded, path)
   let first: SchemaValidate | undefined
   const pick = (nodes: number) => {
@@ -86,7 +89,10 @@ function sharedAjv(reporting: Reporting): ReturnType<typeof createAjv> {
   return ajv
 }
 
-function refuseMalformed(expanded: Expanded, path: string): void {
+function refuseMalformed(schema: AnyObject, { expanded }: Measured, path: string): void {
+  if (!hasKeyword(schema) && Object.keys(schema).length > 0) {
+    throw invalidField(path, 'is no JSON Schema: declare the fields as {"type": "object", "properties": {…}}')
+  }
   const ajv = sharedAjv('all')
   openBudget()
   if (ajv.validateSchema(expanded)) return

@@ -138,6 +138,24 @@ describe('validation', () => {
   })
 })
 
+describe('a schema that stands in the store', () => {
+  const stored = (longest: number) => ({ type: 'object', properties: { a: { type: 'string', maxLength: longest } } })
+
+  it('is applied as it is; nothing of that lets one pass that is written', () => {
+    const known = compileInputSchema(stored(-1), 'input_schema', true)
+    expect(known.validate({ a: 'x' }).ok).toBe(false)
+    expect(() => compileInputSchema(stored(-1))).toThrow('input_schema.properties.a.maxLength')
+    expect(compileInputSchema(stored(1), 'input_schema', true).validate({ a: 'x' }).ok).toBe(true)
+    expect(compileInputSchema(stored(1)).validate({ a: 'xy' }).ok).toBe(false)
+  })
+
+  it('is refused where it is written, also when the very object was applied before', () => {
+    const schema = stored(-2)
+    compileInputSchema(schema, 'input_schema', true)
+    expect(() => compileInputSchema(schema)).toThrow('input_schema.properties.a.maxLength')
+  })
+})
+
 describe('checkDeliverable', () => {
   const inner = object({ bytes: { type: 'integer' } }, { required: ['bytes'] })
   it.each<[string, object, unknown, string[]]>([

@@ -7,13 +7,14 @@ import { listOf, membersOf } from './json.ts'
 /**
  * Compiles a listing's `input_schema` (JSON Schema 2020-12, decisions §7).
  * @param path name of the schema in the request, for the error.
+ * @param isKnown it was compiled before it was stored.
  * @throws AppError invalid_request that names the place in the schema.
  */
-export function compileInputSchema(schema: unknown, path = 'input_schema'): CompiledSchema {
+export function compileInputSchema(schema: unknown, path = 'input_schema', isKnown = false): CompiledSchema {
   if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
   const type = schema['type']
   if (type !== undefined && type !== 'object') throw invalidField(`${path}.type`, 'must be "object": inputs are named')
-  const compiled = compileSchema(schema, path)
+  const compiled = compileSchema(schema, path, isKnown)
   return {
     expanded: compiled.expanded,
     validate: (value) => (isObject(value) ? compiled.validate(value) : refuse('', 'must be an object of named inputs')),
@@ -25,17 +26,22 @@ export function compileInputSchema(schema: unknown, path = 'input_schema'): Comp
  * or an object keyed by the deliverable's name whose value is the schema.
  * @throws AppError invalid_request that names the place in the schema.
  */
-export function compileDeliverableSchema(schema: unknown, path = 'deliverable_schema'): CompiledSchema {
+export function compileDeliverableSchema(
+  schema: unknown,
+  path = 'deliverable_schema',
+  isKnown = false,
+): CompiledSchema {
   if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
-  return compileSchema(isKeyed(schema) ? keyedSchema(schema) : schema, path)
+  return compileSchema(isKeyed(schema) ? keyedSchema(schema) : schema, path, isKnown)
 }
 
 /**
- * Checks what a provider delivers (decisions §8). An array of one is unwrapped before it is checked.
+ * Checks what a provider delivers (decisions §8) by a schema that was compiled before it was stored. An array of one is
+ * unwrapped before it is checked.
  * @returns the deliverable as it was given, without any default filled in, or the paths at fault.
  */
 export function checkDeliverable(schema: unknown, deliverable: unknown): Validation {
-  const compiled = compileDeliverableSchema(schema)
+  const compiled = compileDeliverableSchema(schema, 'deliverable_schema', true)
   const wantsArray = compiled.expanded['type'] === 'array'
   const given: unknown = isArrayOfOne(deliverable) && !wantsArray ? deliverable[0] : deliverable
   const checked = compiled.validate(given)

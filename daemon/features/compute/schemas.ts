@@ -50,7 +50,7 @@ export function openSchemas(compute: Compute): SchemaChecks {
   const examples = new WeakMap<JsonObject, Promise<JsonObject | undefined>>()
   async function checkInput(schema: JsonObject, input: JsonObject, how: How): Promise<Validation> {
     const text = JSON.stringify(input)
-    if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return compileInputSchema(schema).validate(input)
+    if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return knownInput(schema).validate(input)
     const checked = await within(compute.run('checkInput', [textOf(schema), text], how), () => TOO_LARGE)
     if (!checked.ok) return checked
     return { ok: true, value: checked.text === undefined ? input : JSON.parse(checked.text) }
@@ -104,6 +104,9 @@ export function openSchemas(compute: Compute): SchemaChecks {
     },
   }
 }
+
+/** Schemas of listings were compiled before they were stored. */
+const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
 /** A check that needed more than it may have has an answer, too. @throws AppError unavailable when it had no turn. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
