@@ -29,6 +29,9 @@ const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
 const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 
+/** Part of what was bought. */
+const ofServices: ReadonlySet<Name> = new Set(['make', 'languageOf'])
+
 /** Other bounds than the usual ones. */
 export type ThreadsChange = { readonly checks?: Partial<PoolLimits>; readonly services?: Partial<PoolLimits> }
 
@@ -37,7 +40,7 @@ export function openCompute(change: ThreadsChange = {}): Compute {
   const services = openThreadPool(threadFile(), { ...SERVICES, ...change.services })
   return {
     run: (name, args, how) => {
-      const pool = name === 'make' ? services : checks
+      const pool = ofServices.has(name) ? services : checks
       return pool.run({ name, args, ...how }) as Promise<never> // the operation's own result
     },
     close: async () => {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
+import { openAudio } from '../../ports/audio/audio.ts'
+import { openSpeech } from '../../ports/speech/speech.ts'
+import { engineBoard } from '../engines/engines.ts'
 
 let market: Marketplace
 beforeAll(async () => {
@@ -35,16 +38,13 @@ test('while hostile schemas are compiled and applied, everybody else is answered
   expect(made.map(([status]) => status)).toEqual(made.map(() => 200))
 })
 
-async function buyText(place: Marketplace, text: string) {
+async function buyText(place: Marketplace, text: string, slug = 'summarization') {
   const buyer = await place.buyer('1.00')
-  const response = await buyer.fetch(1)(
-    `${place.url()}/v1/services/${await place.serviceId('summarization')}/purchase`,
-    {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ text }),
-    },
-  )
+  const response = await buyer.fetch(1)(`${place.url()}/v1/services/${await place.serviceId(slug)}/purchase`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ text }),
+  })
   const left = await place.daemon.ctx.chain.balanceOf(buyer.wallet)
   return { status: response.status, body: await response.json(), paid: 1_000_000n - left }
 }
@@ -56,12 +56,20 @@ test('the largest text is shortened and paid for', async () => {
 })
 
 test('work that takes more time than a task may costs nothing, and the daemon goes on', async () => {
-  const tight = await openMarketplace({}, { threads: { services: { deadlineMs: 1 } } })
+  const speech = openSpeech({ audio: openAudio({ path: '/nowhere' }).port, path: '/nowhere' })
+  const tight = await openMarketplace({}, { threads: { services: { deadlineMs: 1 } }, engines: { speech } })
   try {
     expect(await buyText(tight, largest)).toMatchObject({
       status: 502,
       paid: 0n,
       body: { code: 'provider_failed', message: 'summarization did not finish in time.' },
+    })
+    await engineBoard.of(tight.daemon.ctx).ready
+    // The tables of languages are large: they are read on a thread, and so is the text.
+    expect(await buyText(tight, 'Guten Morgen', 'text_to_speech')).toMatchObject({
+      status: 502,
+      paid: 0n,
+      body: { message: 'text_to_speech did not finish in time.' },
     })
     expect((await tight.call('GET', '/health')).status).toBe(200)
     expect(await buyText(tight, 'The market opened. Prices of bread fell again today.')).toMatchObject({ status: 200 })

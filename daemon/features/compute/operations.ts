@@ -3,6 +3,7 @@ import { TOO_LARGE, type Validation } from '../../../src/schema/compile.ts'
 import { exampleInput } from '../../../src/schema/example.ts'
 import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../../../src/schema/schema.ts'
 import { madeBy } from '../first-party/index.ts'
+import { languageOf } from '../first-party/service/language.ts'
 
 /* What threads are asked to do. JSON crosses as text: one block of bytes, where objects are walked twice. */
 
@@ -21,7 +22,7 @@ export const operations = {
   /** The input with the schema's defaults filled in. */
   checkInput: (schemaText: string, inputText: string): Checked => {
     if (holdsTooMuch(inputText)) return TOO_LARGE
-    const checked = compileInputSchema(parsed(schemaText)).validate(JSON.parse(inputText))
+    const checked = compileInputSchema(parsed(schemaText), 'input_schema', true).validate(JSON.parse(inputText))
     if (!checked.ok) return checked
     const text = JSON.stringify(checked.value)
     return text === inputText ? { ok: true } : { ok: true, text }
@@ -38,6 +39,8 @@ export const operations = {
   exampleInput: (schemaText: string) => exampleInput(JSON.parse(schemaText)) as JsonObject | undefined, // JSON made from a JSON schema
   /** What a first-party service makes of an input and of what it fetched for it. */
   make: madeBy,
+  /** The language of a text, and how far that is sure. */
+  languageOf,
 } as const
 
 /** Objects and arrays in one document: empty ones take twenty times the room of their text. */

@@ -87,6 +87,7 @@ async function runHere(
       engines: thereOf(service, engines),
       makeElsewhere: ({ source, signal: bounds }) =>
         threads.run('make', [slug, input, source], { who, signal: bounds }),
+      languageElsewhere: (text, bounds) => threads.run('languageOf', [text], { who, signal: bounds }),
     })
   } catch (error) {
     if (error instanceof AppError && error.code !== 'input_invalid') engines.suspect(needs)

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import type { Speech } from '../../../ports/speech/speech.ts'
 import type { Spoken } from '../../../ports/speech/spoken.ts'
+import type { Language } from '../service/language.ts'
 import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
-import { languageOf } from '../text/language.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
@@ -21,11 +21,15 @@ export const textToSpeech = defineService({
     check(input, 'voice_id', engines.speech.voices())
     check(input, 'model_id', engines.speech.models())
   },
-  async read(input, { engines, signal }): Promise<Spoken> {
+  async read(input, { engines, languageOf, signal }): Promise<Spoken> {
     const text = textOf(input, 'text')
     const named = { voice: nameIn(input, 'voice_id'), model: nameIn(input, 'model_id') }
     const isNamed = named.voice !== undefined || named.model !== undefined
-    const wish = { text, ...named, language: await spokenIn(text, isNamed ? () => true : engines.speech.speaks) }
+    const wish = {
+      text,
+      ...named,
+      language: spokenIn(await languageOf(text), isNamed ? () => true : engines.speech.speaks),
+    }
     return fromUpstream(engines.speech.speak(wish, signal), 'text')
   },
   make: (input, spoken): Json => ({
@@ -45,8 +49,7 @@ export const textToSpeech = defineService({
 })
 
 /** @throws AppError input_invalid for a text that is surely in a language of which there is no voice. */
-async function spokenIn(text: string, speaks: Speech['speaks']): Promise<string> {
-  const found = await languageOf(text)
+function spokenIn(found: Language | undefined, speaks: Speech['speaks']): string {
   if (!found) return DEFAULT_LANGUAGE
   if (speaks(found.language)) return found.language
   if (found.confidence < SURE) return DEFAULT_LANGUAGE

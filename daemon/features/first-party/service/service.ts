@@ -8,6 +8,7 @@ import { ThreadError } from '../../../ports/threads.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
 import type { EngineName, Engines, ResultEngine } from './engines.ts'
+import { type Language, languageOf } from './language.ts'
 
 export type JsonInput = { readonly [field: string]: Json }
 
@@ -22,6 +23,8 @@ export type ServiceCtx<Need extends EngineName = never, Want extends EngineName 
   readonly now: () => number
   /** What the service said that it needs, and what is there of what it can use. */
   readonly engines: Given<Need, Want>
+  /** The language that a text is in, away from this thread where that can be. @throws ThreadError */
+  readonly languageOf: (text: string) => Promise<Language | undefined>
 }
 
 type Given<Need extends EngineName, Want extends EngineName> = Pick<Engines, Need> & {
@@ -86,6 +89,8 @@ export type MakeElsewhere = (task: {
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly makeElsewhere?: MakeElsewhere
+  /** Tells the language of a text elsewhere. @throws ThreadError */
+  readonly languageElsewhere?: (text: string, signal: AbortSignal) => Promise<Language | undefined>
   readonly engines?: Partial<Engines>
   readonly now?: () => number
   readonly who?: string
@@ -146,9 +151,13 @@ export function defineService<Source = undefined, Need extends EngineName = neve
     },
     check: (input, { web = noWeb, engines = {} } = {}) =>
       definition.check?.(input, { web, engines: engines as Given<Need, Want> }), // whoever calls it has all or none
-    run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0, who = slug } = {}) =>
+    run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0, who = slug, ...means } = {}) =>
       runBounded(definition, signal, async (bounds) => {
-        const ctx = { signal: bounds, web, who, now, engines: given<Need, Want>(needs, engines) }
+        const tell = means.languageElsewhere ?? languageOf
+        const ctx = {
+          ...{ signal: bounds, web, who, now, engines: given<Need, Want>(needs, engines) },
+          languageOf: (text: string) => tell(text, bounds),
+        }
         const isHere = makeElsewhere === undefined || isQuick?.(input) === true
         const makeOf = (source: Source) =>
           isHere ? make(input, source) : makeElsewhere({ slug, input, source, signal: bounds })

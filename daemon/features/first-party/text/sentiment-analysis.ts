@@ -1,6 +1,6 @@
 import { englishShare, wordsOf } from '../service/english.ts'
+import { languageOf } from '../service/language.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
-import { languageOf } from './language.ts'
 import { judge } from './sentiment.ts'
 
 /** A text in which this share of the words carries English grammar is English, whatever else looks like it. */

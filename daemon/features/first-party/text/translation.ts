@@ -2,7 +2,6 @@ import type { Json } from '../../../../src/core/json.ts'
 import type { Translated } from '../../../ports/translation/translator.ts'
 import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
-import { languageOf } from './language.ts'
 
 const CODE = /^[a-z]{2,3}(-[a-z]{2,4})?$/
 
@@ -22,7 +21,7 @@ export const translation = defineService({
     const isKnown = from === undefined || from === to || engines.translator.knows(from, to) !== false
     if (!isKnown) throw wrongField('source_lang', `cannot be translated to ${to} here`)
   },
-  async read(input, { engines, signal }): Promise<Source> {
+  async read(input, { engines, languageOf, signal }): Promise<Source> {
     const text = textOf(input, 'text')
     const to = codeOf(input, 'target_lang') ?? ''
     const given = codeOf(input, 'source_lang')

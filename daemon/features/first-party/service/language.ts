@@ -9,11 +9,14 @@ const languages =
     ' ',
   )
 
+/** ISO 639-1, and how far that is sure, from 0 to 1. */
+export type Language = { readonly language: string; readonly confidence: number }
+
 /**
- * The language that a text is in (ISO 639-1) and how far that is sure, from 0 to 1; undefined where it is too short or
- * fits none. The tables behind it are loaded when it is first asked.
+ * The language that a text is in; undefined where it is too short or fits none. The tables behind it are loaded when it
+ * is first asked, which holds up the thread for a tenth of a second.
  */
-export async function languageOf(text: string): Promise<{ language: string; confidence: number } | undefined> {
+export async function languageOf(text: string): Promise<Language | undefined> {
   const { detectAll } = await import('tinyld')
   const [best] = detectAll(text.slice(0, LOOKED_AT_CHARS), { only: languages })
   if (!best || best.accuracy < MIN_ACCURACY) return undefined
