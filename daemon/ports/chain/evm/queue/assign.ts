@@ -1,0 +1,122 @@
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
+import type { Draft, Tx } from '../../../../store/port.ts'
+import { batchCall, transferCall } from './calldata.ts'
+import { type Core, noteError, type OpenTx, pass, type TransferWork, type Work } from './core.ts'
+import type { Fees } from './fees.ts'
+import { type ChainItem, type ChainTxRow, chainSigners, chainTransfers, chainTxs } from './rows.ts'
+import { ALONE_GAS, batchedCalls, batchGas, ITEM_GAS } from './simulate.ts'
+
+export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number }
+export type Parcel = { readonly works: readonly Work[]; readonly payload: Payload; readonly fees: Fees }
+
+/** What a transaction for these transfers calls. */
+export function transferPayload(core: Core, works: readonly TransferWork[]): Payload {
+  const { batch, token } = core.options
+  const [first] = works
+  if (works.length === 1 && first) {
+    const { authorization, signature } = first
+    return { to: token, data: transferCall(authorization, signature), gas: ALONE_GAS }
+  }
+  if (!batch) throw new RangeError('without a contract that batches each transfer goes alone')
+  const data = batchCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
+  return { to: batch.address, data, gas: batchGas(works.length) }
+}
+
+/**
+ * Takes the next nonce, signs, and stores nonce, bytes, hash and items in one durable write. From here on these bytes
+ * are what is sent, whatever happens.
+ */
+export async function assign(core: Core, { works, payload, fees }: Parcel): Promise<OpenTx> {
+  const { store, signer, chainId, wall } = core.options
+  const nonce = core.nextNonce
+  const { raw, hash } = signer.transaction({ chainId, nonce, ...payload, ...fees })
+  const transfers = works.filter((work) => work.kind === 'transfer')
+  const call = works.find((work) => work.kind === 'call')
+  const draft: Draft<ChainTxRow> = {
+    id: `${signer.address}:${nonce}`,
+    signer: signer.address,
+    nonce,
+    ...payload,
+    ...(call ? { call: call.order.id } : {}),
+    items: transfers.map(itemOf),
+    sends: [{ hash, raw, max_fee: fees.maxFee, tip: fees.tip, at: wall() }],
+    state: 'signed',
+    open: true,
+    included: null,
+    settled: [],
+    lost: [],
+    first_head: core.head?.number ?? 0,
+    updated_at: wall(),
+  }
+  await pass(core, 'before_store')
+  const row = await store.tx(async (t) => {
+    await takeNonce(t, signer.address, nonce)
+    for (const { key, digest, since = draft.first_head } of transfers) {
+      const table = t.table(chainTransfers)
+      const known = await table.getForUpdate(key)
+      await table.put({ ...known, id: key, digest, tx: draft.id, first_head: known?.first_head ?? since })
+    }
+    return await t.table(chainTxs).insert(draft)
+  })
+  core.nextNonce = nonce + 1
+  const tx = openTx(core, row)
+  works.forEach((work, place) => {
+    work.tx = tx
+    if (work.kind === 'transfer') work.since ??= row.first_head
+    tx.works.set(place, work)
+  })
+  await pass(core, 'after_store')
+  return tx
+}
+
+async function takeNonce(t: Tx, signer: Wallet, nonce: number): Promise<void> {
+  const signers = t.table(chainSigners)
+  const own = await signers.getForUpdate(signer)
+  if (own?.next_nonce !== nonce) throw new Error('another queue writes for this gas key in the same store')
+  await signers.update(signer, own.version, { next_nonce: nonce + 1 })
+}
+
+/** Follows a stored transaction from now on. */
+export function openTx(core: Core, row: ChainTxRow): OpenTx {
+  const now = core.options.wall()
+  const tx: OpenTx = {
+    row,
+    works: new Map(),
+    firstSentAt: now,
+    sentAt: now,
+    sentHead: core.head?.number ?? row.first_head,
+    resends: 0,
+    doubtAt: undefined,
+    isFollowed: false,
+    confirmed: Promise.withResolvers(),
+  }
+  core.open.set(row.nonce, tx)
+  return tx
+}
+
+/** Sends the latest bytes of a transaction and lets the reply come: nothing it says decides anything. */
+export function transmit(core: Core, tx: OpenTx): void {
+  const raw = tx.row.sends.at(-1)?.raw
+  if (!raw) return
+  tx.sentAt = core.options.wall()
+  tx.sentHead = core.head?.number ?? tx.sentHead
+  const reply = core.options.rpc.send(raw)
+  const follow = async (): Promise<void> => {
+    await pass(core, 'sent_without_reply')
+    const answer = await reply
+    await pass(core, 'after_reply')
+    if (!answer.ok) {
+      noteError(core, answer.message)
+      core.purseAt = 0
+    }
+    core.dirty = true
+    core.watch.ring()
+  }
+  follow().catch((error: unknown) => noteError(core, error))
+  core.watch.ring()
+}
+
+function itemOf({ authorization, digest, signature }: TransferWork): ChainItem {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization
+  return { from, to, value, valid_after: validAfter, valid_before: validBefore, nonce, digest, signature }
+}

@@ -1,0 +1,193 @@
+import type { Hex } from '../../../../../src/core/hex.ts'
+import { RpcUnavailable } from '../rpc/unavailable.ts'
+import { numberIn } from '../rpc/values.ts'
+import { assign, type Parcel, transferPayload, transmit } from './assign.ts'
+import { type CallWork, type Core, inFlight, isClosed, noteError, pass, type TransferWork } from './core.ts'
+import { called, failureOf, refused, sentFacts, settled } from './outcome.ts'
+import { feesFor, lookIntoPurse } from './purse.ts'
+import { MAX_TX_GAS, simulate } from './simulate.ts'
+import { findUse } from './used.ts'
+
+/** Mempools of nodes keep about 16 transactions of a sender. */
+export const MAX_IN_FLIGHT = 12
+export const MAX_BATCH = 100
+const WINDOW_MS = { least: 4, most: 250, share: 8 } as const
+const RETRY_MS = 100
+const HELD_MS = 500
+/** A call stands behind transfers for no longer than this. */
+const CALL_PATIENCE_MS = 2_000
+/** A call that no node would estimate is given up after so many waits of its caller. */
+const CALL_WAITS = 10
+/** An order fails for good once it was in a transaction of its own. */
+const MAX_TRIES = 2
+const MS = 1_000
+
+/** How long what arrives is gathered while something is in flight. */
+export function windowMs(inclusionMs: number): number {
+  return Math.min(WINDOW_MS.most, Math.max(WINDOW_MS.least, inclusionMs / WINDOW_MS.share))
+}
+
+/** Turns what waits into transactions until the queue is closed. */
+export async function runPump(core: Core): Promise<void> {
+  while (!isClosed(core)) {
+    await untilDue(core)
+    if (isClosed(core)) return
+    try {
+      await lookIntoPurse(core)
+      await assemble(core)
+      if (core.held !== undefined) await core.pump.wait(HELD_MS)
+    } catch (error) {
+      noteError(core, error)
+      await core.pump.wait(RETRY_MS)
+    }
+  }
+}
+
+async function untilDue(core: Core): Promise<void> {
+  const { wall, maxInFlight = MAX_IN_FLIGHT, maxBatch = MAX_BATCH } = core.options
+  const first = () => core.waiting.reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity)
+  while (!isClosed(core) && (first() > wall() || inFlight(core).length >= maxInFlight)) {
+    const due = inFlight(core).length >= maxInFlight ? Infinity : first()
+    await core.pump.wait(due === Infinity ? undefined : Math.max(1, due - wall()))
+  }
+  // At once where nothing is in flight; otherwise together with what else comes.
+  const until = wall() + windowMs(core.inclusionMs)
+  while (!isClosed(core) && inFlight(core).length > 0 && core.waiting.length < maxBatch && wall() < until) {
+    await core.pump.wait(Math.max(1, until - wall()))
+  }
+}
+
+async function assemble(core: Core): Promise<void> {
+  const now = core.options.wall()
+  const due = core.waiting.filter(({ notBefore }) => notBefore <= now)
+  const call = due.find((work) => work.kind === 'call')
+  const transfers = due.filter((work) => work.kind === 'transfer')
+  const isCallsTurn = call && (transfers.length === 0 || now - call.at > CALL_PATIENCE_MS)
+  if (isCallsTurn) await assembleCall(core, call)
+  const first = [...transfers.filter(isPayment), ...transfers.filter((work) => !isPayment(work))]
+  if (first.length > 0) await assembleTransfers(core, first.slice(0, core.options.maxBatch ?? MAX_BATCH))
+}
+
+function isPayment({ priority }: TransferWork): boolean {
+  return priority === 'payment'
+}
+
+async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Promise<void> {
+  await pass(core, 'before_simulation')
+  const live = taken.filter((work) => !isExpired(core, work))
+  if (live.length === 0) return
+  const verdicts = await simulate(core, live)
+  const good: TransferWork[] = []
+  for (const work of live) {
+    const verdict = verdicts.get(work)
+    if (verdict === undefined) core.tokenPaused = false
+    if (verdict === undefined || isOnlyEarly(core, work, verdict.revert)) good.push(work)
+    else await decline(core, work, verdict.revert)
+  }
+  for (const works of grouped(core, good)) if (!(await goes(core, works))) return
+}
+
+/** By the clock of this machine, which a chain may lag behind: nothing more is sent then. */
+function isExpired(core: Core, work: TransferWork): boolean {
+  if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
+  if (work.since !== undefined) return false
+  leave(core, work)
+  refused(core, work, 'authorization_expired')
+  return true
+}
+
+/** A node simulates at the time of its latest block, which may be old: the next one is not. */
+function isOnlyEarly({ options }: Core, { authorization }: TransferWork, revert: Hex): boolean {
+  if (failureOf(revert) !== 'authorization_not_yet_valid') return false
+  return options.wall() > (Number(authorization.validAfter) + 1) * MS
+}
+
+/** Those that go together, then each that goes alone. */
+function grouped(core: Core, works: readonly TransferWork[]): TransferWork[][] {
+  const together = core.options.batch ? works.filter(({ alone, tries }) => !alone && tries === 0) : []
+  const alone = works.filter((work) => !together.includes(work)).map((work) => [work])
+  return together.length > 0 ? [together, ...alone] : alone
+}
+
+/** Whether they are on their way, or refused; the others wait where it is no. */
+async function goes(core: Core, works: readonly TransferWork[]): Promise<boolean> {
+  const [only] = works
+  if (works.length === 1 && only && only.tries >= MAX_TRIES) {
+    leave(core, only)
+    refused(core, only, 'reverted')
+    return true
+  }
+  const payload = transferPayload(core, works)
+  const fees = roomFor(core, payload.gas)
+  if (!fees) return false
+  await post(core, { works, payload, fees })
+  core.options.observe?.({ kind: 'sent', what: works.length > 1 ? 'batch' : 'single', items: works.length })
+  return true
+}
+
+function roomFor(core: Core, gas: number): Parcel['fees'] | undefined {
+  return inFlight(core).length < (core.options.maxInFlight ?? MAX_IN_FLIGHT) ? feesFor(core, gas) : undefined
+}
+
+async function post(core: Core, parcel: Parcel): Promise<void> {
+  const tx = await assign(core, parcel)
+  for (const work of parcel.works) leave(core, work)
+  transmit(core, tx)
+}
+
+function leave(core: Core, work: TransferWork | CallWork): void {
+  core.waiting = core.waiting.filter((other) => other !== work)
+}
+
+/** What the token would refuse now. Used by one of our own transactions is no refusal. */
+async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
+  const failure = failureOf(revert)
+  if (failure === 'token_paused') core.tokenPaused = true
+  if (failure !== 'authorization_used') {
+    leave(core, work)
+    refused(core, work, failure)
+    return
+  }
+  const use = await findUse(core, work)
+  leave(core, work)
+  if (use?.how === 'moved') settled(core, work, { transaction: use.transaction, already: true })
+  else if (use?.how === 'cancelled') refused(core, work, 'authorization_cancelled')
+  // Sent by us and used, but no event yet: the node that was asked may not have it. Nothing is said then.
+  else refused(core, work, use === undefined && work.since !== undefined ? 'unavailable' : 'authorization_used')
+}
+
+async function assembleCall(core: Core, work: CallWork): Promise<void> {
+  const { to, data } = work.order
+  if (work.tries > 0) {
+    leave(core, work)
+    called(core, work, { ok: false, failure: 'reverted', ...sentFacts(work) })
+    return
+  }
+  const gas = work.order.gas ?? (await estimate(core, work))
+  if (gas === undefined) return
+  const fees = roomFor(core, gas)
+  if (!fees) return
+  await post(core, { works: [work], payload: { to, data, gas }, fees })
+  core.options.observe?.({ kind: 'sent', what: 'call', items: 1 })
+}
+
+/** Gas with room for a state that moved on; undefined when the call is refused or has to wait. */
+async function estimate(core: Core, work: CallWork): Promise<number | undefined> {
+  const { rpc, signer, wall, timings } = core.options
+  const { to, data } = work.order
+  const params = [{ from: signer.address, to, data }]
+  const { head, answers } = await rpc.read([{ method: 'eth_estimateGas', params }])
+  core.head = head
+  const [answer] = answers
+  if (answer?.ok) return Math.min(MAX_TX_GAS, Math.ceil(numberIn(answer.result) * 1.25))
+  const revert = answer?.data
+  if (revert === undefined && wall() - work.at < CALL_WAITS * timings.waitMs) {
+    work.notBefore = wall() + MS
+    noteError(core, new RpcUnavailable(`the node does not estimate: ${answer?.message}`))
+    return undefined
+  }
+  leave(core, work)
+  const failure = revert === undefined ? 'unavailable' : 'reverted'
+  called(core, work, { ok: false, failure, ...sentFacts(work), ...(revert ? { data: revert } : {}) })
+  return undefined
+}

@@ -1,0 +1,181 @@
+import type { Authorization } from '../../../../../src/core/authorization.ts'
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
+import type { Store } from '../../../../store/port.ts'
+import type { Reversal, SettleResult } from '../../chain.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import type { Head } from '../rpc/values.ts'
+import type { BatchKind } from './calldata.ts'
+import type { CallOrder, CallOutcome, QueueStatus } from './queue.ts'
+import type { ChainTxRow } from './rows.ts'
+import type { Signal } from './signal.ts'
+import type { Signer } from './signer.ts'
+
+/** Places at which a process may end: told as they are passed, so that tests can end it there. */
+export type QueueStep =
+  | 'before_simulation'
+  | 'before_store'
+  | 'after_store'
+  | 'sent_without_reply'
+  | 'after_reply'
+  | 'included'
+  | 'replacement_stored'
+  | 'done'
+
+/** Something to count. */
+export type QueueEvent =
+  | { readonly kind: 'sent'; readonly what: 'batch' | 'single' | 'call'; readonly items: number }
+  | { readonly kind: 'included'; readonly seconds: number; readonly gasUsed: bigint; readonly ok: boolean }
+  | { readonly kind: 'resent' | 'replaced' | 'reorged' | 'superseded' | 'reversed' | 'confirmed' | 'final' }
+
+export type BlockTag = 'latest' | 'safe' | 'finalized'
+
+export type Timings = {
+  /** How often the head is asked for while something is in flight. */
+  readonly pollMs: number
+  /** How often what is included is looked at until it is final. */
+  readonly followMs: number
+  /** Without inclusion for so long the same bytes are sent again. */
+  readonly resendMs: number
+  /** How long `settle` and `call` wait before they say `unavailable`; what they ordered goes on. */
+  readonly waitMs: number
+  /** Signed bytes are kept for so long after inclusion, whatever the chain calls final. */
+  readonly keepMs: number
+  /** A transfer that was undone counts as lost so long after its window closed. */
+  readonly reversalGraceMs: number
+}
+
+export type QueueOptions = {
+  readonly store: Store
+  readonly rpc: Rpc
+  readonly signer: Signer
+  readonly chainId: number
+  readonly token: Wallet
+  readonly digestOf: (authorization: Authorization) => Uint8Array
+  /** The contract that batches; without one everything goes alone. */
+  readonly batch?: { readonly address: Wallet; readonly kind: BatchKind }
+  /** Wei for each unit of gas; nothing is offered above it. */
+  readonly maxFee: bigint
+  readonly maxInFlight?: number
+  readonly maxBatch?: number
+  readonly finality: { readonly confirmed: BlockTag; readonly final: BlockTag }
+  readonly timings: Timings
+  /** Epoch milliseconds of the machine. */
+  readonly wall: () => number
+  readonly observe?: (event: QueueEvent) => void
+  readonly step?: (step: QueueStep) => Promise<void> | void
+}
+
+/** A transfer on its way; several callers may wait for it. */
+export type TransferWork = {
+  readonly kind: 'transfer'
+  readonly key: string
+  readonly authorization: Authorization
+  readonly signature: Hex
+  readonly digest: Hex
+  readonly priority: 'payment' | 'payout'
+  readonly done: PromiseWithResolvers<SettleResult>
+  /** What had moved it before a reorganisation undid that: it is to be made good. */
+  undone: Hex | undefined
+  /** Settled by itself: its payer has code, or a batch with it failed. */
+  alone: boolean
+  /** Transactions that carried it in vain: one with others counts once, one alone twice. */
+  tries: number
+  /** The latest of them. */
+  transaction: Hex | undefined
+  /** Looked at again only after, epoch milliseconds. */
+  notBefore: number
+  /** Head when it was first signed. */
+  since: number | undefined
+  /** The transaction it is in. */
+  tx: OpenTx | undefined
+  readonly at: number
+}
+
+export type CallWork = {
+  readonly kind: 'call'
+  readonly key: string
+  readonly order: CallOrder
+  readonly done: PromiseWithResolvers<CallOutcome>
+  tries: number
+  transaction: Hex | undefined
+  notBefore: number
+  tx: OpenTx | undefined
+  readonly at: number
+}
+
+export type Work = TransferWork | CallWork
+
+/** A transaction that is followed: its row as stored, and who waits for it. */
+export type OpenTx = {
+  row: ChainTxRow
+  /** By place in `row.items`, or the one call; what is settled or moved on is no longer here. */
+  readonly works: Map<number, Work>
+  /** Wall time of the first and of the last time its bytes went out, and the head at the latter. */
+  readonly firstSentAt: number
+  sentAt: number
+  sentHead: number
+  resends: number
+  /** When its nonce was first seen as taken by another. */
+  doubtAt: number | undefined
+  /** Its block was found again by `follow` since it was included. */
+  isFollowed: boolean
+  readonly confirmed: PromiseWithResolvers<void>
+}
+
+export type Counts = { resent: number; replaced: number; reorged: number; reversed: number; foreign: number }
+
+/** What the parts of the queue share. One process, one turn at a time: no part holds a copy over an await. */
+export type Core = {
+  readonly options: QueueOptions
+  /** What has not ended, by key. */
+  readonly works: Map<string, Work>
+  /** What waits for a transaction, in order of arrival. */
+  waiting: Work[]
+  /** Not final, by nonce. */
+  readonly open: Map<number, OpenTx>
+  nextNonce: number
+  head: Head | undefined
+  headAt: number
+  tip: bigint
+  gasBalance: bigint | undefined
+  /** When balance and tip were asked for. */
+  purseAt: number
+  held: QueueStatus['held']
+  tokenPaused: boolean
+  /** Smoothed time from sending to inclusion, milliseconds. */
+  inclusionMs: number
+  /** A transaction waits for a fee that the cap does not allow. */
+  stuck: boolean
+  /** Hash of the head at which receipts were read last, and when. */
+  looked: Hex | undefined
+  lookedAt: number
+  /** The head when what is included was looked at last, and when. */
+  canon: Head | undefined
+  followedAt: number
+  /** Something was sent since receipts were last asked for. */
+  dirty: boolean
+  readonly counts: Counts
+  lastError: QueueStatus['lastError']
+  readonly listeners: Set<(reversal: Reversal) => void>
+  readonly pump: Signal
+  readonly watch: Signal
+  readonly closing: AbortController
+}
+
+export function inFlight(core: Core): OpenTx[] {
+  return [...core.open.values()].filter(({ row }) => row.state === 'signed').sort((a, b) => a.row.nonce - b.row.nonce)
+}
+
+export function noteError(core: Core, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  core.lastError = { at: core.options.wall(), message }
+}
+
+/** Passes a named place. */
+export async function pass(core: Core, step: QueueStep): Promise<void> {
+  if (core.options.step) await core.options.step(step)
+}
+
+export function isClosed({ closing }: Core): boolean {
+  return closing.signal.aborted
+}

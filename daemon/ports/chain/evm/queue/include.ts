@@ -1,0 +1,79 @@
+import { type Core, type OpenTx, pass, type Work } from './core.ts'
+import { called, requeue, settled } from './outcome.ts'
+import { movementIn, type Receipt } from './receipt.ts'
+import { restore } from './reversal.ts'
+import { type ChainTxRow, chainTxs } from './rows.ts'
+
+/** How much the latest inclusion counts in the smoothed time. */
+const LATEST_SHARE = 0.2
+
+export type Found = { readonly tx: OpenTx; readonly receipt: Receipt }
+
+/** Transactions that are in a block: stored as such, then told to whoever waits, item by item. */
+export async function include(core: Core, found: readonly Found[]): Promise<void> {
+  const { store } = core.options
+  await pass(core, 'included')
+  await store.tx(async (t) => {
+    for (const { tx, receipt } of found) {
+      tx.row = await t.table(chainTxs).update(tx.row.id, tx.row.version, changes(core, tx.row, receipt))
+    }
+  })
+  await pass(core, 'done')
+  for (const one of found) tellOne(core, one)
+  core.pump.ring()
+}
+
+function changes(core: Core, row: ChainTxRow, receipt: Receipt): Partial<ChainTxRow> {
+  const { finality, token, wall } = core.options
+  const moved = row.items.flatMap((item, place) =>
+    receipt.ok && movementIn(receipt.logs, token, item) === 'moved' ? [place] : [],
+  )
+  const undone = [...row.settled, ...row.lost].filter((place) => !moved.includes(place))
+  return {
+    state: finality.confirmed === 'latest' ? 'confirmed' : 'included',
+    included: {
+      hash: receipt.hash,
+      block: receipt.block,
+      block_hash: receipt.blockHash,
+      ok: receipt.ok,
+      at: wall(),
+    },
+    settled: moved,
+    lost: [...new Set(undone)],
+    updated_at: wall(),
+  }
+}
+
+function tellOne(core: Core, { tx, receipt }: Found): void {
+  const { wall, observe, finality } = core.options
+  const seconds = (wall() - tx.firstSentAt) / 1_000
+  core.inclusionMs += (seconds * 1_000 - core.inclusionMs) * LATEST_SHARE
+  observe?.({ kind: 'included', seconds, gasUsed: receipt.gasUsed, ok: receipt.ok })
+  tx.doubtAt = undefined
+  tx.resends = 0
+  tx.isFollowed = false
+  if (finality.confirmed === 'latest') tx.confirmed.resolve()
+  const works = [...tx.works]
+  tx.works.clear()
+  for (const place of tx.row.lost) restore(core, tx, place)
+  for (const [place, work] of works) tellWork(core, { tx, receipt, place, work })
+}
+
+type Told = Found & { readonly place: number; readonly work: Work }
+
+function tellWork(core: Core, { tx, receipt, place, work }: Told): void {
+  const { hash: transaction, logs } = receipt
+  if (work.kind === 'call') {
+    if (receipt.ok) called(core, work, { ok: true, transaction, already: false, logs })
+    else called(core, work, { ok: false, failure: 'reverted', sent: true, transaction })
+    return
+  }
+  if (tx.row.settled.includes(place)) {
+    settled(core, work, { transaction, already: false })
+    return
+  }
+  // Why it failed is asked for before it would go again: by itself, so that nobody can make it fail for others.
+  work.tries += tx.row.items.length > 1 ? 1 : 2
+  work.alone = true
+  requeue(core, work)
+}

@@ -1,0 +1,87 @@
+import { runPump } from './batch.ts'
+import { type Core, noteError, type QueueOptions } from './core.ts'
+import { call, flying, settle } from './enter.ts'
+import type { QueueStatus, TxQueue } from './queue.ts'
+import { recover } from './recover.ts'
+import { createSignal } from './signal.ts'
+import { runWatch } from './watch.ts'
+
+const MS = 1_000
+
+/** The settlement queue of one gas key; the store must be open with `queueCollections`. */
+export function openTxQueue(options: QueueOptions): TxQueue {
+  const core = newCore(options)
+  let running: Promise<unknown> | undefined
+  return {
+    start: async () => {
+      await recover(core)
+      running = Promise.all([runPump(core), runWatch(core)]).catch((error: unknown) => noteError(core, error))
+    },
+    settle: (order) => settle(core, order),
+    call: (order) => call(core, order),
+    status: () => statusOf(core),
+    onReversed: (listener) => {
+      core.listeners.add(listener)
+      return () => {
+        core.listeners.delete(listener)
+      }
+    },
+    close: async () => {
+      core.closing.abort()
+      core.pump.ring()
+      core.watch.ring()
+      await running
+    },
+  }
+}
+
+function newCore(options: QueueOptions): Core {
+  return {
+    options,
+    works: new Map(),
+    waiting: [],
+    open: new Map(),
+    nextNonce: 0,
+    head: undefined,
+    headAt: 0,
+    tip: 0n,
+    gasBalance: undefined,
+    purseAt: 0,
+    held: undefined,
+    tokenPaused: false,
+    inclusionMs: 0,
+    stuck: false,
+    looked: undefined,
+    lookedAt: 0,
+    canon: undefined,
+    followedAt: 0,
+    dirty: false,
+    counts: { resent: 0, replaced: 0, reorged: 0, reversed: 0, foreign: 0 },
+    lastError: undefined,
+    listeners: new Set(),
+    pump: createSignal(),
+    watch: createSignal(),
+    closing: new AbortController(),
+  }
+}
+
+function statusOf(core: Core): QueueStatus {
+  const { head, counts, options } = core
+  const { count, oldestMs } = flying(core)
+  return {
+    head: head && { number: head.number, ageMs: Math.max(0, options.wall() - head.timestamp * MS) },
+    gasBalance: core.gasBalance,
+    signer: options.signer.address,
+    waiting: core.waiting.length,
+    inFlight: count,
+    oldestMs,
+    held: core.held ?? (core.stuck ? 'fee' : undefined),
+    tokenPaused: core.tokenPaused,
+    resent: counts.resent,
+    replaced: counts.replaced,
+    reorged: counts.reorged,
+    reversed: counts.reversed,
+    foreignNonces: counts.foreign,
+    lastError: core.lastError,
+  }
+}

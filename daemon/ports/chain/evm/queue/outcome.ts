@@ -1,0 +1,67 @@
+import type { Hex } from '../../../../../src/core/hex.ts'
+import type { SettleFailure } from '../../chain.ts'
+import { revertText } from './calldata.ts'
+import type { CallWork, Core, TransferWork, Work } from './core.ts'
+import type { CallOutcome } from './queue.ts'
+
+/** How often what a reorganisation undid is tried again while its window is open. */
+const UNDONE_RETRY_MS = 500
+const MS = 1_000
+
+/** Texts of the token's own contract, which is pinned: not those of nodes. */
+const reasons: readonly (readonly [RegExp, SettleFailure])[] = [
+  [/is used or canceled/, 'authorization_used'],
+  [/is expired/, 'authorization_expired'],
+  [/not yet valid/, 'authorization_not_yet_valid'],
+  [/exceeds balance/, 'insufficient_funds'],
+  [/^Blacklistable:/, 'payer_blocked'],
+  [/^Pausable:/, 'token_paused'],
+  [/invalid signature|^ECRecover:/, 'signature_invalid'],
+]
+
+/** Why the token refused, by what it reverted with. */
+export function failureOf(data: Hex): SettleFailure {
+  const text = revertText(data)
+  return reasons.find(([pattern]) => pattern.test(text))?.[1] ?? 'reverted'
+}
+
+/** Whether its bytes left, and in which transaction last. */
+export function sentFacts({ tx, tries, transaction }: Work): { sent: boolean; transaction?: Hex } {
+  const latest = tx?.row.sends.at(-1)?.hash ?? transaction
+  return { sent: tx !== undefined || tries > 0 || latest !== undefined, ...(latest ? { transaction: latest } : {}) }
+}
+
+/** Ends a transfer as moved. `already`: by an earlier transaction than the one it was just in. */
+export function settled(core: Core, work: TransferWork, moved: { transaction: Hex; already: boolean }): void {
+  core.works.delete(work.key)
+  work.done.resolve({ ok: true, ...moved })
+}
+
+/** Ends a transfer that did not move; one that was undone is tried until nobody can use it any more. */
+export function refused(core: Core, work: TransferWork, failure: SettleFailure): void {
+  if (work.undone !== undefined && !isLostForGood(core, work, failure)) {
+    requeue(core, work, UNDONE_RETRY_MS)
+    return
+  }
+  core.works.delete(work.key)
+  work.done.resolve({ ok: false, failure, ...sentFacts(work) })
+}
+
+function isLostForGood({ options }: Core, { authorization }: TransferWork, failure: SettleFailure): boolean {
+  if (failure === 'authorization_used' || failure === 'authorization_cancelled') return true
+  return options.wall() > Number(authorization.validBefore) * MS + options.timings.reversalGraceMs
+}
+
+export function called(core: Core, work: CallWork, outcome: CallOutcome): void {
+  core.works.delete(work.key)
+  work.done.resolve(outcome)
+}
+
+/** Puts it before what waits, to be looked at again; no sooner than in `delayMs`. */
+export function requeue(core: Core, work: Work, delayMs = 0): void {
+  work.notBefore = core.options.wall() + delayMs
+  work.transaction = work.tx?.row.sends.at(-1)?.hash ?? work.transaction
+  work.tx = undefined
+  if (!core.waiting.includes(work)) core.waiting.unshift(work)
+  core.pump.ring()
+}

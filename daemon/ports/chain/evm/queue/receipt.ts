@@ -1,0 +1,59 @@
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
+import { isObject } from '../../../../../src/core/json.ts'
+import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
+import { topicOf, topics, walletIn } from './calldata.ts'
+import type { EventLog } from './queue.ts'
+
+/** A word of 32 bytes with its `0x`. */
+const WORD_HEX = 66
+
+export type Receipt = {
+  readonly hash: Hex
+  readonly ok: boolean
+  readonly block: number
+  readonly blockHash: Hex
+  readonly gasUsed: bigint
+  readonly logs: readonly EventLog[]
+}
+
+/** A receipt as a node sends it; undefined for null. @throws RpcUnavailable for what is none. */
+export function receiptIn(value: unknown): Receipt | undefined {
+  if (!isObject(value) || typeof value['blockHash'] !== 'string') return undefined
+  const logs = Array.isArray(value['logs']) ? value['logs'] : []
+  return {
+    hash: bytesIn(value['transactionHash']),
+    ok: numberIn(value['status']) === 1,
+    block: numberIn(value['blockNumber']),
+    blockHash: bytesIn(value['blockHash']),
+    gasUsed: bigIn(value['gasUsed']),
+    logs: logs.filter(isObject).map((log) => ({
+      address: bytesIn(log['address']) as Wallet,
+      topics: Array.isArray(log['topics']) ? log['topics'].map(bytesIn) : [],
+      data: bytesIn(log['data']),
+    })),
+  }
+}
+
+/** What identifies a transfer among the events of its token. */
+export type Movement = { readonly from: Wallet; readonly to: Wallet; readonly value: bigint; readonly nonce: Hex }
+
+/**
+ * What became of an authorization in a transaction: `AuthorizationUsed`, and the next event of the token is the
+ * transfer of that value to that payee. Used with another transfer behind it is `other`.
+ */
+export function movementIn(logs: readonly EventLog[], token: Wallet, wanted: Movement): 'moved' | 'other' | 'none' {
+  const own = logs.filter(({ address }) => address === token)
+  const used = own.findIndex(
+    ({ topics: [name, authorizer, nonce] }) =>
+      name === topics.used && authorizer === topicOf(wanted.from) && nonce === wanted.nonce,
+  )
+  if (used < 0) return 'none'
+  const next = own[used + 1]
+  const isTransfer =
+    next?.topics[0] === topics.transfer &&
+    walletIn(next.topics[1]) === wanted.from &&
+    walletIn(next.topics[2]) === wanted.to &&
+    next.data.length === WORD_HEX &&
+    BigInt(next.data) === wanted.value
+  return isTransfer ? 'moved' : 'other'
+}

@@ -1,0 +1,67 @@
+import { everyRow } from '../../../../store/each-page.ts'
+import { numberIn } from '../rpc/values.ts'
+import { openTx, transmit } from './assign.ts'
+import type { Core } from './core.ts'
+import { QueueRefused } from './queue.ts'
+import { restore, tell } from './reversal.ts'
+import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
+
+const PAGE = 500
+
+/**
+ * Takes up what an earlier process left: the stored bytes go out again, in order. Nothing is signed anew.
+ * @throws QueueRefused, RpcUnavailable
+ */
+export async function recover(core: Core): Promise<void> {
+  const { rpc, store, signer, chainId } = core.options
+  const { head, answers } = await rpc.read([
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_getTransactionCount', params: [signer.address, 'latest'] },
+  ])
+  const [id, count] = answers.map((answer) => (answer.ok ? numberIn(answer.result) : undefined))
+  if (id !== chainId) throw new QueueRefused(`The node is of chain ${id}, not of ${chainId}: name another --rpc-url.`)
+  if (count === undefined) throw new QueueRefused('The node does not tell how many transactions the gas key has sent.')
+  core.head = head
+  core.headAt = core.options.wall()
+  for (const row of await everyRow(store.table(chainTxs), { index: 'open', prefix: [signer.address], limit: PAGE })) {
+    openTx(core, row)
+  }
+  core.nextNonce = await nextNonce(core, count)
+  refuseGap(core, count)
+  for (const tx of [...core.open.values()].sort((a, b) => a.row.nonce - b.row.nonce)) {
+    if (tx.row.state === 'signed') transmit(core, tx)
+    for (const place of tx.row.lost) restore(core, tx, place)
+  }
+  for (const row of await everyRow(store.table(chainTransfers), { index: 'reversed', prefix: [], limit: PAGE })) {
+    const [from, nonce] = row.id.split(':') as [typeof signer.address, typeof row.digest]
+    if (row.reversed) tell(core, { from, nonce, value: row.reversed.value, transaction: row.reversed.transaction })
+    core.counts.reversed += 1
+  }
+}
+
+/** The counter is the store's; the chain's is where a new store begins. */
+async function nextNonce({ options }: Core, count: number): Promise<number> {
+  const { store, signer } = options
+  const own = await store.table(chainSigners).get(signer.address)
+  if (!own) {
+    await store.tx((t) => t.table(chainSigners).insert({ id: signer.address, next_nonce: count }))
+    return count
+  }
+  if (count > own.next_nonce) {
+    throw new QueueRefused(
+      `The gas key ${signer.address} was used elsewhere (the chain counts ${count} transactions, this folder ${own.next_nonce}): give this marketplace a gas key of its own.`,
+    )
+  }
+  return own.next_nonce
+}
+
+/** Nonces that the chain has forgotten can be sent again only while their bytes are here. */
+function refuseGap(core: Core, count: number): void {
+  for (let nonce = count; nonce < core.nextNonce; nonce++) {
+    const sends = core.open.get(nonce)?.row.sends ?? []
+    if (sends.some(({ raw }) => raw !== null)) continue
+    throw new QueueRefused(
+      `The chain lacks transaction ${nonce} of the gas key, which was final here: it is another chain, or has lost more than can be sent again.`,
+    )
+  }
+}

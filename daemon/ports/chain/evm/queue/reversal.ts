@@ -1,0 +1,84 @@
+import type { Authorization } from '../../../../../src/core/authorization.ts'
+import type { Reversal, SettleResult } from '../../chain.ts'
+import { type Core, noteError, type OpenTx, type TransferWork } from './core.ts'
+import { requeue } from './outcome.ts'
+import { type ChainItem, chainTransfers, chainTxs } from './rows.ts'
+
+/** Settles a transfer anew that was told as moved and that the chain undid; told as reversed when that cannot be. */
+export function restore(core: Core, tx: OpenTx, place: number): void {
+  const item = tx.row.items[place]
+  if (!item) return
+  const key = `${item.from}:${item.nonce}`
+  const known = core.works.get(key)
+  const work = known?.kind === 'transfer' ? known : transferWork(core, item)
+  work.undone ??= tx.row.sends.at(-1)?.hash
+  work.since ??= tx.row.first_head
+  work.done.promise
+    .then((result) => ended(core, { tx, place, item, result }))
+    .catch((error: unknown) => noteError(core, error))
+  if (known) return
+  core.works.set(key, work)
+  requeue(core, work)
+}
+
+type Ended = { readonly tx: OpenTx; readonly place: number; readonly item: ChainItem; readonly result: SettleResult }
+
+async function ended(core: Core, { tx, place, item, result }: Ended): Promise<void> {
+  const { store, wall, observe } = core.options
+  const { from, nonce, value } = item
+  const transaction = tx.row.sends.at(-1)?.hash
+  if (!result.ok && result.failure === 'unavailable') return
+  await store.tx(async (t) => {
+    const row = await t.table(chainTxs).getForUpdate(tx.row.id)
+    if (!row) return
+    const lost = row.lost.filter((other) => other !== place)
+    const isOver = lost.length === 0 && row.state === 'superseded'
+    tx.row = await t.table(chainTxs).update(row.id, row.version, { lost, ...(isOver ? { open: undefined } : {}) })
+    if (result.ok || !transaction) return
+    const transfers = t.table(chainTransfers)
+    const transfer = await transfers.getForUpdate(`${from}:${nonce}`)
+    const reversed = { at: wall(), value, transaction }
+    if (transfer) await transfers.update(transfer.id, transfer.version, { reversed })
+  })
+  if (tx.row.open === undefined) core.open.delete(tx.row.nonce)
+  if (result.ok || !transaction) return
+  core.counts.reversed += 1
+  observe?.({ kind: 'reversed' })
+  tell(core, { from, nonce, value, transaction })
+}
+
+/** A listener that throws must not stop the others. */
+export function tell(core: Core, reversal: Reversal): void {
+  for (const listener of core.listeners) {
+    try {
+      listener(reversal)
+    } catch (error) {
+      noteError(core, error)
+    }
+  }
+}
+
+function transferWork(core: Core, item: ChainItem): TransferWork {
+  const { from, to, value, valid_after, valid_before, nonce, digest, signature } = item
+  const authorization: Authorization = { from, to, value, validAfter: valid_after, validBefore: valid_before, nonce }
+  return newTransfer(core, { authorization, signature, digest, priority: 'payout' })
+}
+
+type Given = Pick<TransferWork, 'authorization' | 'signature' | 'digest' | 'priority'>
+
+export function newTransfer(core: Core, given: Given): TransferWork {
+  return {
+    kind: 'transfer',
+    key: `${given.authorization.from}:${given.authorization.nonce}`,
+    ...given,
+    done: Promise.withResolvers(),
+    undone: undefined,
+    alone: false,
+    tries: 0,
+    transaction: undefined,
+    notBefore: 0,
+    since: undefined,
+    tx: undefined,
+    at: core.options.wall(),
+  }
+}

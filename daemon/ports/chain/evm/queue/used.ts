@@ -1,0 +1,49 @@
+import type { Hex } from '../../../../../src/core/hex.ts'
+import { type AnyObject, isObject } from '../../../../../src/core/json.ts'
+import { RpcUnavailable } from '../rpc/unavailable.ts'
+import { bytesIn, quantity } from '../rpc/values.ts'
+import { topicOf, topics } from './calldata.ts'
+import type { Core, TransferWork } from './core.ts'
+import { movementIn, receiptIn } from './receipt.ts'
+
+/** Blocks in one search: hosted nodes take no more. */
+const SLICE_BLOCKS = 2_000
+/** Slices looked through, from the newest; about two days of blocks of two seconds. */
+const MAX_SLICES = 50
+
+export type Use = { readonly how: 'moved' | 'other' | 'cancelled'; readonly transaction: Hex } | undefined
+
+/**
+ * What used an authorization, by its event; undefined when no event is found.
+ * @throws RpcUnavailable
+ */
+export async function findUse(core: Core, work: TransferWork): Promise<Use> {
+  const { number: head } = (await core.options.rpc.read([])).head
+  const oldest = Math.max(0, work.since ?? head - SLICE_BLOCKS * MAX_SLICES)
+  for (let to = head; to >= oldest; to -= SLICE_BLOCKS) {
+    const found = await search(core, work, { from: Math.max(oldest, to - SLICE_BLOCKS + 1), to })
+    if (found) return found
+  }
+  return undefined
+}
+
+async function search(core: Core, work: TransferWork, blocks: { from: number; to: number }): Promise<Use> {
+  const { token, rpc } = core.options
+  const { from, nonce } = work.authorization
+  const filter = {
+    address: token,
+    fromBlock: quantity(blocks.from),
+    toBlock: quantity(blocks.to),
+    topics: [[topics.used, topics.cancelled], topicOf(from), nonce],
+  }
+  const logs = await rpc.ask('eth_getLogs', [filter])
+  if (!Array.isArray(logs)) throw new RpcUnavailable('the node sent no events')
+  const event: AnyObject | undefined = logs.findLast(isObject)
+  if (!event) return undefined
+  const transaction = bytesIn(event['transactionHash'])
+  const [name] = Array.isArray(event['topics']) ? event['topics'] : []
+  if (name === topics.cancelled) return { how: 'cancelled', transaction }
+  const receipt = receiptIn(await rpc.ask('eth_getTransactionReceipt', [transaction]))
+  if (!receipt) throw new RpcUnavailable('the node has no receipt for an event that it told')
+  return { how: movementIn(receipt.logs, token, work.authorization) === 'moved' ? 'moved' : 'other', transaction }
+}
