@@ -28,7 +28,7 @@ export const countWork = {
 
   run(ctx: Context, id: string, now: number): Promise<void> {
     const { chain } = ctx
-    const place = { baseUrl: ctx.baseUrl(), chainId: chain.chainId, client: chain.payTo }
+    const place = { baseUrl: ctx.baseUrl(), chainId: chain.chainId, client: chain.reputationRegistry.client }
     return commit(ctx, async (t) => {
       if (!(await t.table(uncountedJobs).delete(id))) return
       const job = await t.table(jobs).get(id)

@@ -28,7 +28,8 @@ export async function readOnchain(ctx: Context, subject: ParticipantRow): Promis
 }
 
 async function summaries({ chain }: Context, agentId: bigint): Promise<Onchain['summaries']> {
-  const { reputationRegistry: feedback, payTo: client } = chain
+  const { reputationRegistry: feedback } = chain
+  const { client } = feedback
   const found = []
   for (const tag1 of feedbackTags) {
     const types = await feedback.secondTags({ agentId, client, tag1 })

@@ -1,6 +1,6 @@
 import type { Authorization, chainNetworks, Network, TokenDomain } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
-import type { Usdc } from '../../../src/core/money.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
 import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
 
 export type ChainMode = keyof typeof chainNetworks
@@ -82,16 +82,22 @@ export type ChainStatus = {
   /** Blocks that the node which is asked lies behind the highest head ever seen. */
   readonly lagBlocks: number
   readonly gas: { readonly address: Wallet; readonly wei: bigint; readonly payments: number } | null
+  /** Orders that wait for a transaction, and transactions that wait for a block. */
+  readonly waiting: number
   readonly inFlight: number
-  /** Of the oldest transaction that is not included. */
+  /** Of the oldest transaction that is in no block. */
   readonly oldestSeconds: number | null
-  /** In the last hour. */
+  /** Since the start. */
   readonly resent: number
   readonly replaced: number
-  /** Since the store was made. */
+  readonly reorged: number
+  /** Must be 0: each is a loss. */
   readonly reversed: number
   readonly lastError: string | null
 }
+
+/** Most test money that one wallet gets in a day (decisions §3). */
+export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
 
 export type FaucetResult =
   | { ok: true; transaction: Hex; granted: Usdc; remainingToday: Usdc }
@@ -135,8 +141,11 @@ export type ChainPort = {
   transfer(payout: PayoutOrder): Promise<TransferResult>
   /** How the chain is reached and what is under way; absent where it is a ledger in the store. */
   status?(): ChainStatus
-  /** Called, durably at least once, for each settlement that the chain undid for good. */
-  onReversed?(listener: (reversal: Reversal) => Promise<void>): void
+  /**
+   * Tells of each settlement that the chain undid for good; again after a restart, so that none is missed.
+   * @returns the function that ends the subscription.
+   */
+  onReversed?(listener: (reversal: Reversal) => void): () => void
   /** Test money for a wallet, absent where money is real. `nowMs` is the clock that a day is counted by. */
   faucet?(request: { wallet: Wallet; amount: Usdc; nowMs: number }): Promise<FaucetResult>
 }

@@ -53,10 +53,20 @@ export type SummaryQuery = {
 
 export type FeedbackSummary = { readonly count: bigint; readonly value: bigint; readonly valueDecimals: number }
 
+/** Bounds of the reference registry. */
+const MAX_DECIMALS = 18
+const MAX_VALUE = 10n ** 38n
+
+export function isOutOfRange(value: bigint, decimals: number): boolean {
+  return decimals < 0 || decimals > MAX_DECIMALS || value > MAX_VALUE || value < -MAX_VALUE
+}
+
 /** What clients say of agents (ERC-8004). */
 export type ReputationRegistry = {
   readonly address: Wallet
   readonly name: string
+  /** As whom this marketplace speaks: the registry takes whoever sends for the client. */
+  readonly client: Wallet
   /** Durable when it resolves. */
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
   /** @throws RangeError without clients, as the contract reverts. */

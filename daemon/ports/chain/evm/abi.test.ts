@@ -20,19 +20,25 @@ const names = Object.keys(flat) as (keyof typeof flat)[]
 const typed = fc.constantFrom(...names).chain((name) =>
   fc.boolean().chain((isList) => {
     const type: AbiType = isList ? `${name}[]` : name
-    const value: fc.Arbitrary<unknown> = isList ? fc.array(flat[name] as fc.Arbitrary<unknown>, { maxLength: 4 }) : flat[name]
+    const value: fc.Arbitrary<unknown> = isList
+      ? fc.array(flat[name] as fc.Arbitrary<unknown>, { maxLength: 4 })
+      : flat[name]
     return value.map((given) => ({ type, given }))
   }),
 )
 
-const lower = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one)).toLowerCase())
+const lower = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one)).toLowerCase())
 
 test('calls and answers are those of the reference encoder', () => {
   fc.assert(
     fc.property(fc.array(typed, { maxLength: 6 }), (parameters) => {
       const types = parameters.map(({ type }) => type)
       const values = parameters.map(({ given }) => given)
-      const encoded = encodeAbiParameters(types.map((type) => ({ type })), values as never)
+      const encoded = encodeAbiParameters(
+        types.map((type) => ({ type })),
+        values as never,
+      )
       const call = encodeCall(method('name', types, []), values as never)
       expect(call.slice(10)).toBe(encoded.slice(2).toLowerCase())
       expect(lower(decodeValues(types, encoded))).toEqual(lower(values))
@@ -55,7 +61,11 @@ test('selectors and topics are those of the reference', () => {
 test.each([
   { name: 'nothing', types: ['uint256'], data: '0x' },
   { name: 'a text beyond the end', types: ['string'], data: `0x${'20'.padStart(64, '0')}${'ff'.padStart(64, '0')}` },
-  { name: 'a list beyond the end', types: ['uint256[]'], data: `0x${'20'.padStart(64, '0')}${'ffff'.padStart(64, '0')}` },
+  {
+    name: 'a list beyond the end',
+    types: ['uint256[]'],
+    data: `0x${'20'.padStart(64, '0')}${'ffff'.padStart(64, '0')}`,
+  },
   { name: 'an offset beyond reason', types: ['bytes'], data: `0x${'f'.repeat(64)}` },
 ] as const)('an answer that holds $name is refused', ({ types, data }) => {
   expect(() => decodeValues(types, data)).toThrow(RangeError)

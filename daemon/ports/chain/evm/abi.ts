@@ -57,7 +57,7 @@ export function encodeCall<In extends readonly AbiType[]>(
 }
 
 /** @throws RangeError where the bytes are none of these types. */
-export function decodeValues<T extends readonly AbiType[]>(types: T, data: Hex): ValuesOf<T> {
+export function decodeValues<const T extends readonly AbiType[]>(types: T, data: Hex): ValuesOf<T> {
   return decode(types, data.slice(2), 0) as ValuesOf<T>
 }
 
@@ -85,7 +85,13 @@ function encodeDynamic(type: AbiType, value: AnyValue): string {
   if (type.endsWith('[]')) {
     const items = value as readonly AnyValue[]
     const item = type.slice(0, -2) as Flat
-    return uintWord(BigInt(items.length)) + encode(items.map(() => item), items)
+    return (
+      uintWord(BigInt(items.length)) +
+      encode(
+        items.map(() => item),
+        items,
+      )
+    )
   }
   const digits = type === 'string' ? bytesToHex(utf8ToBytes(String(value))) : String(value).slice(2)
   const padding = (WORD_DIGITS - (digits.length % WORD_DIGITS)) % WORD_DIGITS
@@ -117,7 +123,11 @@ function decodeDynamic(type: AbiType, digits: string, at: number): unknown {
   if (type.endsWith('[]')) {
     if (length * WORD_DIGITS > digits.length) throw new RangeError('a list is longer than its bytes')
     const item = type.slice(0, -2) as Flat
-    return decode(Array.from({ length }, () => item), digits, from)
+    return decode(
+      Array.from({ length }, () => item),
+      digits,
+      from,
+    )
   }
   if (from + 2 * length > digits.length) throw new RangeError('a text is longer than its bytes')
   const bytes = digits.slice(from, from + 2 * length)

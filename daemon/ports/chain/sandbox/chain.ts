@@ -12,14 +12,15 @@ import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc, ZERO } from '../../../../src/core/money.ts'
 import { DAY_MS, unixSeconds } from '../../../../src/core/time.ts'
 import type { ReadTx, Store, Table, Tx } from '../../../store/port.ts'
-import type {
-  ChainPort,
-  FaucetResult,
-  PayoutOrder,
-  SettleFailure,
-  SettleRefusal,
-  SettleResult,
-  TransferResult,
+import {
+  type ChainPort,
+  FAUCET_DAILY_LIMIT,
+  type FaucetResult,
+  type PayoutOrder,
+  type SettleFailure,
+  type SettleRefusal,
+  type SettleResult,
+  type TransferResult,
 } from '../chain.ts'
 import { openDigests, type Recover } from '../signature.ts'
 import {
@@ -31,9 +32,6 @@ import {
   sandboxTransfers,
 } from './ledger.ts'
 import { openSandboxRegistries } from './registries.ts'
-
-/** Most test money that one wallet gets in a day (decisions §3). */
-export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
 
 const NETWORK = chainNetworks.sandbox
 const TOKEN_ID = 'token'
@@ -63,7 +61,7 @@ export async function openSandboxChain(parts: SandboxParts): Promise<SandboxChai
   const domain: TokenDomain = { name, version, chainId, verifyingContract: token.asset }
   const digestOf = openDigests(domainSeparator(domain))
   const { store } = parts
-  const registries = await openSandboxRegistries({ ...parts, chainId })
+  const registries = await openSandboxRegistries({ ...parts, chainId, client: token.pay_to })
   return {
     mode: 'sandbox',
     network: NETWORK,

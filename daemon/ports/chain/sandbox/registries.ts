@@ -8,6 +8,7 @@ import {
   type AnchorOrder,
   type FeedbackOrder,
   type IdentityRegistry,
+  isOutOfRange,
   type ReputationRegistry,
   registryName,
   type SummaryQuery,
@@ -24,9 +25,6 @@ import {
 
 const REGISTRIES_ID = 'registries'
 const ADDRESS_BYTES = 20
-/** Bounds of the reference registry. */
-const MAX_DECIMALS = 18
-const MAX_VALUE = 10n ** 38n
 /** Feedback read at once. */
 const PAGE = 1_000
 
@@ -35,6 +33,8 @@ type Parts = {
   readonly entropy: (bytes: number) => Uint8Array
   readonly wall: () => number
   readonly chainId: number
+  /** As whom the marketplace speaks. */
+  readonly client: Wallet
 }
 
 export type SandboxRegistries = {
@@ -85,10 +85,11 @@ function identityRegistry({ store, wall, chainId }: Parts, row: SandboxRegistrie
   }
 }
 
-function reputationRegistry({ store, wall, chainId }: Parts, row: SandboxRegistriesRow): ReputationRegistry {
+function reputationRegistry({ store, wall, chainId, client }: Parts, row: SandboxRegistriesRow): ReputationRegistry {
   return {
     address: row.reputation,
     name: registryName(chainId, row.reputation),
+    client,
     giveFeedback: async (order) => {
       const at = wall()
       return await store.tx((t) => giveFeedback(t, { order, at, contract: row.reputation }))
@@ -123,10 +124,6 @@ async function giveFeedback(t: Tx, { order, at, contract }: Giving): Promise<Wri
   const said = { value, value_decimals: valueDecimals, tag1, tag2, endpoint, uri, hash }
   await t.table(sandboxFeedback).insert({ id, agent_id, client, index, ...said, transaction, at })
   return { ok: true, transaction, already: false }
-}
-
-function isOutOfRange(value: bigint, decimals: number): boolean {
-  return decimals < 0 || decimals > MAX_DECIMALS || value > MAX_VALUE || value < -MAX_VALUE
 }
 
 async function summary(store: Store, { agentId, clients, tag1, tag2 }: SummaryQuery) {
