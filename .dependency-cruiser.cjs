@@ -20,6 +20,7 @@ const front = [
   'src/client',
   'src/tui/parts',
   'src/tui/shell',
+  'src/tui/feed',
   'src/tui/clock',
   'src/tui/crons',
   'src/tui/jobs',

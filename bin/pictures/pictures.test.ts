@@ -24,7 +24,7 @@ type Shot = {
 
 const shots: Readonly<Record<string, Shot>> = {
   overview: { title: 'The overview', screen: 'overview', columns: 160, rows: 50 },
-  jobs: { title: 'Jobs, a dispute beside the list', screen: 'jobs', columns: 160, rows: 36, keys: 'vvv' },
+  jobs: { title: 'Jobs, a dispute beside the list', screen: 'jobs', columns: 160, rows: 36, keys: 'vv' },
   threads: { title: 'Threads', screen: 'threads', columns: 160, rows: 30 },
   money: { title: 'Money', screen: 'money', columns: 160, rows: 36 },
   services: { title: 'Services', screen: 'services', columns: 100, rows: 30 },

@@ -187,6 +187,13 @@ function parts(...units: readonly [number, string][]): string {
     .join(' ')
 }
 
+const DEADLINE_WHOLE_MS = 3 * 3_600_000
+
+/** Time that is left: in two units while it is short, `1h 50m`, then in the largest alone, `2d`. */
+export function deadlineSpan(ms: number): string {
+  return ms < DEADLINE_WHOLE_MS ? span(ms) : shortSpan(ms)
+}
+
 /** A span in its largest unit alone: `41s`, `2h`, `3d`. */
 export function shortSpan(ms: number): string {
   return span(ms).split(' ')[0] ?? ''

@@ -106,6 +106,9 @@ const places: Readonly<Record<string, Says>> = {
   },
 }
 
+/** On a small window not every open job is in sight, the disputed ones are; of conversations all are asked for. */
+const viewsOf: Readonly<Record<string, string>> = { '3': '3vv', '4': '4vvv' }
+
 /** The screen comes to say what the interface says: both go on meanwhile. */
 async function agree(terminal: Terminal, says: Says): Promise<readonly string[]> {
   for (let tries = 1; ; tries += 1) {
@@ -135,8 +138,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         await terminal.line(`${process.execPath} ${ENTRY} tui`)
         await terminal.see('Needs a hand')
         for (const [key, says] of Object.entries(places)) {
-          // On a small window not every open job is in sight: the disputed ones alone are.
-          await terminal.type(key === '3' ? '3vvv' : key)
+          await terminal.type(viewsOf[key] ?? key)
           const shown = await agree(terminal, says)
           expect(shown).toHaveLength(rows)
           for (const row of shown) expect(widthOf(row)).toBeLessThanOrEqual(columns)

@@ -83,7 +83,7 @@ it('the overview keeps its width and its money, and lets no control character th
 
 /** Members of answers that somebody else wrote, by name. */
 const WRITTEN =
-  /^(?:name|title|message|description|service_name|reason|body|pitch|operator_name|sentence|who|detail|msg|source|notes|last_error|service|buyer_name|provider_name|path|category)$/
+  /^(?:name|title|message|description|service_name|reason|body|pitch|operator_name|sentence|who|detail|msg|source|notes|last_error|service|buyer|provider|buyer_name|provider_name|path|category)$/
 const MONEY = /^(?:amount|price|available|held|paid_in|fee|provider_amount|agent_price)$/
 const AMOUNT = /^-?\d+\.\d+$/
 

@@ -72,7 +72,9 @@ it.each([
 })
 
 it.each([
-  ['crons', 80, 24, /CRON +LAST OK +NEXT +STATE +LAST 12 RUNS/],
+  ['crons', 80, 24, /STATE +NAME +LAST 12 RUNS +TOOK +OK +NEXT/],
+  ['crons', 160, 50, /STATE +NAME +LAST 20 RUNS +TOOK +OK +NEXT/],
+  ['services', 160, 40, /NAME +PROVIDER +KIND +BUYER PAYS +REP +ENDPOINT +SERVICE/],
   ['endpoints', 100, 30, /METHOD +PATH +PRICE +STATUS +CALLS +LAST 12 H +P50 +P95/],
   ['clock', 100, 30, /IN +AT +KIND +WHAT +WHOSE +AMOUNT/],
 ] as const)('the columns of %s at %i x %i stand in their order', async (...[screen, columns, rows, head]) => {
@@ -83,14 +85,15 @@ describe('what is chosen stands', () => {
   const jobs = () =>
     market({ 'GET /dashboard/api/admin/jobs': { jobs: [job(1, 'disputed')], total: 1, limit: 50, offset: 0 } })
 
-  it('beside the list of jobs where there is room, 59 columns of it, with its tabs in the title', async () => {
+  it('beside the list of jobs where there is room, 59 columns of it, with a row for its tabs', async () => {
     const text = await frame('jobs', 160, 36, jobs())
     const [list, drawer] = panelsOf(text)
     expect([list?.title, list?.row, drawer?.title, drawer?.row]).toEqual(['Jobs', 2, jobId(1), 2])
     expect(160 - (drawer?.column ?? 0) - 1).toBe(59)
-    expect(text[2]).toMatch(/┬─ job_[0-9a-f]{16} ─+ \[timeline\]/)
-    expect(text[4]).toMatch(/^ {2}STATE +SERVICE +BUYER +PAID BY +AMOUNT +AGE +LEFT +JOB +│/)
-    for (const row of text.slice(3, 35)) expect(row[100]).toBe('│')
+    expect(text[2]).toMatch(/┬─ job_[0-9a-f]{16} ─+ ⏎ whole screen ─$/)
+    expect(text[3]?.slice(101).trimEnd()).toBe(' [story]  input  result  messages  money  json          ←→')
+    expect(text[4]).toMatch(/^ {2}STATE +SERVICE +BUYER +→ PROVIDER +AMOUNT +AGE +LEFT +JOB +│/)
+    for (const row of text.slice(3, 35)) expect(row[100]).toMatch(/[│┤]/)
   })
 
   it('below the list of jobs where there is none', async () => {
@@ -99,7 +102,7 @@ describe('what is chosen stands', () => {
       ['Jobs', 0],
       [jobId(1), 0],
     ])
-    expect(text.join('\n')).toMatch(/─ \[timeline\] input deliverables messages money raw ─/)
+    expect(text.join('\n')).toMatch(/─ \[story\] {2}input {2}result {2}messages {2}money {2}json ─/)
   })
 })
 

@@ -22,7 +22,7 @@ async function disputes() {
 describe('marked rows', () => {
   it('are acted on together: one question with their count and sum, and a request for each', async () => {
     const { type, text, sent, copied } = await disputes()
-    await type('vvv')
+    await type('vv')
     await type('  ')
     expect(text().match(/^.\*/gm)).toHaveLength(2)
     await type('D')
@@ -42,7 +42,7 @@ describe('marked rows', () => {
       ok: false,
       problem: { kind: 'failed', sentence: 'It was decided meanwhile.', facts: [], next: [] },
     })
-    await type('vvv')
+    await type('vv')
     await type('*D')
     await type('rr\t\ttoo late\ry')
     await until(() => text().includes('2 of 3 done'))

@@ -15,6 +15,8 @@ import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { isSearch, listedPage, type SearchAsked, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
+import { aboutJob, isLate } from '../jobs/about.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
@@ -31,13 +33,14 @@ const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx,
   const asked = { ...query, limit, offset, now }
   if (isSearch(asked)) {
     const { rows, ...found } = await searchHolds(ctx.store, kinds, asked)
-    return { holds: rows.map(holdView), ...found, limit, offset }
+    return { holds: await ctx.store.read((t) => holdViews(t, rows, now)), ...found, limit, offset }
   }
   const { rows, total } = await ctx.store.read(async (t) => {
     const page = await heldAccounts(t, { kinds, limit, offset })
-    return { ...page, rows: await Promise.all(page.rows.map((row) => heldFundsOf(t, row, now))) }
+    const held = await Promise.all(page.rows.map((row) => heldFundsOf(t, row, now)))
+    return { ...page, rows: await holdViews(t, held, now) }
   })
-  return { holds: rows.map(holdView), total, limit, offset }
+  return { holds: rows, total, limit, offset }
 }
 
 async function searchHolds(t: ReadTx, kinds: readonly HeldKind[], asked: SearchAsked) {
@@ -76,8 +79,15 @@ async function heldAccounts(
   return { rows, total: before }
 }
 
-function holdView({ expected: _, ...hold }: HeldFunds) {
-  return hold
+/** With what is held for a job by its names: those of a page alone, a search needs none of them. */
+function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
+  return Promise.all(
+    rows.map(async ({ expected: _, ...hold }) => {
+      const job = hold.kind === 'esc' && hold.owner ? await t.table(jobs).get(hold.owner.id) : undefined
+      if (!job) return hold
+      return { ...hold, job: { status: job.status, late: isLate(job, now), about: await aboutJob(t, job) } }
+    }),
+  )
 }
 
 const getAudit: FreeHandler<typeof auditApi.getAudit> = async (_input, { ctx }) => auditBooks(ctx)

@@ -1,14 +1,9 @@
-import type { z } from 'zod'
-import type { EventAbout } from '../../../src/api/sections/admin.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
 import type { EventRow } from '../../events/rows.ts'
-import { participantNamed } from '../../kernel/participant.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { type About, aboutJob, nameOf } from '../jobs/about.ts'
 import { jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
 import { threads } from '../threads/rows.ts'
-
-type About = z.output<typeof EventAbout>
 
 const nothing: About = { service: null, buyer: null, provider: null, amount: null, method: null }
 
@@ -17,23 +12,14 @@ export async function aboutOf(
   t: ReadTx,
   { subject_kind: kind, subject_id: id, participant_id }: EventRow,
 ): Promise<About> {
-  if (kind === 'job') return aboutJob(t, id)
+  if (kind === 'job') {
+    const job = await t.table(jobs).get(id)
+    return job ? aboutJob(t, job) : nothing
+  }
   if (kind === 'thread') return aboutThread(t, id)
   const owner = participant_id === null ? null : await nameOf(t, participant_id)
   if (kind !== 'service') return { ...nothing, buyer: owner }
   return { ...nothing, service: (await t.table(services).get(id))?.name ?? null, provider: owner }
-}
-
-async function aboutJob(t: ReadTx, id: string): Promise<About> {
-  const job = await t.table(jobs).get(id)
-  if (!job) return nothing
-  return {
-    service: job.service_name,
-    buyer: await nameOf(t, job.buyer_wallet),
-    provider: await nameOf(t, job.provider_id),
-    amount: job.amount,
-    method: job.payment_method,
-  }
 }
 
 export async function aboutThread(t: ReadTx, id: string): Promise<About> {
@@ -46,9 +32,4 @@ export async function aboutThread(t: ReadTx, id: string): Promise<About> {
     provider: await nameOf(t, thread.provider_id),
     amount: thread.proposal?.agent_price ?? null,
   }
-}
-
-/** What somebody is called; who is not registered has a wallet alone. */
-async function nameOf(t: ReadTx, who: string | Wallet): Promise<string> {
-  return (await participantNamed(t, who))?.name || who
 }

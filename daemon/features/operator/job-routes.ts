@@ -5,6 +5,7 @@ import { formatAmount } from '../../../src/core/money.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
+import { aboutJob, isLate } from '../jobs/about.ts'
 import { sendRefunds } from '../jobs/acts.ts'
 import { lockJob } from '../jobs/apply.ts'
 import type { JobRow } from '../jobs/rows.ts'
@@ -17,7 +18,12 @@ import { partyPage } from './party-page.ts'
 const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const { rows, ...found } = await partyPage(ctx.store, jobList(ctx.store, now), { ...query, limit, offset, now })
-  return { jobs: rows.map(jobSummary), ...found, limit, offset }
+  const shown = await ctx.store.read((t) =>
+    Promise.all(
+      rows.map(async (job) => ({ ...jobSummary(job), late: isLate(job, now), about: await aboutJob(t, job) })),
+    ),
+  )
+  return { jobs: shown, ...found, limit, offset }
 }
 
 /** What was wanted, said and made belongs to the parties: that the operator read it is written down before it goes out. */

@@ -1,7 +1,7 @@
 import { jobFields, threadFields } from '../../../src/api/endpoint/list-fields.ts'
-import { workingJobStatuses } from '../../../src/model/job.ts'
 import { participantNamed } from '../../kernel/participant.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { isLate } from '../jobs/about.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
 import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
@@ -30,13 +30,6 @@ export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFie
       paid_by: job.payment_method,
     }),
   }
-}
-
-/** At work past its deadline, or past the time that was promised. */
-function isLate({ status, created_at, estimate_ms, deadline_at }: JobRow, now: number): boolean {
-  if (!workingJobStatuses.some((working) => working === status)) return false
-  const promised = estimate_ms === null ? Number.POSITIVE_INFINITY : created_at + estimate_ms
-  return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY) < now
 }
 
 export function threadList(t: ReadTx): OfParties<ThreadRow, typeof threadFields> {

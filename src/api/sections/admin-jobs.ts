@@ -9,6 +9,7 @@ import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { jobFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
+import { EventAbout } from './admin.ts'
 import { Job } from './jobs.ts'
 import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
@@ -71,6 +72,12 @@ const JobBundle = z
   })
   .meta({ id: 'JobBundle' })
 
+/** A job as the operator sees it in a list: with the names of its parties. */
+const MarketJob = Job.extend({
+  about: EventAbout.optional(),
+  late: z.boolean().optional().meta({ description: 'at work past its deadline, or past the time that was promised' }),
+}).meta({ id: 'MarketJob' })
+
 export const rulingsApi = {
   listAllJobs: defineEndpoint({
     method: 'GET',
@@ -86,7 +93,7 @@ export const rulingsApi = {
     }),
     reply: json(
       z.strictObject({
-        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline' }),
+        jobs: z.array(MarketJob).meta({ description: 'without input, deliverables and timeline' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

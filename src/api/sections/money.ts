@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { jobStatuses } from '../../model/job.ts'
 import { accountKinds, heldKinds } from '../../model/ledger.ts'
 import { payoutKinds, payoutStates } from '../../model/payout.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { holdFields, payoutFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
+import { EventAbout } from './admin.ts'
 
 const section = 'Administration'
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
@@ -23,6 +25,10 @@ export const Hold = z
     reason: z.string(),
     next_event: z.string().nullable(),
     next_event_at: Time.nullable(),
+    job: z
+      .strictObject({ status: z.enum(jobStatuses), late: z.boolean(), about: EventAbout })
+      .optional()
+      .meta({ description: 'what it is held for, where that is a job' }),
   })
   .meta({ id: 'Hold' })
 

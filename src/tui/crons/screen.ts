@@ -16,12 +16,13 @@ import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
-import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { type Face, type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { cronPauseDialog, runDialog } from './dialogs.ts'
 
 const RUNS_SHOWN = 12
+const RUNS_SHOWN_WIDE = 20
 const DRAWER_LINES_MAX = 12
 /** What a list needs at least, above a drawer with many runs. */
 const LIST_SHARE = 0.6
@@ -46,7 +47,7 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
     ui: view.ui,
   }
   const actions = { ...sortActions(host, 'crons', cronFields), ...actionsOn(host, crons) }
-  const columns = titlesOf(columnsOf(model))
+  const columns = titlesOf(columnsOf(model, view.area.width))
   return { ids, problem: finding.problem, columns, draw: (area) => cronLines(model, area), actions }
 }
 
@@ -122,8 +123,31 @@ export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   const height = Math.min(Math.max(1, model.crons.length), Math.max(1, room))
   const { chosen, crons: rows, ui } = model
   const idOf = ({ name }: CronFacts) => name
-  const table = listTable(ui, { columns: columnsOf(model), rows, idOf, chosen, width: area.width, height })
-  return [rule(area.width, `Crons ${model.total}`), ...top, table.head, ...table.body, ...drawerLines]
+  const table = listTable(ui, { columns: columnsOf(model, area.width), rows, idOf, chosen, width: area.width, height })
+  return [
+    rule(area.width, `Crons ${model.total}`, stateCounts(model)),
+    ...top,
+    table.head,
+    ...table.body,
+    ...drawerLines,
+  ]
+}
+
+/** How many are in each state, the well ones first. */
+function stateCounts({ crons }: CronsModel): Line {
+  const words = {
+    ok: 'ok',
+    running: 'running',
+    stale: 'late',
+    failing: 'failing',
+    paused: 'paused',
+    waiting: 'not yet',
+  }
+  const all = Object.entries({ ...words, skipped: 'not in use' }).flatMap(([state, word]) => {
+    const many = crons.filter((cron) => cronState(cron) === state).length
+    return many === 0 ? [] : [`${many} ${word}`]
+  })
+  return [dim(all.join('  '))]
 }
 
 function emptyLines(model: CronsModel, { width }: ScreenArea): Line[] {
@@ -143,21 +167,29 @@ function filterLine({ ui, crons, total, stale, automatic }: CronsModel, width: n
   return [spread(width, typed, [...notes, '  ', ...sortedWords(ui, 'crons'), ...found])]
 }
 
-function columnsOf(model: CronsModel): ScreenColumn<CronFacts>[] {
+const MS_PER_SECOND = 1_000
+
+function tookWord(run: CronRunFacts | undefined): string {
+  if (run === undefined) return '—'
+  return run.tookMs < MS_PER_SECOND ? `${run.tookMs} ms` : `${(run.tookMs / MS_PER_SECOND).toFixed(1)} s`
+}
+
+function columnsOf(model: CronsModel, width: number): ScreenColumn<CronFacts>[] {
+  const runs = width >= WIDE_COLUMNS ? RUNS_SHOWN_WIDE : RUNS_SHOWN
   const ago = (at: number | undefined) =>
     at === undefined || model.now === undefined ? '—' : shortSpan(model.now - at)
   return [
-    { title: 'CRON', value: ({ name }) => name, exact: true },
-    { title: 'LAST OK', value: (cron) => lastOk(cron, model, ago), align: 'right' },
-    { title: 'NEXT', value: (cron) => nextRun(cron, model.now), align: 'right', drop: 1 },
     { title: 'STATE', value: cronWord },
+    { title: 'NAME', value: ({ name }) => name, exact: true },
     {
-      title: `LAST ${RUNS_SHOWN} RUNS`,
-      value: ({ more }) => (more ? runStrip(more.runs, RUNS_SHOWN) : ''),
+      title: `LAST ${runs} RUNS`,
+      value: ({ more }) => (more ? runStrip(more.runs, runs) : ''),
       drop: 3,
       exact: true,
     },
-    { title: 'SKIP', value: ({ skipReason }) => dim(skipReason), min: 4, drop: 2 },
+    { title: 'TOOK', value: ({ more }) => tookWord(more?.runs[0]), align: 'right', drop: 2 },
+    { title: 'OK', value: (cron) => lastOk(cron, model, ago), align: 'right' },
+    { title: 'NEXT', value: (cron) => nextRun(cron, model.now), align: 'right', drop: 1 },
   ]
 }
 

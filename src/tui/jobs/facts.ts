@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
+import { shortAddress } from '../../text/text.ts'
 import { text, time } from '../shell/read.ts'
 
 /** Of a conversation and of a history, the newest. */
@@ -9,12 +10,15 @@ export type DisputeFacts = {
   readonly status: string
   readonly category: string
   readonly reason: string
+  readonly openedAt: number | undefined
   /** Empty while it is open. */
   readonly resolution: string
   readonly resolutionReason: string
 }
 
 type Answered = WireAnswer<Api['getJob']>
+/** The operator's list names who is who; what is older, and a party's own list, does not. */
+type Listed = WireAnswer<Api['listAllJobs']>['jobs'][number]
 
 /** What lists say of a job. Amounts are text like `$0.525`; times are business time. */
 export type JobOnScreen = {
@@ -25,6 +29,9 @@ export type JobOnScreen = {
   readonly buyerId: string
   readonly wallet: string
   readonly providerId: string
+  /** Names, or what stands for them. */
+  readonly buyer: string
+  readonly provider: string
   readonly amount: string
   readonly fee: string
   readonly providerAmount: string
@@ -38,19 +45,25 @@ export type JobOnScreen = {
   readonly dispute: DisputeFacts | undefined
   readonly createdAt: number | undefined
   readonly deadlineAt: number | undefined
+  /** Past the time that was promised; undefined where the instance does not say. */
+  readonly late: boolean | undefined
 }
 
 /** A stranger to a job, and a list, see parts of it only. */
-export function readJob(job: Answered): JobOnScreen {
+export function readJob(job: Answered | Listed): JobOnScreen {
   const { buyer, escrow, payment, dispute } = job
+  const { about, late } = 'about' in job ? job : { about: undefined, late: undefined }
+  const [wallet, providerId] = [text(buyer?.wallet), text(job.provider_id)]
   return {
     id: job.id,
     serviceId: job.service_id,
     serviceName: text(job.service_name),
     status: job.status,
     buyerId: text(buyer?.participant_id),
-    wallet: text(buyer?.wallet),
-    providerId: text(job.provider_id),
+    wallet,
+    providerId,
+    buyer: named(text(about?.buyer), wallet),
+    provider: named(text(about?.provider), providerId),
     amount: money(job.amount),
     fee: money(job.fee),
     providerAmount: money(job.provider_amount),
@@ -64,7 +77,16 @@ export function readJob(job: Answered): JobOnScreen {
     dispute: dispute ? readDispute(dispute) : undefined,
     createdAt: time(job.created_at),
     deadlineAt: time(job.deadline_at),
+    late,
   }
+}
+
+const WALLET = /^0x[0-9a-fA-F]{40}$/
+
+/** A name, or a wallet or id where there is none. */
+export function named(name: string, id: string): string {
+  const shown = name || id
+  return WALLET.test(shown) ? shortAddress(shown) : shown
 }
 
 function money(amount = ''): string {
@@ -77,6 +99,7 @@ function readDispute(dispute: NonNullable<Answered['dispute']>): DisputeFacts {
     status: dispute.status,
     category: dispute.category,
     reason: text(dispute.reason),
+    openedAt: time(dispute.opened_at),
     resolution: text(dispute.resolution),
     resolutionReason: text(dispute.resolution_reason),
   }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { widthOf } from '../../text/text.ts'
-import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
+import { type Opened, type OpenOptions, openOn, sse } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 import { bundle, job, jobId, jobsOf } from './jobs.testkit.ts'
 
@@ -50,27 +50,62 @@ describe('jobs', () => {
   it('that are open are listed with the chosen one below, at 80 x 24', async () => {
     const { rows } = await jobs()
     expect(trimmed(rows().slice(2, 16))).toEqual([
-      `─ Jobs ${'─'.repeat(73)}`,
-      ' [open] all failed disputed                                              4 of 4',
-      '  STATE        SERVICE       AMOUNT  AGE  LEFT  JOB',
-      '▌ ? disputed   Proofreading  $0.525   1m    1h  job_0000000000000001',
-      '  ● sent       Proofreading  $0.525   2m    1h  job_0000000000000002',
-      '  ! overdue    Proofreading  $0.525   3m    1h  job_0000000000000003',
-      '  ? delivered  Proofreading  $0.525   5m   -3m  job_0000000000000005',
-      '─ job_0000000000000001 ────── [timeline] input deliverables messages money raw ─',
-      ' buyer 0x1f00…0088  paid x402  held, next expire  provider p_4b7000000000beef',
+      `─ Jobs ${'─'.repeat(54)} 4 of 4  / filter ─`,
+      ' [open 4]  late  disputed 1  done  failed  all             newest first  s sort',
+      '  STATE        SERVICE       BUYER  → PROVIDER  AMOUNT  AGE  LEFT',
+      '▌ ? disputed   Proofreading  Bot7   → Inkwell   $0.525   1m    1h',
+      '  ● sent       Proofreading  Bot7   → Inkwell   $0.525   2m    1h',
+      '  ! overdue    Proofreading  Bot7   → Inkwell   $0.525   3m    1h',
+      '  ? delivered  Proofreading  Bot7   → Inkwell   $0.525   5m   -3m',
+      '─ job_0000000000000001 ───────── [story]  input  result  messages  money  json ─',
+      ' Bot7 → Inkwell  paid x402  held, next expire',
       ' 14:00:07  paid      0.525 USDC by x402',
       ' 14:02:07  disputed  Half of it is missing',
-      '',
+      ' held $0.525   release pays $0.50, fee $0.025   refund gives $0.525',
       '',
       '',
     ])
   })
 
-  it('have room for their buyers at 100 x 30', async () => {
+  it('name who bought of whom at 100 x 30, and of an instance that names nobody who goes by what', async () => {
     const { rows } = await jobs({ columns: 100, rows: 30 })
-    expect(rows()[4]).toMatch(/STATE +SERVICE +BUYER +PAID BY +AMOUNT +AGE +LEFT +JOB/)
-    expect(rows()[5]).toContain('0x1f00…0088')
+    expect(rows()[4]).toMatch(/STATE +SERVICE +BUYER +→ PROVIDER +AMOUNT +AGE +LEFT +JOB/)
+    expect(rows()[5]).toMatch(/Proofreading +Bot7 +→ Inkwell +\$0\.525 .*job_0000000000000001/)
+    open?.close()
+    const old = all.map(({ about: _, late: __, ...one }) => one)
+    const { rows: before } = await jobs({ link: trade({ [`GET ${LIST}`]: jobsOf(old) }), columns: 100, rows: 30 })
+    expect(before()[5]).toMatch(/0x1f00…0088 +→ p_4b7000000000…/)
+  })
+
+  it('lie beside what a ruling does, and over what happens to them, at 160 x 40', async () => {
+    const { rows, tell } = await jobs({ columns: 160, rows: 40 })
+    const about = { service: 'Proofreading', buyer: 'Bot7', provider: 'Inkwell', amount: '0.525', method: 'x402' }
+    await tell(sse(1, 'job.disputed', { about, subject: jobId(1) }))
+    await tell(sse(2, 'service.updated', { about, subject: 'svc_0000000000000001' }))
+    const right = rows().map((row) => row.slice(101).trimEnd())
+    expect(right.slice(2, 8)).toEqual([
+      `─ ${jobId(1)} ${'─'.repeat(19)} ⏎ whole screen ─`,
+      ' [story]  input  result  messages  money  json          ←→',
+      ' Proofreading  ? disputed for 1m 1s  $0.525',
+      ' bought  Bot7    0x1f00000000000000000000000000000000000088',
+      ' sold    Inkwell p_4b7000000000beef',
+      ' paid    by x402  held, next expire',
+    ])
+    expect(right.join('\n')).toContain(
+      [
+        ' ── what each ruling does ──',
+        ' buyer paid    $0.525  $0.50 + $0.025 fee',
+        ' release pays  $0.50  Inkwell, fee $0.025',
+        ' refund gives  $0.525  back to Bot7',
+        '',
+        ' D decide   e json   c copy command',
+        ` souk admin jobs resolve ${jobId(1)}`,
+      ].join('\n'),
+    )
+    const feed = rows().findIndex((row) => row.startsWith('─ Live, jobs only'))
+    expect(rows().length - feed).toBe(7)
+    expect(rows()[feed + 1]).toContain('Bot7 disputes Proofreading by Inkwell')
+    expect(rows()[feed + 2]?.slice(0, 100).trim()).toBe('')
   })
 
   it.each([
@@ -89,15 +124,21 @@ describe('jobs', () => {
   it('are seen by view: what was paid back for failure, what is disputed, everything', async () => {
     const { type, rows, text, advance } = await jobs()
     await type('v')
-    expect(rows()[3]).toMatch(/^ open \[all\] failed disputed +8 of 8/)
+    expect(rows()[3]).toMatch(/^ open {2}\[late 1\] {2}disputed 1 /)
+    expect(rows()[5]).toMatch(/^▌ ! overdue /)
+    await type('v')
+    expect(rows()[3]).toMatch(/ \[disputed 1\] /)
+    await type('v')
+    expect(rows().slice(5, 7)).toEqual([expect.stringMatching('▌ ✓ delivered'), expect.stringMatching('  . delivered')])
     await type('v')
     expect(
-      text()
-        .match(/job_0+\d/g)
-        ?.slice(0, 2),
-    ).toEqual([jobId(7), jobId(8)])
+      rows()
+        .slice(5, 8)
+        .map((row) => row.slice(2, 12)),
+    ).toEqual(['↩ refunded', '✗ failed  ', '× expired '])
     await type('v')
-    expect(rows()[3]).toMatch(/\[disputed\] +1 of 1/)
+    expect(rows()[2]).toContain(' 8 of 8 ')
+    expect(rows()[3]).toMatch(/ \[all 8\] /)
     await type('/nobody\r')
     await advance(500)
     expect(text()).toContain('no such job')
@@ -106,9 +147,9 @@ describe('jobs', () => {
   it('are asked for a page at a time, and never all drawn', async () => {
     const many = Array.from({ length: 130 }, (_, i) => job(i + 1, 'released'))
     const { type, rows, link, text } = await jobs({ link: trade({ [`GET ${LIST}`]: jobsOf(many) }) })
-    await type('v')
+    await type('vvvvv')
     await type('>>>')
-    expect(rows()[3]).toContain('101-130 of 130')
+    expect(rows()[2]).toContain('101 to 130 of 130')
     expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({ limit: '50', offset: '100' })
     expect(text().match(/^. ✓ paid/gm)?.length).toBeLessThan(20)
   })
@@ -126,7 +167,7 @@ describe('jobs', () => {
     await type(RIGHT)
     expect(text()).toContain('"generated_at": "2026-11-21T14:03:07.000Z"')
     await type(RIGHT + LEFT)
-    expect(text()).toContain('[raw]')
+    expect(text()).toContain('[json]')
     await type('\r')
     expect(text()).toMatch(/1-19 of \d+/)
     await type('G')
@@ -152,7 +193,7 @@ describe('jobs', () => {
     link.admin = false
     const { rows, text, type, advance } = await jobs({ link })
     await advance(1_000)
-    expect(rows()[3]).toMatch(/own jobs +1 of 1/)
+    expect(rows()[3]).toMatch(/^ \[open 1\].* own jobs /)
     await type(RIGHT + RIGHT + RIGHT)
     expect(text()).toContain('the rest?')
     expect(

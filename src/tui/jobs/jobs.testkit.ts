@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /** A job as lists have it. Its number makes it another one, each a minute older than the one before. */
-type Job = WireAnswer<Api['getJob']>
+type Job = WireAnswer<Api['listAllJobs']>['jobs'][number]
 type Bundle = WireAnswer<Api['getJobBundle']>
 
 export function job(number: number, status: Job['status'], more: Partial<Job> = {}): Job {
@@ -46,6 +46,8 @@ export function job(number: number, status: Job['status'], more: Partial<Job> = 
     created_at: iso(number * MINUTE_MS),
     completed_at: null,
     deadline_at: iso(-HOUR_MS),
+    late: Date.parse(more.deadline_at ?? iso(-HOUR_MS)) < NOW,
+    about: { service: 'Proofreading', buyer: 'Bot7', provider: 'Inkwell', amount: '0.525', method: 'x402' },
     ...more,
   }
 }
@@ -84,7 +86,7 @@ export function jobsOf(all: readonly Job[]) {
     return {
       ok: true,
       value: { jobs, total: found.length, limit: Number(limit), offset: Number(offset) } satisfies WireAnswer<
-        Api['listJobs']
+        Api['listAllJobs']
       >,
     }
   }
@@ -99,14 +101,14 @@ function factsOf(one: Job): Facts<typeof jobFields> {
     provider: one.provider_id ?? null,
     amount: amountOf(one.amount ?? '0.00'),
     age: Date.parse(one.created_at),
-    late: false,
+    late: one.late ?? false,
     open: one.escrow?.next_event !== null || ['created', 'dispatched', 'in_progress', 'disputed'].includes(one.status),
     paid_by: one.payment?.method ?? null,
   }
 }
 
 /** All about a job, as a ruling rests on it. */
-export function bundle(of: Job, more: Partial<Job> = {}): Bundle {
+export function bundle({ about: _, late: __, ...of }: Job, more: Partial<Job> = {}): Bundle {
   return {
     generated_at: iso(0),
     job: {

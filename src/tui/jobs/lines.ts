@@ -1,6 +1,6 @@
-import { clockTime, dateTime, padEnd, shortAddress, shortSpan, wrap } from '../../text/text.ts'
+import { clip, clockTime, dateTime, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, bad, dim, good, type Line, type Piece, warn } from '../parts/line.ts'
+import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong, warn } from '../parts/line.ts'
 import type { JobTab } from '../shell/ui.ts'
 import type { HistoryEntry, JobDetail, JobOnScreen } from './facts.ts'
 
@@ -22,11 +22,14 @@ const states: Readonly<Record<JobOnScreen['status'], Piece>> = {
   refunded: dim('↩ refunded'),
 }
 
+type StateFacts = Pick<JobOnScreen, 'status' | 'nextEvent' | 'deadlineAt' | 'late'>
+
 /** Sign and word; what waits for its buyer asks for somebody, what is late warns. */
-export function statusWord({ status, nextEvent, deadlineAt }: JobOnScreen, now: number | undefined): Piece {
+export function statusWord({ status, nextEvent, deadlineAt, late }: StateFacts, now: number | undefined): Piece {
   if (status === 'completed' && nextEvent === 'verify') return warn('? delivered')
   const isRunning = status === 'dispatched' || status === 'in_progress'
-  if (isRunning && deadlineAt !== undefined && now !== undefined && deadlineAt < now) return warn('! overdue')
+  const isPast = deadlineAt !== undefined && now !== undefined && deadlineAt < now
+  if (isRunning && (late ?? isPast)) return warn('! overdue')
   return states[status]
 }
 
@@ -36,10 +39,86 @@ export function leftWord({ nextEventAt }: JobOnScreen, now: number | undefined):
   return nextEventAt < now ? `-${shortSpan(now - nextEventAt)}` : shortSpan(nextEventAt - now)
 }
 
-/** Who, how paid, and what comes next, in one row. */
-export function factLine({ wallet, providerId, paidBy, escrow, nextEvent }: JobOnScreen): Line {
-  const held = escrow === 'none' ? 'no escrow' : `${escrow}${nextEvent === '' ? '' : `, next ${nextEvent}`}`
-  return [dim(' buyer '), shortAddress(wallet), dim('  paid '), paidBy, `  ${held}`, dim('  provider '), providerId]
+/** What it is, how it stands, and what it cost. */
+export function factLine(job: JobOnScreen, now: number | undefined, width: number): Line {
+  const since = job.dispute?.status === 'open' ? job.dispute.openedAt : undefined
+  const age = since === undefined || now === undefined ? '' : ` for ${span(Math.max(0, now - since))}`
+  const stands: Line = ['  ', statusWord(job, now), dim(age), '  ', strong(job.amount)]
+  return [' ', strong(clip(job.serviceName || job.serviceId, Math.max(1, width - lineWidth(stands) - 1))), ...stands]
+}
+
+/** Who bought it of whom, how it was paid, and what comes next, in one row. */
+export function partyLine(job: JobOnScreen): Line {
+  return [' ', job.buyer, dim(' → '), job.provider, dim('  paid '), job.paidBy, dim(`  ${escrowWords(job)}`)]
+}
+
+function escrowWords({ escrow, nextEvent }: JobOnScreen): string {
+  return escrow === 'none' ? 'no escrow' : `${escrow}${nextEvent === '' ? '' : `, next ${nextEvent}`}`
+}
+
+/** The same with a row each, by the ids that they go by. */
+export function partyLines(job: JobOnScreen, width: number): Line[] {
+  const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(job.buyer), widthOf(job.provider)))
+  const row = (label: string, name: string, id: string): Line => {
+    const head = dim(` ${padEnd(label, SIDE_LABEL - 1)}`)
+    if (name === id || name === shortAddress(id)) return [head, strong(id)]
+    const room = width - SIDE_LABEL - names - 1
+    return [head, strong(padEnd(clip(name, names), names)), ' ', widthOf(id) <= room ? id : shortAddress(id)]
+  }
+  return [
+    row('bought', job.buyer, job.wallet),
+    row('sold', job.provider, job.providerId),
+    [dim(` ${padEnd('paid', SIDE_LABEL - 1)}`), `by ${job.paidBy || '—'}`, dim(`  ${escrowWords(job)}`)],
+  ]
+}
+
+const SIDE_LABEL = 9
+const PARTY_COLUMNS_MAX = 20
+
+/** What is at stake in a dispute: what each ruling gives to whom. */
+export function rulingLines(job: JobOnScreen, width: number): Line[] {
+  if (!isAtStake(job)) return []
+  const { amount, providerAmount, fee, buyer, provider } = job
+  const row = (label: string, sum: string, ...notes: readonly string[]): Line => {
+    const room = width - RULING_LABEL - sum.length - 2
+    return [dim(` ${padEnd(label, RULING_LABEL - 1)}`), strong(sum), dim(`  ${firstThatFits(notes, room)}`)]
+  }
+  return [
+    [dim(' ── what each ruling does ──')],
+    row('buyer paid', amount, `${providerAmount} + ${fee} fee`),
+    row(
+      'release pays',
+      providerAmount,
+      `${clip(provider, PARTY_COLUMNS_MAX)}, fee ${fee}`,
+      clip(provider, PARTY_COLUMNS_MAX),
+    ),
+    row('refund gives', amount, `back to ${clip(buyer, PARTY_COLUMNS_MAX)}`),
+  ]
+}
+
+const RULING_LABEL = 15
+
+/** The same in one row, where the sums have room in it. */
+export function rulingLine(job: JobOnScreen, width: number): Line[] {
+  if (!isAtStake(job)) return []
+  const { amount, providerAmount, fee } = job
+  const [provider, buyer] = [clip(job.provider, PARTY_COLUMNS_MAX), clip(job.buyer, PARTY_COLUMNS_MAX)]
+  const wishes = [
+    `release pays ${provider} ${providerAmount}, fee ${fee}   refund gives ${buyer} ${amount}`,
+    `release pays ${providerAmount}, fee ${fee}   refund gives ${amount}`,
+    `release pays ${providerAmount}`,
+  ]
+  const head: Line = [dim(' held '), strong(amount), '   ']
+  const said = firstThatFits(wishes, width - lineWidth(head) - 1)
+  return said === '' ? [] : [[...head, said]]
+}
+
+function isAtStake({ status, escrow }: JobOnScreen): boolean {
+  return status === 'disputed' && escrow === 'held'
+}
+
+function firstThatFits(wishes: readonly string[], room: number): string {
+  return wishes.find((words) => widthOf(words) <= room) ?? ''
 }
 
 type Shown = { readonly detail: JobDetail; readonly width: number; readonly now: number | undefined }

@@ -13,9 +13,11 @@ const MESSAGES = 100
 /** What of all jobs a view shows, as the interface is asked for it. */
 const filterOf: Readonly<Record<JobView, string>> = {
   open: 'open:yes',
-  all: '',
-  failed: 'status:failed,expired,cancelled',
+  late: 'open:yes late:yes',
   disputed: 'status:disputed',
+  done: 'status:completed,verified,released',
+  failed: 'status:failed,expired,cancelled,refunded',
+  all: '',
 }
 
 export type Jobs = {
@@ -51,10 +53,12 @@ export const fetchJobs =
   }
 
 /** One's own are narrowed here. */
-function isIn(view: JobView, { status, escrow }: JobOnScreen): boolean {
+function isIn(view: JobView, { status, escrow, late }: JobOnScreen): boolean {
   if (view === 'all') return true
+  if (view === 'late') return late === true
   if (view === 'disputed') return status === 'disputed'
-  if (view === 'failed') return ['failed', 'expired', 'cancelled'].includes(status)
+  if (view === 'done') return ['completed', 'verified', 'released'].includes(status)
+  if (view === 'failed') return ['failed', 'expired', 'cancelled', 'refunded'].includes(status)
   return escrow === 'held' || ['created', 'dispatched', 'in_progress', 'disputed'].includes(status)
 }
 

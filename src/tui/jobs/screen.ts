@@ -1,34 +1,38 @@
-import { useMemo } from 'react'
+import { useMemo, useSyncExternalStore } from 'react'
 import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
-import { shortAddress, shortSpan } from '../../text/text.ts'
+import { clip, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
-import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { liveLines } from '../feed/lines.ts'
+import { accent, blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { columnsAt } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
 import {
   findingOf,
+  listHead,
   listTable,
   narrowed,
   sortActions,
-  sortedWords,
   titlesOf,
-  typedWords,
   useListQuery,
+  viewWords,
 } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import type { JobDetail, JobOnScreen } from './facts.ts'
-import { factLine, leftWord, linesOf, statusWord } from './lines.ts'
+import { factLine, leftWord, linesOf, partyLine, partyLines, rulingLine, rulingLines, statusWord } from './lines.ts'
 import { fetchJob, fetchJobs, JOBS_PAGE, type Jobs } from './rows.ts'
 import { rulingDialog } from './ruling-dialog.ts'
 
@@ -51,7 +55,9 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const chosen = chosenIndex(ui, ids)
   const { detail, lines } = useDetail(host, view, { id: ids[chosen] ?? '', admin, now })
   const isOpen = ui.pane.open !== 'beside' && chosen >= 0
-  const model: Model = { listed, jobs, chosen, detail, lines, isOpen, admin, now, view }
+  const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
+  const commandOf = (id: string) => shellCommand(host, ['admin', 'jobs', 'resolve', id])
+  const model: Model = { listed, jobs, chosen, detail, lines, isOpen, admin, now, view, stream, commandOf }
   return {
     ids,
     problem: finding.problem,
@@ -74,11 +80,11 @@ function factsOf(job: JobOnScreen, now: number | undefined): Facts<typeof jobFie
     id: job.id,
     status: job.status,
     service: [job.serviceName, job.serviceId],
-    buyer: [job.buyerId, job.wallet],
-    provider: job.providerId,
+    buyer: [job.buyer, job.buyerId, job.wallet],
+    provider: [job.provider, job.providerId],
     amount: microOf(job.amount) ?? null,
     age: job.createdAt ?? null,
-    late: isRunning && job.deadlineAt !== undefined && now !== undefined && job.deadlineAt < now,
+    late: job.late ?? (isRunning && job.deadlineAt !== undefined && now !== undefined && job.deadlineAt < now),
     open: isRunning || job.escrow === 'held',
     paid_by: job.paidBy,
   }
@@ -149,6 +155,9 @@ type Model = {
   readonly lines: readonly Line[]
   readonly isOpen: boolean
   readonly admin: boolean
+  readonly stream: Stream
+  /** What decides a dispute from a shell. */
+  readonly commandOf: (id: string) => string
   /** Business time. */
   readonly now: number | undefined
   readonly view: View
@@ -157,83 +166,159 @@ type Model = {
 function jobLines(model: Model, area: ScreenArea): Line[] {
   const { listed, jobs: rows, chosen, lines, isOpen, now, view } = model
   const job = rows[chosen]
-  const tabs = tabWords(tabOf(view.ui), area.width - (job?.id.length ?? 0))
   if (isOpen && job) {
+    const tabs = tabWords(tabOf(view.ui), area.width - job.id.length)
     const { scroll } = view.ui.pane
     const place = placeWords(lines, scroll, lowered(area))
-    const facts = spread(area.width, factLine(job), [dim(`${place} `)])
+    const facts = spread(area.width, partyLine(job), [dim(`${place} `)])
     return [facts, ...openLines(lines, { title: job.id, scroll, note: tabs }, lowered(area))]
   }
   const side = sideOf(area.width)
   const width = side === 0 ? area.width : area.width - side - 1
-  const head = [rule(width, 'Jobs'), statusLine(model, width)]
+  const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (job === undefined) return [...head, blank, [dim(' no such job')]]
+  if (job === undefined) return [...head, blank, [dim(emptyWords(view.ui))]]
+  if (side > 0) return besideLines(job, model, area)
   const room = area.height - 3
-  const list = { columns: columnsOf(now), rows, idOf: ({ id }: JobOnScreen) => id, chosen, width }
-  if (side > 0) {
-    const table = listTable(view.ui, { ...list, height: room })
-    const right = drawerLines(job, model, {
-      width: side,
-      height: area.height,
-      tabs: tabWords(tabOf(view.ui), side - job.id.length),
-    })
-    return joinedPanels([...head, table.head, ...table.body], right, {
-      width: area.width,
-      split: width,
-      height: area.height,
-    })
-  }
-  const drawer = drawerLines(job, model, { width, height: Math.ceil(room / LIST_SHARE), tabs })
+  const drawer = belowLines(job, model, { width, height: Math.ceil(room / LIST_SHARE) })
   const height = Math.min(rows.length, room - drawer.length)
-  const table = listTable(view.ui, { ...list, height })
+  const idOf = ({ id }: JobOnScreen) => id
+  const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width, height })
   return [...head, table.head, ...table.body, ...drawer]
+}
+
+/** The chosen one at the right of the list, and under the list what happens to all of them. */
+function besideLines(job: JobOnScreen, model: Model, area: ScreenArea): Line[] {
+  const { jobs: rows, chosen, now, view, stream } = model
+  const side = sideOf(area.width)
+  const width = area.width - side - 1
+  const feed = area.height >= FEED_FROM ? FEED_ROWS + 1 : 0
+  const idOf = ({ id }: JobOnScreen) => id
+  const room = area.height - 3 - feed
+  const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width: width - 1, height: room })
+  const events = stream.events.filter(({ type }) => type.startsWith('job.'))
+  const held = view.ui.frozen
+  const live = liveLines({ ...stream, events }, { width, height: feed, held, title: 'Live, jobs only' })
+  const left = [...headLines(model, width), table.head, ...table.body, ...live]
+  const right = sideLines(job, model, { width: side, height: area.height })
+  return joinedPanels(left, right, { width: area.width, split: width, height: area.height })
+}
+
+/** From this height on what happens stands under the list, in so many rows. */
+const FEED_FROM = 24
+const FEED_ROWS = 5
+
+function emptyWords({ filters, jobView }: Ui): string {
+  if (filters.jobs) return ' no such job: esc clears what is typed'
+  return jobView === 'all' ? ' no job is there yet' : ` no job is ${jobView}: v shows the others`
 }
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })
 
-type Drawer = { readonly width: number; readonly height: number; readonly tabs: Line }
-
 /** What is read from its end shows its end. */
-function drawerLines(job: JobOnScreen, { lines, view }: Model, { width, height, tabs }: Drawer): Line[] {
-  const room = height - 2
+function linesIn({ lines, view }: Model, room: number): readonly Line[] {
   const tab = tabOf(view.ui)
-  const shown = tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
-  return [rule(width, job.id, tabs), factLine(job), ...shown]
+  return tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
+}
+
+/** Below the list: what it is and who, its tab, and what a ruling would do. */
+function belowLines(job: JobOnScreen, model: Model, { width, height }: ScreenArea): Line[] {
+  const rulings = rulingLine(job, width)
+  const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)
+  const head = [rule(width, job.id, tabs), partyLine(job)]
+  const shown = linesIn(model, Math.max(1, height - head.length - rulings.length))
+  return [...head, ...shown, ...rulings]
+}
+
+/** Beside the list, with a row for everything, and the command that decides it. */
+function sideLines(job: JobOnScreen, model: Model, { width, height }: ScreenArea): Line[] {
+  const { now, view, commandOf } = model
+  const rulings = rulingLines(job, width)
+  const foot: Line[] =
+    rulings.length === 0
+      ? []
+      : [
+          blank,
+          ...rulings,
+          blank,
+          [
+            ' ',
+            accent(keyFor('decide', view.keys)),
+            ' decide   ',
+            accent(keyFor('raw', view.keys)),
+            ' json   ',
+            accent(keyFor('copyCommand', view.keys)),
+            ' copy command',
+          ],
+          [' ', dim(commandOf(job.id))],
+        ]
+  const whole: Line = [accent('⏎'), dim(' whole screen')]
+  const tabs = tabWords(tabOf(view.ui), width)
+  const head = [
+    rule(width, job.id, whole),
+    spread(width, [' ', ...tabs], [dim('←→ ')]),
+    factLine(job, now, width),
+    ...partyLines(job, width),
+  ]
+  const room = Math.max(1, height - head.length - foot.length - 1)
+  return [...head, blank, ...linesIn(model, room), ...foot]
+}
+
+/** What the tabs are called. */
+const tabTitles: Readonly<Record<JobTab, string>> = {
+  timeline: 'story',
+  input: 'input',
+  deliverables: 'result',
+  messages: 'messages',
+  money: 'money',
+  raw: 'json',
 }
 
 function tabWords(current: JobTab, room: number): Line {
   const all = jobTabs.flatMap((tab, i): Piece[] => [
-    ...(i === 0 ? [] : [' ']),
-    tab === current ? strong(`[${tab}]`) : dim(tab),
+    ...(i === 0 ? [] : ['  ']),
+    tab === current ? strong(`[${tabTitles[tab]}]`) : dim(tabTitles[tab]),
   ])
-  return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
+  return lineWidth(all) + 7 <= room ? all : [strong(`[${tabTitles[current]}]`)]
 }
 
-function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: number): Line {
-  const views = jobViews.flatMap((name): Piece[] => [' ', name === ui.jobView ? strong(`[${name}]`) : dim(name)])
-  const stale = staleness(listed, now)
+function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Model, width: number): Line[] {
   const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
-  const words = sliceWords({ offset, rows: jobs.length, total: listed.value?.total ?? 0 })
-  const among = listed.value?.among ? warn(`! ${listed.value.among}   `) : ''
-  const whose = admin ? '' : dim('own jobs   ')
-  return spread(
-    width,
-    [...views, typedWords(ui, 'jobs')],
-    [whose, among, ...sortedWords(ui, 'jobs'), ...(stale ? [warn(`! ${stale}  `)] : []), words, ' '],
-  )
+  const total = listed.value?.total
+  // Of the view in sight alone the total is known without asking; what is disputed waits in the inbox.
+  const disputed = admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {}
+  const isWhole = total !== undefined && !ui.filters.jobs
+  const counts = { ...disputed, ...(isWhole ? { [ui.jobView]: total } : {}) }
+  const note: Line = [
+    ...(admin ? [] : [dim('own jobs   ')]),
+    ...(listed.value?.among ? [warn(`! ${listed.value.among}   `)] : []),
+  ]
+  return listHead(width, {
+    title: 'Jobs',
+    place: sliceWords({ offset, rows: jobs.length, total: total ?? 0 }),
+    stale: staleness(listed, now),
+    views: viewWords(jobViews, ui.jobView, counts),
+    ui,
+    screen: 'jobs',
+    keys,
+    order: 'newest first',
+    note,
+  })
 }
 
 const columnsOf = columnsAt<JobOnScreen>((now) => [
   { title: 'STATE', value: (job) => statusWord(job, now) },
-  { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 12 },
-  { title: 'BUYER', value: ({ wallet }) => shortAddress(wallet), drop: 3 },
-  { title: 'PAID BY', value: ({ paidBy }) => paidBy, drop: 4 },
+  { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 10 },
+  { title: 'BUYER', value: ({ buyer }) => clip(buyer, NAME_COLUMNS_MAX), min: 6, drop: 2 },
+  { title: '→ PROVIDER', value: ({ provider }) => `→ ${clip(provider, NAME_COLUMNS_MAX)}`, min: 8, drop: 3 },
   { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
   { title: 'AGE', value: (job) => ageWord(job, now), align: 'right', drop: 1 },
   { title: 'LEFT', value: (job) => leftWord(job, now), align: 'right' },
-  { title: 'JOB', value: ({ id }) => dim(id), exact: true, drop: 2 },
+  { title: 'JOB', value: ({ id }) => dim(id), exact: true, drop: 4 },
 ])
+
+/** A name may be as long as somebody likes. */
+const NAME_COLUMNS_MAX = 16
 
 function ageWord({ createdAt }: JobOnScreen, now: number | undefined): string {
   return createdAt === undefined || now === undefined ? '—' : shortSpan(now - createdAt)

@@ -20,11 +20,19 @@ const hold = (n: number, more: Partial<Hold> = {}): Hold => ({
   kind: 'esc',
   amount: '0.525',
   owner: { kind: 'job', id: `job_000000000000000${n}` },
+  job: {
+    status: 'disputed',
+    late: false,
+    about: { service: 'Site audit', buyer: 'Bot7', provider: 'Inkwell', amount: '0.525', method: 'x402' },
+  },
   reason: 'the job is disputed',
   next_event: 'resolve',
   next_event_at: '2026-11-21T16:03:07.000Z',
   ...more,
 })
+const { job: _, ...unowned } = hold(2)
+const orphan = { ...unowned, owner: null, reason: 'nobody claims it', next_event: null, next_event_at: null }
+
 const payout: Payout = {
   kind: 'refund',
   id: 'out_0000000000000001',
@@ -46,7 +54,7 @@ const AUDIT = 'GET /dashboard/api/admin/audit'
 async function money(more: Record<string, unknown> = {}, options: Partial<OpenOptions> = {}): Promise<Opened> {
   const link = market({
     'GET /dashboard/api/admin/holds': {
-      holds: [hold(1), hold(2, { next_event: null, next_event_at: null })],
+      holds: [hold(1), orphan],
       total: 2,
     },
     'GET /dashboard/api/admin/payouts': { payouts: [payout], total: 1 },
@@ -72,12 +80,39 @@ describe('money', () => {
       ' all of it                       $2,013.515   = what came in − what left',
     ])
     expect(shown.slice(11, 16)).toEqual([
-      `─ Held ${'─'.repeat(64)} 2 of 2 ─`,
-      ' [holds] payouts failed payees                                     as they came',
-      '  WHAT                      AMOUNT  STATE                  NEXT     LEFT',
-      '▌ esc:job_0000000000000001  $0.525  the job is disputed    resolve    2h',
-      '  esc:job_0000000000000002  $0.525  ✗ the job is disputed  —           —',
+      `─ Held ${'─'.repeat(54)} 2 of 2  / filter ─`,
+      ' [held 2]  payouts  failed  earnings                       as they came  s sort',
+      '  STATE        BUYER / PROVIDER  WHAT              AMOUNT  NEXT',
+      '▌ ? disputed   Bot7 / Inkwell    Site audit        $0.525  is decided in 2h',
+      '  ✗ in escrow                    nobody claims it  $0.525  nothing moves it',
     ])
+  })
+
+  it.each([
+    ['dispatched', 'expire', false, '● sent', 'goes back in 2h'],
+    ['dispatched', 'expire', true, '! overdue', 'goes back in 2h'],
+    ['in_progress', 'expire', false, '● at work', 'goes back in 2h'],
+    ['completed', 'verify', false, '? delivered', 'pays out in 2h'],
+    ['verified', 'release', false, '✓ verified', 'pays out in 2h'],
+    ['disputed', 'remind', false, '? disputed', 'waits for you'],
+    ['disputed', 'resolve', false, '? disputed', 'is decided in 2h'],
+  ] as const)('for a job that is %s, next %s, late %s: %s, %s', async (status, next_event, late, state, next) => {
+    const one = hold(1)
+    const held = { ...one, next_event, job: one.job && { ...one.job, status, late } }
+    const { rows } = await money(
+      { 'GET /dashboard/api/admin/holds': { holds: [held], total: 1 } },
+      { columns: 160, rows: 36 },
+    )
+    const row = rows().find((text) => text.startsWith('▌')) ?? ''
+    expect(row.replace(/ {2,}/g, '  ').trimEnd()).toMatch(`▌ ${state}  Bot7 / Inkwell  Site audit  $0.525  ${next}`)
+    expect(row).toContain('  esc:job_0000000000000001')
+    expect(rows().join('\n')).toMatch(/^ {2}STATE +BUYER \/ PROVIDER +WHAT +AMOUNT +NEXT +ACCOUNT *$/m)
+  })
+
+  it('of an instance that names nobody is told by its ids and reasons', async () => {
+    const { job: __, ...old } = hold(1)
+    const { text } = await money({ 'GET /dashboard/api/admin/holds': { holds: [old], total: 1 } }, { columns: 160 })
+    expect(text()).toMatch(/▌ ○ in escrow +job_0000000000000001 +the job is disputed +\$0\.525/)
   })
 
   it('that is not where it came from is told in red, and by how much', async () => {

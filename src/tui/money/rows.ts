@@ -4,6 +4,9 @@ import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { ListFields } from '../../core/filter.ts'
 import { shortAddress } from '../../text/text.ts'
+import { named } from '../jobs/facts.ts'
+import { statusWord } from '../jobs/lines.ts'
+import { accent, bad, dim, good, type Piece, textOf, warn } from '../parts/line.ts'
 import { listAsked, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
@@ -15,15 +18,17 @@ export const MONEY_PAGE = 50
 /** Money that waits: a held amount, a payout, or what is due to somebody. */
 export type Waiting = {
   readonly id: string
-  /** Whose it is, or where it goes. */
+  /** How far it is, sign and word. */
+  readonly state: Piece
+  /** Between whom, whose it is, or where it goes. */
   readonly owner: string
+  /** What it is held or paid for. */
+  readonly what: string
   readonly amount: string
   /** Of who is paid only. */
   readonly paid?: string
   readonly held?: string
-  /** Why it waits, or how far it is. */
-  readonly state: string
-  readonly isBad: boolean
+  /** What happens next by itself, as words before the time: `goes back`; empty where nothing does. */
   readonly next: string
   readonly nextAt: number | undefined
   readonly error: string
@@ -82,30 +87,96 @@ export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
-function readHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): Waiting {
-  const { owner } = hold
+type Hold = WireAnswer<Api['getHolds']>['holds'][number]
+
+/** What each kind of held money is, where it is not held for a job. */
+const kinds: Readonly<Partial<Record<Hold['kind'], Piece>>> = {
+  esc: dim('○ in escrow'),
+  hold: accent('● being paid'),
+  rfd: dim('○ refund'),
+  out: accent('● payout'),
+  refp: dim('○ reward'),
+  blk: warn('‖ kept back'),
+}
+
+/** What happens by itself, by the name that the instance has for it. */
+const nextWords: Readonly<Record<string, string>> = {
+  expire: 'goes back',
+  verify: 'pays out',
+  release: 'pays out',
+  resolve: 'is decided',
+  remind: '',
+  'fulfilled or released': 'ends',
+  sent: 'goes out',
+  'referral-rewards': 'can be taken',
+}
+
+function readHold(hold: Hold): Waiting {
+  const { owner, job } = hold
+  const reason = text(hold.reason)
+  const word = job === undefined ? (kinds[hold.kind] ?? text(hold.kind)) : jobWord(job)
+  const isLost = isNobodys(hold)
   return {
     id: text(hold.account),
-    owner: owner === null ? '' : `${text(owner.kind)} ${text(owner.id)}`,
+    state: isLost ? bad(`✗ ${textOf([word]).replace(SIGN, '')}`) : word,
+    owner: job === undefined ? named('', text(owner?.id)) : bothOf(job),
+    what: text(job?.about.service) || reason,
     amount: `$${hold.amount}`,
-    state: text(hold.reason),
-    // Money that nothing will ever move is nobody's plan.
-    isBad: owner === null || hold.next_event === null,
-    next: text(hold.next_event),
-    nextAt: time(hold.next_event_at),
-    error: '',
+    ...nextOf(hold),
+    error: isLost ? reason : '',
     raw: hold,
   }
 }
 
-function readPayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): Waiting {
-  const { status, blocked } = payout
+/** Money that nothing will ever move is nobody's plan. */
+function isNobodys({ owner, job, next_event: next }: Hold): boolean {
+  return owner === null || (next === null && job?.status !== 'disputed')
+}
+
+function nextOf(hold: Hold): Pick<Waiting, 'next' | 'nextAt'> {
+  if (isNobodys(hold)) return { next: 'nothing moves it', nextAt: undefined }
+  if (waitsForOperator(hold)) return waitsForYou
+  const event = text(hold.next_event)
+  const words = nextWords[event] ?? event
+  return words === '' ? waitsForYou : { next: words, nextAt: time(hold.next_event_at) }
+}
+
+const waitsForYou = { next: 'waits for you', nextAt: undefined }
+
+function bothOf({ about }: NonNullable<Hold['job']>): string {
+  return `${named(text(about.buyer), '')} / ${named(text(about.provider), '')}`
+}
+
+const SIGN = /^\S /
+
+function jobWord({ status, late }: NonNullable<Hold['job']>): Piece {
+  return statusWord({ status, late, nextEvent: 'verify', deadlineAt: undefined }, undefined)
+}
+
+/** A dispute that does not end by itself. */
+function waitsForOperator({ job, next_event: next }: Hold): boolean {
+  return job?.status === 'disputed' && next !== 'resolve'
+}
+
+type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
+
+const payoutWords: Readonly<Record<Payout['status'], Piece>> = {
+  created: dim('○ waits'),
+  needs_operator: warn('? needs a key'),
+  signed: accent('● signed'),
+  sent: accent('● sent'),
+  confirmed: good('✓ arrived'),
+  failed: bad('✗ failed'),
+}
+
+function readPayout(payout: Payout): Waiting {
+  const { status, blocked, reference } = payout
   return {
     id: payout.id,
+    state: blocked ? warn('‖ kept back') : payoutWords[status],
     owner: shortAddress(payout.wallet),
+    what: `${payout.kind} ${text(reference.kind)}`,
     amount: `$${payout.amount}`,
-    state: blocked ? `${status}, blocked` : status,
-    isBad: blocked || status === 'failed',
     next: payout.next_attempt_at === null ? '' : `try ${payout.attempts + 1}`,
     nextAt: time(payout.next_attempt_at),
     error: text(payout.last_error),
@@ -117,15 +188,16 @@ function readPayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): W
 function readPayee(payee: WireAnswer<Api['listPayees']>['payees'][number]): Waiting {
   const { waiting } = payee
   const stuck = waiting.find(({ until }) => until === null)
+  const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
   return {
     id: payee.participant_id,
     owner: text(payee.name) || shortAddress(payee.wallet),
     amount: `$${payee.due}`,
     paid: `$${payee.paid}`,
     held: `$${payee.held}`,
-    state: waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', '),
-    isBad: stuck !== undefined && stuck.reason !== 'disputed',
-    next: payee.next_settlement_at === null ? '' : 'provider-settlement',
+    state: stuck !== undefined && stuck.reason !== 'disputed' ? bad(`✗ ${why}`) : why,
+    what: '',
+    next: payee.next_settlement_at === null ? '' : 'is sent',
     nextAt: time(payee.next_settlement_at),
     error: '',
     raw: payee,

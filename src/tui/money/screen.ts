@@ -1,14 +1,14 @@
 import { useMemo } from 'react'
-import { shortSpan, wrap } from '../../text/text.ts'
+import { clip, deadlineSpan, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
 import { chart } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { bad, dim, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { bad, dim, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
-import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
+import { findingOf, listHead, listTable, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
@@ -81,11 +81,7 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
   const { money, rows, chosen, open, now, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)
-  const head = [
-    ...topLines(model, area),
-    rule(area.width, titles[view.ui.moneyView], [dim(placeOf(model))]),
-    statusLine(model, area.width),
-  ]
+  const head = [...topLines(model, area), ...listLines(model, area.width)]
   if (money.value === undefined) return [...head, ...waitingLines(money, area.width)]
   if (row === undefined) return [...head, [dim(emptyWords(view.ui))]]
   const drawer = drawerLines(row, area.width)
@@ -120,46 +116,61 @@ function emptyWords({ filters, moneyView }: Ui): string {
   return moneyView === 'holds' ? ' nothing is held' : ' there is none: v shows the others'
 }
 
-/** Which rows of how many the table shows. */
-function placeOf({ money, rows, view: { ui } }: Model): string {
-  return sliceWords({ offset: (ui.pages.money ?? 0) * MONEY_PAGE, rows: rows.length, total: money.value?.total ?? 0 })
-}
-
 const ERROR_LINES_MAX = 3
 
-function drawerLines({ id, owner, amount, state, error }: Waiting, width: number): Line[] {
+function drawerLines({ id, owner, what, amount, state, error }: Waiting, width: number): Line[] {
   const errors = error === '' ? [] : wrap(error, width - 2).slice(0, ERROR_LINES_MAX)
   return [
     rule(width, id, [dim('e json')]),
-    [` ${amount}  `, dim(owner), `  ${state}`],
+    [` ${amount}  `, dim(owner), '  ', what, '  ', state],
     ...errors.map((words): Line => [' ', bad(words)]),
   ]
 }
 
-function statusLine({ money, view: { ui, now } }: Model, width: number): Line {
-  const views = moneyViews.flatMap((name): Piece[] => [' ', name === ui.moneyView ? strong(`[${name}]`) : dim(name)])
-  const stale = staleness(money, now)
-  const order = ui.sorts.money === undefined ? [dim('as they came')] : sortedWords(ui, 'money').slice(0, -1)
-  return spread(width, [...views, typedWords(ui, 'money')], [...(stale ? [warn(`! ${stale}  `)] : []), ...order, ' '])
+/** What the views are called. */
+const viewTitles: Readonly<Record<MoneyView, string>> = {
+  holds: 'held',
+  payouts: 'payouts',
+  failed: 'failed',
+  payees: 'earnings',
+}
+
+function listLines({ money, rows, view: { ui, now, keys } }: Model, width: number): Line[] {
+  const total = money.value?.total
+  const offset = (ui.pages.money ?? 0) * MONEY_PAGE
+  const current = viewTitles[ui.moneyView]
+  const counts = total === undefined || ui.filters.money ? undefined : { [current]: total }
+  return listHead(width, {
+    title: titles[ui.moneyView],
+    place: sliceWords({ offset, rows: rows.length, total: total ?? 0 }),
+    stale: staleness(money, now),
+    views: viewWords(Object.values(viewTitles), current, counts),
+    ui,
+    screen: 'money',
+    keys,
+    order: ui.moneyView === 'holds' ? 'as they came' : 'newest first',
+  })
 }
 
 function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenColumn<Waiting>[] {
-  const state: ScreenColumn<Waiting> = {
-    title: 'STATE',
-    value: ({ state: words, isBad }) => (isBad ? bad(`✗ ${words}`) : words),
-    min: 12,
-  }
-  const left: ScreenColumn<Waiting> = { title: 'LEFT', value: ({ nextAt }) => leftWord(nextAt, now), align: 'right' }
-  if (view === 'payees') return [...payeeColumns, { ...state, title: 'WHY', drop: 1 }, left]
+  const state: ScreenColumn<Waiting> = { title: 'STATE', value: ({ state: word }) => word, min: 11 }
+  const next: ScreenColumn<Waiting> = { title: 'NEXT', value: (row) => nextWord(row, now), min: 4 }
+  if (view === 'payees') return [...payeeColumns, { ...state, title: 'WHY', drop: 1 }, next]
   return [
-    { title: 'WHAT', value: ({ id }) => id, exact: true },
-    { title: 'WHOSE', value: ({ owner }) => owner, exact: true, drop: 2 },
-    { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right', exact: true },
     state,
-    { title: 'NEXT', value: ({ next }) => next || '—', drop: 1 },
-    left,
+    {
+      title: view === 'holds' ? 'BUYER / PROVIDER' : 'TO',
+      value: ({ owner }) => clip(owner, OWNER_COLUMNS_MAX),
+      min: 12,
+    },
+    { title: 'WHAT', value: ({ what }) => what, min: 8, drop: 2 },
+    { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
+    next,
+    { title: view === 'holds' ? 'ACCOUNT' : 'PAYOUT', value: ({ id }) => dim(id), exact: true, drop: 3 },
   ]
 }
+
+const OWNER_COLUMNS_MAX = 28
 
 const payeeColumns: readonly ScreenColumn<Waiting>[] = [
   { title: 'PAYEE', value: ({ owner }) => owner, min: 8 },
@@ -169,7 +180,9 @@ const payeeColumns: readonly ScreenColumn<Waiting>[] = [
   { title: 'ID', value: ({ id }) => dim(id), exact: true, drop: 2 },
 ]
 
-function leftWord(at: number | undefined, now: number | undefined): string {
-  if (at === undefined || now === undefined) return '—'
-  return at < now ? `-${shortSpan(now - at)}` : shortSpan(at - now)
+/** What happens by itself and when: `goes back in 58m`; what should have happened is told in the colour of trouble. */
+function nextWord({ next, nextAt }: Waiting, now: number | undefined): Piece {
+  if (nextAt === undefined || now === undefined) return next === '' ? dim('—') : warn(next)
+  if (nextAt < now) return warn(`${next}, due ${shortSpan(now - nextAt)} ago`)
+  return `${next} in ${deadlineSpan(nextAt - now)}`
 }

@@ -1,4 +1,4 @@
-import { clockTime, count, shortSpan } from '../../text/text.ts'
+import { count, shortSpan } from '../../text/text.ts'
 import { bar, chart, spark } from '../parts/charts.ts'
 import {
   accent,
@@ -15,14 +15,12 @@ import {
   strong,
   warn,
 } from '../parts/line.ts'
-import { auditLine, onThePoint, riverLines, shownMoney } from '../parts/river.ts'
+import { auditLine, riverLines } from '../parts/river.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import { byUrgency, type CronFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
-import type { Stream } from '../shell/stream.ts'
 import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
-import { sentenceOf } from './sentences.ts'
 
 const MS_PER_SECOND = 1_000
 const SECONDS_PER_MINUTE = 60
@@ -209,39 +207,6 @@ export function cronLines(crons: readonly CronFacts[], width: number, rows: numb
   })
   return [rule(width, `Crons ${crons.length}`), ...lines]
 }
-
-/** What happened, newest first, each once. */
-export function liveLines(
-  { events, state }: Stream,
-  { width, height, held }: { width: number; height: number; held: boolean },
-): Line[] {
-  if (height < 1) return []
-  const notes: Readonly<Record<Stream['state'], Line>> = {
-    live: [held ? warn('‖ held') : good('● live')],
-    waiting: [warn('! reconnecting')],
-    denied: [warn('! needs the admin credential')],
-  }
-  const shown = events.slice(0, height - 1).map((event) => ({ event, told: sentenceOf(event) }))
-  const amounts = onThePoint(shown.map(({ told }) => (told.amount === '' ? '' : shownMoney(told.amount.slice(1)))))
-  const hasMoney = width >= AMOUNTS_FROM && amounts.some((amount) => amount.trim() !== '')
-  const ids = width >= IDS_FROM
-  const rows = shown.map(({ event, told }, i): Line => {
-    const time = event.at === undefined ? '--:--:--' : clockTime(event.at)
-    const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
-    const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
-    if (!ids) return sized(left, width)
-    const id = [dim(`  ${event.subject} `)]
-    return placed(width, [
-      [0, sized(left, width - lineWidth(id) - 1)],
-      [width - lineWidth(id), id],
-    ])
-  })
-  const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
-  return [rule(width, 'Live', notes[state]), ...(rows.length === 0 ? none.slice(0, height - 1) : rows)]
-}
-
-const AMOUNTS_FROM = 76
-const IDS_FROM = 120
 
 /** How long ago an answer came. */
 export function ageOf(at: number | undefined, now: number): number {

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { businessNow, useClock } from '../crons/screen.ts'
+import { liveLines } from '../feed/lines.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import { refuse } from '../shell/ask.ts'
@@ -22,7 +23,6 @@ import {
   callsLines,
   cronLines,
   cronStrip,
-  liveLines,
   moneyLines,
   openJobs,
   pulseLines,

@@ -119,10 +119,18 @@ function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
-/** The same where there is room for its sign alone. */
-export function hookSign({ hookHealthy, hookUntried }: ServiceFacts): Piece {
-  if (hookUntried) return dim('–')
-  return hookHealthy ? good('✓') : warn('!')
+/** The same as sign and word; what the marketplace does by itself has none to call. */
+export function hookSign({ hook, kind, providerName }: ServiceFacts): Piece {
+  if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
+  return hookSigns[hook] ?? hook
+}
+
+const HOUSE = 'souk'
+const hookSigns: Readonly<Record<string, Piece>> = {
+  healthy: good('✓ answers'),
+  failing: bad('✗ failing'),
+  not_tried: dim('– not tried'),
+  polling: dim('○ asks itself'),
 }
 
 function answerPiece({ status, answer }: DeliveryFacts): Piece {

@@ -13,25 +13,37 @@ export const SERVICES_PAGE = 50
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 
-export type Services = { readonly services: readonly ServiceFacts[]; readonly total: number }
+export type Services = {
+  readonly services: readonly ServiceFacts[]
+  readonly total: number
+  /** What everybody sees, of an instance that is older than what the operator sees. */
+  readonly isPublic: boolean
+}
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
 /**
- * One page of the market, the newest first unless sorted. Without the admin credential it is the catalog that is
- * searched, by the words alone: it knows no field.
+ * One page of the market, the newest first unless sorted. Without the admin credential, and where the instance has no
+ * such row, it is the catalog that is searched, by the words alone: it knows no field.
  */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
-  (signal: AbortSignal): Promise<Outcome<Services>> => {
+  async (signal: AbortSignal): Promise<Outcome<Services>> => {
     const query = pageOf(page, SERVICES_PAGE)
     const read = ({ services, total }: Pick<WireAnswer<Api['listAllServices']>, 'services' | 'total'>): Services => ({
       services: services.map(readService),
       total,
+      isPublic: false,
     })
-    if (admin) return ask(link, { name: 'listAllServices', asked: { query: { ...query, ...asked }, signal } }, read)
+    if (admin) {
+      const name = 'listAllServices'
+      const answer = await ask(link, { name, asked: { query: { ...query, ...asked }, signal } }, read)
+      if (answer.ok || answer.problem.kind !== 'absent') return answer
+    }
     const q = plainWords(asked.filter ?? '').slice(0, SEARCH_CHARS_MAX)
-    return ask(link, { name: 'getCatalog', asked: { query: { ...query, ...(q === '' ? {} : { q }) }, signal } }, read)
+    const asWanted = { query: { ...query, ...(q === '' ? {} : { q }) }, signal }
+    const found = await ask(link, { name: 'getCatalog', asked: asWanted }, read)
+    return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
 
 function plainWords(filter: string): string {

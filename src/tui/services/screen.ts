@@ -2,21 +2,13 @@ import { useMemo } from 'react'
 import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
+import { clip, count } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
+import { blank, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import {
-  findingOf,
-  listTable,
-  narrowed,
-  sortActions,
-  sortedWords,
-  titlesOf,
-  typedWords,
-  useListQuery,
-} from '../shell/finding.ts'
+import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, useListQuery } from '../shell/finding.ts'
 import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
@@ -35,14 +27,14 @@ import { hookDialog } from './webhook-dialog.ts'
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
-  const { listed, services, problem } = useListed(host, view, now)
+  const { listed, services, isPublic, problem } = useListed(host, view, now)
   const ids = services.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const { service, deliveries, me } = useDetail(host, view, services[chosen])
   const shown: ServicesShown | undefined = service && { service, deliveries, now, width: area.width }
   const open = useOpen(ui.pane.open, shown)
   const { total } = listed.value ?? { total: 0 }
-  const model: Model = { listed, services, chosen, shown, open, view }
+  const model: Model = { listed, services, chosen, shown, open, isPublic, view }
   return {
     ids,
     problem,
@@ -68,6 +60,7 @@ function useOpen(pane: Pane['open'], shown: ServicesShown | undefined): readonly
 type Listed = {
   readonly listed: Query<Services>
   readonly services: readonly ServiceFacts[]
+  readonly isPublic: boolean
   readonly problem: string | undefined
 }
 
@@ -79,8 +72,9 @@ function useListed(host: Host, { ui, where }: View, now: number): Listed {
   const name = `services ${JSON.stringify(search)}`
   const listed = useQuery(fetchServices(host.link, search), { name, every: SLOW_EVERY_MS })
   const all = listed.value?.services ?? []
-  const services = admin ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
-  return { listed, services, problem: finding.problem }
+  const isPublic = listed.value?.isPublic === true
+  const services = admin && !isPublic ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
+  return { listed, services, isPublic, problem: finding.problem }
 }
 
 function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
@@ -134,6 +128,8 @@ type Model = {
   readonly services: readonly ServiceFacts[]
   readonly chosen: number
   readonly shown: ServicesShown | undefined
+  /** The catalog that everybody sees, in place of what the operator may see. */
+  readonly isPublic: boolean
   /** What is open in place of the list. */
   readonly open: readonly Line[] | undefined
   readonly view: View
@@ -142,7 +138,7 @@ type Model = {
 function serviceLines(model: Model, area: ScreenArea): Line[] {
   const { listed, services: rows, chosen, shown, open, view } = model
   if (open !== undefined) return openLines(open, { title: shown?.service.id ?? '', scroll: view.ui.pane.scroll }, area)
-  const head = [rule(area.width, 'Services'), statusLine(model, area.width)]
+  const head = headLines(model, area.width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
   if (rows.length === 0)
     return [
@@ -157,31 +153,45 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-function statusLine({ listed, services, view: { ui, now } }: Model, width: number): Line {
-  const typed = typedWords(ui, 'services').trimStart()
-  const stale = staleness(listed, now)
-  const slice = { offset: (ui.pages.services ?? 0) * SERVICES_PAGE, rows: services.length }
-  return spread(
-    width,
-    [typed === '' ? dim(ui.sorts.services === undefined ? ' the newest first' : ' all services') : ` ${typed}`],
-    [
-      ...sortedWords(ui, 'services'),
-      ...(stale ? [warn(`! ${stale}  `)] : []),
-      sliceWords({ ...slice, total: listed.value?.total ?? 0 }),
-      ' ',
-    ],
-  )
+function headLines({ listed, services, view: { ui, now, keys }, isPublic }: Model, width: number): Line[] {
+  const total = listed.value?.total
+  const offset = (ui.pages.services ?? 0) * SERVICES_PAGE
+  const words = total === undefined || ui.filters.services ? 'services' : `services ${count(total)}`
+  return listHead(width, {
+    title: 'Services',
+    place: sliceWords({ offset, rows: services.length, total: total ?? 0 }),
+    stale: staleness(listed, now),
+    views: [' ', strong(words)],
+    ui,
+    screen: 'services',
+    keys,
+    order: 'newest first',
+    note: isPublic ? [warn('! an older souk: its public catalog   ')] : [],
+  })
 }
 
+const kinds: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
+
 const columns: readonly ScreenColumn<ServiceFacts>[] = [
-  { title: 'ID', value: ({ id }) => id, exact: true },
-  { title: 'NAME', value: ({ name }) => name, min: 12 },
-  { title: 'KIND', value: ({ kind }) => kind, drop: 3 },
-  { title: 'PRICE', value: ({ price }) => (price === '' ? 'quote' : price), align: 'right', exact: true },
-  { title: 'BUYER', value: ({ buyerPays }) => buyerPays, align: 'right', exact: true, drop: 2 },
+  { title: 'NAME', value: ({ name }) => name, min: 18 },
+  {
+    title: 'PROVIDER',
+    value: ({ providerName, providerId }) => clip(providerName || providerId, PROVIDER_MAX),
+    min: 6,
+    drop: 2,
+  },
+  { title: 'KIND', value: ({ kind }) => kinds[kind] ?? kind, drop: 3 },
+  { title: 'BUYER PAYS', value: paysWord, align: 'right', exact: true },
   { title: 'REP', value: ({ score, isNew }) => repWord(score, isNew), align: 'right', drop: 1 },
-  { title: 'HOOK', value: hookSign },
+  { title: 'ENDPOINT', value: hookSign },
+  { title: 'SERVICE', value: ({ id }) => dim(id), exact: true, drop: 4 },
 ]
+
+const PROVIDER_MAX = 20
+
+function paysWord({ buyerPays, price }: ServiceFacts): Piece {
+  return strong(buyerPays || price || 'by quote')
+}
 
 function repWord(score: number | undefined, isNew: boolean): string {
   if (isNew) return 'new'

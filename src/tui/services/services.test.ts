@@ -42,12 +42,12 @@ describe('services', () => {
   it('are listed with the chosen one below, at 80 x 24', async () => {
     const { rows } = await services()
     expect(trimmed(rows().slice(2, 8))).toEqual([
-      `─ Services ${'─'.repeat(69)}`,
-      ' the newest first                                                   1-50 of 120',
-      '  ID                    NAME            KIND       PRICE    BUYER  REP  HOOK',
-      '▌ svc_0000000000000001  Translation 1   automated  $0.25  $0.2625   71  !',
-      '  svc_0000000000000002  Translation 2   automated  $0.25  $0.2625   71  !',
-      '  svc_0000000000000003  Translation 3   automated  $0.25  $0.2625   71  !',
+      `─ Services ${'─'.repeat(42)} 1 to 50 of 120  / filter ─`,
+      ' services 120                                              newest first  s sort',
+      '  NAME            PROVIDER  KIND  BUYER PAYS  REP  ENDPOINT',
+      '▌ Translation 1   Lingua    auto     $0.2625   71  ✗ failing',
+      '  Translation 2   Lingua    auto     $0.2625   71  ✗ failing',
+      '  Translation 3   Lingua    auto     $0.2625   71  ✗ failing',
     ])
     expect(trimmed(rows().slice(16, 23))).toEqual([
       '─ svc_0000000000000001 ──────────────────────────────────── enter more  e json ─',
@@ -78,13 +78,13 @@ describe('services', () => {
     const asked = () =>
       link.calls.filter(({ path }) => path === '/dashboard/api/admin/services').map(({ query }) => query?.offset)
     await type('>')
-    expect(rows()[3]).toContain('51-100 of 120')
+    expect(rows()[2]).toContain(' 51 to 100 of 120 ')
     await type('>>')
-    expect(rows()[3]).toContain('101-120 of 120')
+    expect(rows()[2]).toContain(' 101 to 120 of 120 ')
     expect(text()).not.toContain('svc_0000000000000100')
     await type('<')
     expect(asked().filter(Number)).toEqual(['50', '100', '50'])
-    expect(text().match(/^. svc_/gm)?.length).toBeLessThan(20)
+    expect(text().match(/^. Translation/gm)?.length).toBeLessThan(20)
   })
 
   it('are searched by the instance, once the typing stops', async () => {
@@ -98,7 +98,8 @@ describe('services', () => {
     expect(asked()).not.toContain('7')
     await advance(1_000)
     expect(asked().filter(Boolean)).toEqual(['77 !177 kind:automated'])
-    expect(rows()[3]).toMatch(/^ \/77 !177 kind:automated▏ +1 of 1/)
+    expect(rows()[3]).toMatch(/^ services {3}\/77 !177 kind:automated▏/)
+    expect(rows()[2]).toContain(' 1 of 1 ')
   })
 
   it('are sorted by the instance', async () => {
@@ -121,8 +122,8 @@ describe('services', () => {
     await type('jj')
     expect(rows()[3]).toContain('"service_id": "svc_0000000000000001",')
     await type('\u001B')
-    await until(() => text().includes('the newest first'))
-    expect(rows()[5]).toMatch(/^▌ svc_0000000000000001/)
+    await until(() => text().includes('newest first'))
+    expect(rows()[5]).toMatch(/^▌ Translation 1 /)
   })
 
   it('show what strangers wrote without what a terminal would act upon', async () => {

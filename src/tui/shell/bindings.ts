@@ -251,7 +251,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'which of them',
     hint: 'view',
-    on: ['jobs', 'money', 'logs', 'requests', 'endpoints'],
+    on: ['jobs', 'threads', 'money', 'logs', 'requests', 'endpoints'],
   },
   { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },

@@ -8,8 +8,9 @@ import {
   sortWords,
 } from '../../core/filter.ts'
 import type { ScreenId } from '../../model/screen.ts'
-import { accent, dim, type Piece } from '../parts/line.ts'
+import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
+import { type Binding, keyFor } from './bindings.ts'
 import type { Face, Host } from './screen.ts'
 import type { Ui } from './ui.ts'
 import { useSettled } from './use-settled.ts'
@@ -93,6 +94,57 @@ export function sortedWords(ui: Ui, screen: ScreenId): readonly Piece[] {
   const sort = ui.sorts[screen]
   if (sort === undefined) return []
   return [dim('by '), accent(`${sort.replace(/^-/, '')} ${sort.startsWith('-') ? '↓' : '↑'}`), '   ']
+}
+
+export type ListHead = {
+  readonly title: string
+  /** Which rows of how many, `21 to 40 of 1,204`. */
+  readonly place: string
+  /** How old what is shown is, where it is old. */
+  readonly stale: string | undefined
+  readonly views: Line
+  readonly ui: Ui
+  readonly screen: ScreenId
+  readonly keys: readonly Binding[]
+  /** Order of an unsorted list. */
+  readonly order: string
+  /** What has to be known before the order. */
+  readonly note?: Line
+}
+
+/** The two lines over a list: what it is and how much of it is in sight, then its views and its order. */
+export function listHead(width: number, head: ListHead): Line[] {
+  const { title, place, stale, views, ui, screen, keys, order, note = [] } = head
+  const age: Piece = stale === undefined ? dim(place) : warn(stale)
+  const sort: Line = [accent(keyFor('sort', keys)), dim(' sort ')]
+  const by = ui.sorts[screen] === undefined ? [dim(`${order}  `)] : sortedWords(ui, screen)
+  const ends: readonly Line[] = [[...note, ...by, ...sort], ui.sorts[screen] === undefined ? note : [...note, ...by]]
+  // Where it is narrow, what is typed needs the room of the views that are not in sight.
+  const current = views.filter((piece) => typeof piece !== 'string' && piece.tone === 'strong')
+  const typed = typedWords(ui, screen)
+  const lefts: readonly Line[] = [
+    [...views, typed],
+    [' ', ...current, typed],
+  ]
+  const pairs = lefts.flatMap((left) => ends.map((right) => ({ left, right })))
+  const { left, right } = pairs.find((pair) => lineWidth(pair.left) + lineWidth(pair.right) < width) ?? {
+    left: [' ', ...current, typed],
+    right: [],
+  }
+  return [rule(width, title, [age, '  ', accent(keyFor('find', keys)), dim(' filter')]), spread(width, left, right)]
+}
+
+/** The views of a list, the one in sight in brackets; `counts` says how much there is in some of them. */
+export function viewWords<V extends string>(
+  all: readonly V[],
+  current: V,
+  counts?: Readonly<Partial<Record<V, number>>>,
+): Line {
+  return all.flatMap((name, i): Piece[] => {
+    const many = counts?.[name]
+    const words = many === undefined ? name : `${name} ${many}`
+    return [i === 0 ? ' ' : '  ', name === current ? strong(`[${words}]`) : dim(words)]
+  })
 }
 
 /** `s`: by the next of the fields, and by none after the last; `r`: the other way round. */

@@ -28,6 +28,7 @@ export type Need = {
 export type Needs = {
   readonly items: readonly Need[]
   readonly total: number
+  readonly counts: Answered['counts']
   /** All there are, by the screen that shows them. */
   readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
 }
@@ -73,7 +74,7 @@ function readNeeds({ items, counts, total }: Answered): Needs {
   const graves = new Set(items.filter(({ grave }) => grave).map(({ kind }) => screenOfKind[kind]))
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}
   for (const item of Object.entries(counts)) addCount(item, { byScreen, graves })
-  return { items: items.map(readNeed), total, byScreen }
+  return { items: items.map(readNeed), total, counts, byScreen }
 }
 
 type Sums = {

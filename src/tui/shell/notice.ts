@@ -1,5 +1,5 @@
 import type { Problem } from '../../client/link.ts'
-import { span, wrap } from '../../text/text.ts'
+import { clockTime, span, wrap } from '../../text/text.ts'
 import { accent, bad, dim, type Line, strong } from '../parts/line.ts'
 import type { Query } from './query.ts'
 
@@ -17,8 +17,8 @@ export function waitingLines(query: Query<unknown>, width: number): Line[] {
   return query.problem === undefined ? [[dim(' asking…')]] : problemLines(query.problem, width)
 }
 
-/** How old a value is whose renewal failed; undefined while it is current. */
+/** Since when a value whose renewal failed is as it is; undefined while it is current. */
 export function staleness(query: Query<unknown>, now: number): string | undefined {
   if (query.problem === undefined || query.at === undefined) return undefined
-  return `stale ${span(now - query.at)}`
+  return `as of ${clockTime(query.at)}, ${span(now - query.at)} old`
 }

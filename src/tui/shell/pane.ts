@@ -80,7 +80,7 @@ export type PaneSlice = { readonly offset: number; readonly rows: number; readon
 
 export function sliceWords({ offset, rows, total }: PaneSlice): string {
   if (rows === 0 || rows === total) return `${count(rows)} of ${count(total)}`
-  return `${count(offset + 1)}-${count(offset + rows)} of ${count(total)}`
+  return `${count(offset + 1)} to ${count(offset + rows)} of ${count(total)}`
 }
 
 /** Turns the pages of a long list, `size` rows each; keys that come in one piece act one after the other. */

@@ -8,7 +8,7 @@ const TRAIL_MAX = 50
 
 export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
 
-export const jobViews = ['open', 'all', 'failed', 'disputed'] as const
+export const jobViews = ['open', 'late', 'disputed', 'done', 'failed', 'all'] as const
 export type JobView = (typeof jobViews)[number]
 export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
 export type JobTab = (typeof jobTabs)[number]
@@ -16,6 +16,9 @@ export type JobTab = (typeof jobTabs)[number]
 /** How far back series go. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
+
+export const threadViews = ['open', 'disputed', 'over', 'all'] as const
+export type ThreadView = (typeof threadViews)[number]
 
 export const moneyViews = ['holds', 'payouts', 'failed', 'payees'] as const
 export type MoneyView = (typeof moneyViews)[number]
@@ -71,6 +74,7 @@ export type Ui = {
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly moneyView: MoneyView
+  readonly threadView: ThreadView
   /** Which requests for work are listed. */
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
@@ -100,6 +104,7 @@ export function firstUi(screen: ScreenId): Ui {
     jobView: 'open',
     jobTab: 'timeline',
     moneyView: 'holds',
+    threadView: 'open',
     requestView: 'all',
     span: 'hour',
     pages: {},

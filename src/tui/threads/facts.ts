@@ -6,6 +6,7 @@ import { shortAddress } from '../../text/text.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
+import type { ThreadView } from '../shell/ui.ts'
 
 /** Conversations of a list, the last changed first. */
 export const THREADS_PAGE = 50
@@ -27,6 +28,7 @@ export type ThreadFacts = {
   /** What the buyer pays, like `$8.40`; empty without an offer. */
   readonly price: string
   readonly offer: OfferFacts | undefined
+  readonly createdAt: number | undefined
   readonly updatedAt: number | undefined
   readonly messages: readonly Said[]
 }
@@ -61,6 +63,7 @@ function readThread(thread: Answered | Named): ThreadFacts {
     jobId: text(thread.job_id),
     price: proposal === null ? '' : `$${proposal.agent_price}`,
     offer: proposal === null ? undefined : readOffer(proposal),
+    createdAt: time(thread.created_at),
     updatedAt: time(thread.updated_at),
     messages: (thread.messages ?? []).map((message) => readMessage(message, names)),
   }
@@ -100,23 +103,40 @@ function readMessage(
 
 export type Threads = { readonly threads: readonly ThreadFacts[]; readonly total: number }
 export type AsWhom = { readonly admin: boolean }
-type Wanted = AsWhom & ListPage<typeof threadFields>
+type Wanted = AsWhom & ListPage<typeof threadFields> & { readonly view: ThreadView }
+
+/** What of all conversations a view shows. */
+const statusesOf: Readonly<Record<ThreadView, readonly Answered['status'][]>> = {
+  open: ['inquiry', 'negotiating', 'accepted', 'in_progress', 'disputed'],
+  disputed: ['disputed'],
+  over: ['completed', 'verified', 'cancelled'],
+  all: [],
+}
 
 /** Everybody's, or one's own without the admin credential. */
 export const fetchThreads =
-  (link: Link, { admin, page, asked: wanted }: Wanted) =>
+  (link: Link, { admin, page, view, asked: wanted }: Wanted) =>
   (signal: AbortSignal): Promise<Outcome<Threads>> => {
     const asked = { query: pageOf(page, THREADS_PAGE), signal }
+    const statuses = statusesOf[view]
+    const ofView = statuses.length === 0 ? '' : `status:${statuses.join(',')}`
+    const filter = [ofView, wanted.filter ?? ''].filter(Boolean).join(' ')
     return admin
       ? ask(
           link,
-          { name: 'listAllThreads', asked: { ...asked, query: { ...asked.query, ...wanted } } },
+          {
+            name: 'listAllThreads',
+            asked: { ...asked, query: { ...asked.query, ...wanted, ...(filter === '' ? {} : { filter }) } },
+          },
           ({ threads, total }) => ({
             threads: threads.map(readThread),
             total,
           }),
         )
-      : ask(link, { name: 'listThreads', asked }, ({ threads, total }) => ({ threads: threads.map(readThread), total }))
+      : ask(link, { name: 'listThreads', asked }, ({ threads, total }) => ({
+          threads: threads.filter(({ status }) => statuses.length === 0 || statuses.includes(status)).map(readThread),
+          total,
+        }))
   }
 
 /** One conversation with what was said last; undefined for none. */

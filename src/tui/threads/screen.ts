@@ -12,32 +12,33 @@ import {
   good,
   hair,
   type Line,
+  lineWidth,
   type Piece,
   rule,
-  spread,
   strong,
   warn,
 } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { askAnyway, refuse } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
 import {
   findingOf,
+  listHead,
   listTable,
   narrowed,
   sortActions,
-  sortedWords,
   titlesOf,
-  typedWords,
   useListQuery,
+  viewWords,
 } from '../shell/finding.ts'
-import { waitingLines } from '../shell/notice.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex } from '../shell/ui.ts'
+import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
@@ -63,7 +64,12 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   // The operator's look into what others say is written down: it is not repeated by itself.
   const every = admin ? ONCE_MS : SLOW_EVERY_MS
   const finding = findingOf(ui, 'threads', threadFields)
-  const which = { admin, page: ui.pages.threads ?? 0, asked: useListQuery(host, finding, threadFields) }
+  const which = {
+    admin,
+    view: ui.threadView,
+    page: ui.pages.threads ?? 0,
+    asked: useListQuery(host, finding, threadFields),
+  }
   const listed = useQuery(fetchThreads(host.link, which), { name: `threads ${JSON.stringify(which)}`, every })
   const now = businessNow(useClock(host), view.now)
   const found = listed.value?.threads ?? []
@@ -89,9 +95,16 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
       ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
       ...sortActions(host, 'threads', threadFields),
       ...moving,
+      view: () => viewNext(host),
       ...acts(host, threads, { me: me.value, foreign }),
     },
   }
+}
+
+function viewNext({ ui }: Host): void {
+  const { threadView, pages } = ui.get()
+  const next = threadViews[(threadViews.indexOf(threadView) + 1) % threadViews.length]
+  if (next !== undefined) ui.set({ ...ui.get(), threadView: next, pages: { ...pages, threads: 0 } })
 }
 
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
@@ -174,12 +187,7 @@ type Model = {
 function threadLines(model: Model, area: ScreenArea): Line[] {
   const { listed, thread, isOpen, now, view } = model
   if (listed.value === undefined) return [...headLines(model, area.width), ...waitingLines(listed, area.width)]
-  if (thread === undefined)
-    return [
-      ...headLines(model, area.width),
-      blank,
-      [dim(view.ui.filters.threads ? ' no conversation matches: esc clears it' : ' nobody talks about anything yet')],
-    ]
+  if (thread === undefined) return [...headLines(model, area.width), blank, [dim(emptyWords(view.ui))]]
   if (isOpen) {
     const lines = talkLines(thread, { width: area.width, now })
     const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
@@ -198,21 +206,44 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
   return joinedPanels(left, right, { width: area.width, split, height: area.height })
 }
 
-function headLines({ threads, listed, view: { ui }, admin }: Model, width: number): Line[] {
+function emptyWords({ filters, threadView }: Ui): string {
+  if (filters.threads) return ' no conversation matches: esc clears it'
+  return threadView === 'all'
+    ? ' nobody talks about anything yet'
+    : ` no conversation is ${threadView}: v shows the others`
+}
+
+function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: number): Line[] {
   const offset = (ui.pages.threads ?? 0) * THREADS_PAGE
-  const words = sliceWords({ offset, rows: threads.length, total: listed.value?.total ?? 0 })
-  const note = admin ? dim(' each look is logged') : dim(' own ones')
-  return [
-    rule(width, 'Threads'),
-    spread(width, [note, typedWords(ui, 'threads')], [...sortedWords(ui, 'threads'), words, ' ']),
+  const total = listed.value?.total
+  const counts = total === undefined || ui.filters.threads ? undefined : { [ui.threadView]: total }
+  return listHead(width, {
+    title: 'Threads',
+    place: sliceWords({ offset, rows: threads.length, total: total ?? 0 }),
+    stale: staleness(listed, now),
+    views: viewWords<string>(threadViews, ui.threadView, counts),
+    ui,
+    screen: 'threads',
+    keys,
+    order: 'last changed first',
+  })
+}
+
+/** As whom one looks, under the list. */
+function lookLine({ admin }: Model, width: number): Line {
+  const wishes = [
+    'You read as the administrator, each look is logged. To speak for a party:  souk --as NAME tui',
+    'You read as the administrator, each look is logged.',
+    'Read as admin; each look is logged.',
   ]
+  return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Each look is logged.') : 'own ones'}`)]
 }
 
 function listLines(model: Model, { width, height }: ScreenArea): Line[] {
   const { threads: rows, chosen, now, view } = model
   const list = { columns: columnsOf(now), rows, idOf: ({ id }: ThreadFacts) => id, chosen }
-  const table = listTable(view.ui, { ...list, width, height: Math.max(1, height - 3) })
-  return [...headLines(model, width), table.head, ...table.body]
+  const table = listTable(view.ui, { ...list, width: width - 1, height: Math.max(1, height - 4) })
+  return [...headLines(model, width), table.head, ...table.body, lookLine(model, width)]
 }
 
 const states: Readonly<Record<ThreadFacts['status'], Piece>> = {
@@ -253,25 +284,49 @@ const stageOf: Readonly<Record<ThreadFacts['status'], number>> = {
 }
 
 /** How far it is, of all the way. */
-function stageLine({ status }: ThreadFacts): Line {
+function stageLine({ status }: ThreadFacts, width: number): Line {
   const reached = stageOf[status]
+  const isRoomy = width >= ROOMY_STAGES
   return stages.flatMap((stage, i): Piece[] => {
     const line = i <= reached ? accent(' ━ ') : hair(' ─ ')
     const step = i === 0 ? ' ' : line
-    if (i === reached) return [step, active(` ${stage} `)]
+    if (i === reached) return [step, isRoomy ? active(` ${stage} `) : active(stage)]
     return [step, i < reached ? strong(stage) : dim(stage)]
   })
 }
 
-/** The end of a conversation, which is what is new. */
-function paneLines(thread: ThreadFacts, { now, admin, isForeign }: Model, { width, height }: ScreenArea): Line[] {
-  const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now })
-  const whose = isForeign ? `only ${clip(thread.provider, WHO_COLUMNS)} answers here` : 'i writes for the house'
-  const note: Line[] = admin ? [[dim(` ${whose}; as a party: souk --as NAME tui threads`)]] : []
-  const room = Math.max(1, height - 3 - note.length)
+const ROOMY_STAGES = 60
+
+/** The end of a conversation, which is what is new; under it what may be said next, and by what command. */
+function paneLines(thread: ThreadFacts, model: Model, { width, height }: ScreenArea): Line[] {
+  const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now: model.now })
+  const next = nextLines(thread, model, width)
+  const room = Math.max(1, height - 3 - next.length)
   const shown = said.slice(-room)
   const filler = Array.from({ length: Math.max(0, room - shown.length) }, () => blank)
-  return [rule(width, thread.id, [dim(clip(thread.service, width))]), stage, gap, ...shown, ...filler, ...note]
+  const title = `${thread.service}${thread.createdAt === undefined ? '' : `, since ${whenOf(thread.createdAt, model.now)}`}`
+  return [rule(width, thread.id, [dim(clip(title, width))]), stage, gap, ...shown, ...filler, ...next]
+}
+
+/** What its two parties may do now; whoever only reads is told who may. */
+function nextLines(thread: ThreadFacts, { admin, isForeign, view: { keys } }: Model, width: number): Line[] {
+  const isOpen = thread.offer?.status === 'open'
+  const key = (action: Parameters<typeof keyFor>[0], word: string): Line => [
+    accent(keyFor(action, keys)),
+    ` ${word}   `,
+  ]
+  const pays = isOpen ? key('add', `accept, pay ${thread.price}`) : []
+  const does = stageOf[thread.status] >= 0 && stageOf[thread.status] < 2 ? key('remove', 'decline') : []
+  const who = clip(thread.buyer, WHO_COLUMNS)
+  const acts: Line = [dim(` as ${who}   `), ...pays, ...does, ...key('write', 'write')]
+  const whose = isForeign ? `only ${clip(thread.provider, WHO_COLUMNS)} answers here` : 'i writes for the house'
+  const words = isOpen ? ['accept', thread.id] : ['send', thread.id, '…']
+  return [
+    [hair('─'.repeat(width))],
+    lineWidth(acts) <= width ? acts : [dim(` as ${who}   `), ...pays],
+    ...(admin ? [[dim(` ${whose}${width >= ROOMY_STAGES ? '; as a party: souk --as NAME tui threads' : ''}`)]] : []),
+    [dim(' same as  '), `souk threads ${words.join(' ')}`],
+  ]
 }
 
 const WHO_COLUMNS = 10
@@ -300,7 +355,7 @@ function talkLines(
           ],
         ]
   const none: Line[] = said.length + open.length === 0 ? [[dim(' nothing was said')]] : []
-  return [stageLine(thread), blank, ...said, ...open, ...none]
+  return [stageLine(thread, width), blank, ...said, ...open, ...none]
 }
 
 function saidLines(

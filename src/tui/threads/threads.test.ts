@@ -71,7 +71,10 @@ async function talk(more: Record<string, unknown> = {}, options: Partial<OpenOpt
 describe('conversations', () => {
   it('stand beside their list, with how far they are, at 100 x 30', async () => {
     const { rows, text } = await talk({}, { columns: 100, rows: 30 })
-    expect(rows()[2]).toMatch(/^─ Threads ─+┬─ thr_0000000000000001 ─+ Logo design ─$/)
+    expect(rows()[2]).toMatch(
+      /^─ Threads ─+ 2 of 2 {2}\/ filter ─┬─ thr_0000000000000001 ─+ Logo design, since 12:00 ─$/,
+    )
+    expect(rows()[3]).toMatch(/^ \[open 2\] {2}disputed {2}over {2}all +│/)
     expect(rows()[5]).toMatch(/^▌ ● asked +Bot7 → Pixelforge +1h *│/)
     expect(rows()[6]).toMatch(/\? offered +Bot7 → Pixel\S* +\$8\.40 +1h *│/)
     expect(text()).toMatch(/ asked {2}─ offered ─ agreed/)
@@ -80,7 +83,32 @@ describe('conversations', () => {
 
   it('stand below it where there is no room beside it', async () => {
     const { text } = await talk()
-    expect(text()).toMatch(/\n─ thr_0000000000000001 ─+ Logo design ─\n/)
+    expect(text()).toMatch(/\n─ thr_0000000000000001 ─+ Logo design, since 12:00 ─\n/)
+  })
+
+  it('are seen by view, and say under the list as whom one looks', async () => {
+    const { type, link, text, advance } = await talk({}, { columns: 160, rows: 36 })
+    const asked = () => link.calls.findLast(({ path }) => path === '/dashboard/api/admin/threads')?.query?.filter
+    expect(asked()).toBe('status:inquiry,negotiating,accepted,in_progress,disputed')
+    expect(text()).toContain(' You read as the administrator, each look is logged.')
+    expect(text()).toMatch(/^ {2}STATE +BUYER → PROVIDER +SERVICE +PRICE +AGE +│/m)
+    await type('v')
+    await advance(1_000)
+    expect(asked()).toBe('status:disputed')
+    await type('v')
+    await advance(1_000)
+    expect(asked()).toBe('status:completed,verified,cancelled')
+    await type('v/logo')
+    await advance(1_000)
+    expect(asked()).toBe('logo')
+  })
+
+  it('with an offer say what its buyer may do, for how much, and by what command', async () => {
+    const { type, text, advance } = await talk({}, { columns: 160, rows: 36 })
+    await type('j')
+    await advance(1_000)
+    expect(text()).toMatch(/│ as Bot7 {3}A accept, pay \$8\.40 {3}X decline {3}i write/)
+    expect(text()).toMatch(new RegExp(`│ same as {2}souk threads accept ${offered.id}`))
   })
 
   it('are looked at once: each look of the operator is logged', async () => {

@@ -1,0 +1,37 @@
+import { clockTime } from '../../text/text.ts'
+import { blank, dim, good, type Line, lineWidth, placed, rule, sized, strong, warn } from '../parts/line.ts'
+import { onThePoint, shownMoney } from '../parts/river.ts'
+import type { Stream } from '../shell/stream.ts'
+import { sentenceOf } from './sentences.ts'
+
+type Feed = { readonly width: number; readonly height: number; readonly held: boolean; readonly title?: string }
+
+/** What happened, newest first, each once. */
+export function liveLines({ events, state }: Stream, { width, height, held, title = 'Live' }: Feed): Line[] {
+  if (height < 1) return []
+  const notes: Readonly<Record<Stream['state'], Line>> = {
+    live: [held ? warn('‖ held') : good('● live')],
+    waiting: [warn('! reconnecting')],
+    denied: [warn('! needs the admin credential')],
+  }
+  const shown = events.slice(0, height - 1).map((event) => ({ event, told: sentenceOf(event) }))
+  const amounts = onThePoint(shown.map(({ told }) => (told.amount === '' ? '' : shownMoney(told.amount.slice(1)))))
+  const hasMoney = width >= AMOUNTS_FROM && amounts.some((amount) => amount.trim() !== '')
+  const ids = width >= IDS_FROM
+  const rows = shown.map(({ event, told }, i): Line => {
+    const time = event.at === undefined ? '--:--:--' : clockTime(event.at)
+    const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
+    const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
+    if (!ids) return sized(left, width)
+    const id = [dim(`  ${event.subject} `)]
+    return placed(width, [
+      [0, sized(left, width - lineWidth(id) - 1)],
+      [width - lineWidth(id), id],
+    ])
+  })
+  const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
+  return [rule(width, title, notes[state]), ...(rows.length === 0 ? none.slice(0, height - 1) : rows)]
+}
+
+const AMOUNTS_FROM = 76
+const IDS_FROM = 120
