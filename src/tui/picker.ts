@@ -138,7 +138,7 @@ function go(host: Host, screen: ScreenId, { filter, sort }: ListView): void {
   const filters = filter === undefined ? ui.filters : { ...ui.filters, [screen]: filter }
   const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
   // What is named is looked for among all of them.
-  const views = filter === undefined ? {} : { jobView: 'all' as const }
+  const views = filter === undefined ? {} : { jobView: 'all' as const, threadView: 'all' as const }
   host.ui.set({ ...ui, ...views, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
 }
 

@@ -1,7 +1,7 @@
 import type { EventRow } from '../../events/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { type About, aboutJob, nameOf } from '../jobs/about.ts'
 import { jobs } from '../jobs/rows.ts'
+import { type About, aboutJob, nameOf } from '../jobs/view.ts'
 import { services } from '../listings/rows.ts'
 import { threads } from '../threads/rows.ts'
 

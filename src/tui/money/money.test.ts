@@ -96,7 +96,7 @@ describe('money', () => {
     ['verified', 'release', false, '✓ verified', 'pays out in 2h'],
     ['disputed', 'remind', false, '? disputed', 'waits for you'],
     ['disputed', 'resolve', false, '? disputed', 'is decided in 2h'],
-  ] as const)('for a job that is %s, next %s, late %s: %s, %s', async (status, next_event, late, state, next) => {
+  ] as const)('for a job that is %s, next %s, late %s: %s, %s', async (...[status, next_event, late, state, next]) => {
     const one = hold(1)
     const held = { ...one, next_event, job: one.job && { ...one.job, status, late } }
     const { rows } = await money(
