@@ -1,0 +1,195 @@
+import {
+  type Authorization,
+  domainSeparator,
+  type Network,
+  networks,
+  type TokenDomain,
+} from '../../../../src/core/authorization.ts'
+import type { Wallet } from '../../../../src/core/hex.ts'
+import { type Usdc, usdc } from '../../../../src/core/money.ts'
+import { compact } from '../../../../src/core/record.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
+import type { Store } from '../../../store/port.ts'
+import { type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
+import { openDigests } from '../signature.ts'
+import { openFaucet } from './faucet.ts'
+import type { QueueEvent, QueueOptions, QueueStep, Timings } from './queue/core.ts'
+import { openTxQueue } from './queue/open.ts'
+import { QueueRefused, type TxQueue } from './queue/queue.ts'
+import type { Signer } from './queue/signer.ts'
+import { openReads } from './reads.ts'
+import { openRegistries } from './registries.ts'
+import { openRpc, type Rpc, type RpcObserver } from './rpc/rpc.ts'
+import { openSettlement } from './settlement.ts'
+import { openHeart } from './status.ts'
+import { openToken } from './token.ts'
+
+/** Contracts of a connected chain. */
+export type EvmDeployment = {
+  readonly asset: Wallet
+  /** Under which the token signs. */
+  readonly domain: Pick<TokenDomain, 'name' | 'version'>
+  readonly identity: Wallet
+  readonly reputation: Wallet
+  readonly anchors: Wallet
+  /** Without one everything goes alone, and wallets that are not deployed yet are refused. */
+  readonly batch?: NonNullable<QueueOptions['batch']>
+  /** Nothing of souk's happened in a block before. */
+  readonly fromBlock: number
+}
+
+/** What the operator may set; the rest has a default. */
+export type EvmSettings = {
+  /** Payments above it wait until the chain calls their block safe. */
+  readonly instantLimit: Usdc
+  /** Wei for each unit of gas; nothing is offered above it. */
+  readonly maxFee: bigint
+  readonly maxInFlight: number
+  readonly maxBatch: number
+  /** Whose wallets are deployed with their first payment (ERC-6492). */
+  readonly walletFactories: readonly Wallet[]
+  /** Seconds between blocks; absent where a block comes only with a transaction. */
+  readonly blockTimeS: number
+}
+
+const GWEI = 1_000_000_000n
+const defaults = {
+  instantLimit: usdc(100_000_000n),
+  maxFee: 100n * GWEI,
+  walletFactories: [],
+} as const satisfies Partial<EvmSettings>
+
+export type EvmOptions = {
+  readonly store: Store
+  readonly mode: Exclude<ChainMode, 'sandbox'>
+  readonly network: Network
+  /** Nodes of the chain, the preferred first. */
+  readonly rpcUrls: readonly string[]
+  readonly deployment: EvmDeployment
+  readonly payTo: Wallet
+  /** `payTo` absent: payouts wait for the operator. */
+  readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
+  readonly settings?: Partial<EvmSettings>
+  /** Epoch milliseconds of the machine. */
+  readonly wall: () => number
+  readonly timings?: Partial<Timings>
+  readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }
+  /** Told of places at which a process may end; for tests. */
+  readonly step?: (step: QueueStep) => Promise<void> | void
+}
+
+export type EvmChain = ChainPort &
+  Required<Pick<ChainPort, 'status' | 'onReversed' | 'isContractSignature'>> & {
+    /** For what else is written to this chain: escrow and splitter. */
+    readonly queue: TxQueue
+    readonly rpc: Rpc
+    close(): Promise<void>
+  }
+
+/**
+ * The port over a connected EVM: one queue writes, reads are gathered. What an earlier process left open has been sent
+ * again when this resolves.
+ * @throws QueueRefused with one sentence and the way out; RpcUnavailable when no node answers.
+ */
+export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
+  const { deployment, observe } = options
+  const rpc = openRpc({ urls: options.rpcUrls, wall: options.wall, ...(observe?.rpc ? { observe: observe.rpc } : {}) })
+  try {
+    return await openOver(rpc, options, domainOf(options, deployment))
+  } catch (error) {
+    await rpc.close()
+    throw error
+  }
+}
+
+function domainOf({ network }: EvmOptions, { asset, domain }: EvmDeployment): TokenDomain {
+  return { ...domain, chainId: networks[network].chainId, verifyingContract: asset }
+}
+
+async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Promise<EvmChain> {
+  const { mode, network, deployment, payTo, keys, wall, store } = options
+  const settings = { ...defaults, ...options.settings }
+  const { asset } = deployment
+  const { caip2, chainId } = networks[network]
+  const separator = domainSeparator(domain)
+  const digestOf = openDigests(separator)
+  const reads = openReads({ rpc, fromBlock: deployment.fromBlock, isHeadFinal: mode === 'devnet' })
+  const token = openToken(reads, asset)
+  const fault = await token.fault(separator)
+  if (fault !== undefined) throw new QueueRefused(`${fault}.`)
+  const queue = openTxQueue(queueOptions(rpc, options, digestOf))
+  const sender = keys.gas.address
+  const heart = openHeart({ reads, queue, rpc, sender, blockTimeS: settings.blockTimeS, wall })
+  await queue.start()
+  await heart.beat()
+  const { identity, reputation, anchors } = deployment
+  const addresses = { identity, reputation, anchors }
+  const registries = openRegistries({ reads, queue, chainId, sender, addresses, mints: isTestMoney({ mode }) })
+  const { instantLimit } = settings
+  const walletFactories = new Set(settings.walletFactories)
+  const parts = { reads, queue, token, asset, payTo, sender, digestOf, instantLimit, walletFactories }
+  return {
+    mode,
+    network,
+    caip2,
+    chainId,
+    asset: { address: asset, ...deployment.domain, decimals: 6 },
+    payTo,
+    ...registries,
+    pays: keys.payTo !== undefined,
+    domain,
+    digestOf,
+    balanceOf: token.balanceOf,
+    authorizationState: (from, nonce, finality = 'included') => token.authorizationState(from, nonce, finality),
+    ...openSettlement({ ...parts, payToKey: keys.payTo, batch: deployment.batch }),
+    ...(mode === 'devnet' ? { faucet: openFaucet({ store, queue, asset }) } : {}),
+    status: heart.status,
+    onReversed: (listener) => queue.onReversed(listener),
+    queue,
+    rpc,
+    close: async () => {
+      heart.stop()
+      await queue.close()
+      await rpc.close()
+    },
+  }
+}
+
+/** A devnet mines at once and is never undone; elsewhere nodes are asked less often. */
+const devnetTimings: Timings = {
+  pollMs: 8,
+  followMs: SECOND_MS,
+  resendMs: 2 * SECOND_MS,
+  waitMs: 45 * SECOND_MS,
+  keepMs: HOUR_MS,
+  reversalGraceMs: MINUTE_MS,
+}
+const baseTimings: Timings = {
+  pollMs: SECOND_MS / 4,
+  followMs: 10 * SECOND_MS,
+  resendMs: 10 * SECOND_MS,
+  waitMs: 45 * SECOND_MS,
+  keepMs: DAY_MS,
+  reversalGraceMs: HOUR_MS,
+}
+
+type Digests = (authorization: Authorization) => Uint8Array
+
+function queueOptions(rpc: Rpc, options: EvmOptions, digestOf: Digests): QueueOptions {
+  const { store, mode, network, deployment, keys, wall, observe, step } = options
+  const { maxFee = defaults.maxFee, maxInFlight, maxBatch } = options.settings ?? {}
+  const isDevnet = mode === 'devnet'
+  return {
+    store,
+    rpc,
+    signer: keys.gas,
+    chainId: networks[network].chainId,
+    token: deployment.asset,
+    digestOf,
+    maxFee,
+    finality: isDevnet ? { confirmed: 'latest', final: 'latest' } : { confirmed: 'safe', final: 'finalized' },
+    timings: { ...(isDevnet ? devnetTimings : baseTimings), ...options.timings },
+    wall,
+    ...compact({ batch: deployment.batch, maxInFlight, maxBatch, observe: observe?.queue, step }),
+  }
+}

@@ -1,0 +1,183 @@
+import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
+import { isObject } from '../../../../src/core/json.ts'
+import type { AsOf, Finality } from '../chain.ts'
+import { type AbiType, decodeValues, encodeCall, type Method, type ValuesOf } from './abi.ts'
+import type { RpcAnswer, RpcCall } from './rpc/endpoint.ts'
+import type { Rpc } from './rpc/rpc.ts'
+import { RpcUnavailable } from './rpc/unavailable.ts'
+import { bytesIn, type Head, headIn, numberIn, quantity } from './rpc/values.ts'
+
+/** Reads that come within this go to the node in one request. */
+const GATHER_MS = 2
+/** Hosted nodes refuse more blocks of logs at once. */
+const LOG_SLICE = 2_000
+/** A search goes back so many slices: about 55 hours of blocks of 2 s. */
+const MAX_SLICES = 50
+/** What JSON-RPC nodes say where a contract reverted. */
+const REVERTED_CODE = 3
+
+/** A contract refused the call; nothing is known by it of anything else. */
+export class CallReverted extends Error {
+  override readonly name = 'CallReverted'
+  /** What it reverted with, where the node tells. */
+  readonly data: Hex | undefined
+  constructor(message: string, data?: Hex) {
+    super(message)
+    this.data = data
+  }
+}
+
+export type Question<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
+  readonly to: Wallet
+  readonly method: Method<In, Out>
+  readonly values: ValuesOf<In>
+  readonly from?: Wallet
+  readonly gas?: number
+}
+
+export type LogFilter = { readonly address: Wallet; readonly topics: readonly (Hex | null)[] }
+export type FoundLog = {
+  readonly address: Wallet
+  readonly transaction: Hex
+  readonly block: number
+  readonly index: number
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+}
+
+type Answered = { readonly head: Head; readonly answer: RpcAnswer }
+
+/** What is asked of a chain, many questions a request. All of it throws RpcUnavailable where no node answers. */
+export type Reads = {
+  /** @throws CallReverted, RpcUnavailable also for an answer that is none of the method's */
+  call<In extends readonly AbiType[], Out extends readonly AbiType[]>(
+    question: Question<In, Out>,
+  ): Promise<ValuesOf<Out>>
+  /** What a call that is not sent would return. @throws CallReverted, RpcUnavailable */
+  trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
+  /** A value of the node itself. */
+  ask(method: string, params: readonly unknown[]): Promise<{ readonly head: Head; readonly result: unknown }>
+  /** The block up to which things are so sure. */
+  asOf(finality: Finality): Promise<AsOf>
+  code(address: Wallet): Promise<Hex>
+  /** Of a transaction that is in a block; none for any other. */
+  logsOf(transaction: Hex): Promise<readonly FoundLog[]>
+  /** The newest logs, at most so many, newest first: back to the first block of souk's contracts, but not for ever. */
+  newestLogs(filter: LogFilter, limit: number): Promise<readonly FoundLog[]>
+}
+
+export type ReadsParts = {
+  readonly rpc: Pick<Rpc, 'read'>
+  /** Nothing is searched before. */
+  readonly fromBlock: number
+  /** A devnet is never undone: its head is final. */
+  readonly isHeadFinal: boolean
+}
+
+export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
+  const answerOf = gathered(rpc)
+
+  async function ask(method: string, params: readonly unknown[]) {
+    const { head, answer } = await answerOf({ method, params })
+    if (!answer.ok) throw new RpcUnavailable(`${method}: ${answer.message}`)
+    return { head, result: answer.result }
+  }
+
+  async function newestLogs(filter: LogFilter, limit: number) {
+    const found: FoundLog[] = []
+    let { number: to } = (await ask('eth_chainId', [])).head
+    for (let slice = 0; slice < MAX_SLICES && to >= fromBlock && found.length < limit; slice += 1) {
+      const from = Math.max(fromBlock, to - LOG_SLICE + 1)
+      const range = { ...filter, fromBlock: quantity(from), toBlock: quantity(to) }
+      const logs = logsIn((await ask('eth_getLogs', [range])).result)
+      found.push(...logs.toReversed())
+      to = from - 1
+    }
+    return found.slice(0, limit)
+  }
+
+  return {
+    ask,
+    trial: async ({ gas, ...call }) => {
+      const { answer } = await answerOf({ method: 'eth_call', params: [{ ...call, gas: quantity(gas) }, 'latest'] })
+      if (!answer.ok) throw refusalOf(answer)
+      return bytesIn(answer.result)
+    },
+    call: async ({ to, method, values, from, gas }) => {
+      const asked = {
+        to,
+        data: encodeCall(method, values),
+        ...(from ? { from } : {}),
+        ...(gas ? { gas: quantity(gas) } : {}),
+      }
+      const { answer } = await answerOf({ method: 'eth_call', params: [asked, 'latest'] })
+      if (!answer.ok) throw refusalOf(answer)
+      try {
+        return decodeValues(method.gives, bytesIn(answer.result))
+      } catch (error) {
+        if (error instanceof RangeError) throw new RpcUnavailable(`${to} is no such contract: ${error.message}`)
+        throw error
+      }
+    },
+    asOf: async (finality) => {
+      if (finality === 'included' || isHeadFinal) {
+        const { number, timestamp } = (await ask('eth_chainId', [])).head
+        return { block: number, timestamp, finality: isHeadFinal ? 'final' : 'included' }
+      }
+      const tag = finality === 'final' ? 'finalized' : 'safe'
+      const { number, timestamp } = headIn((await ask('eth_getBlockByNumber', [tag, false])).result)
+      return { block: number, timestamp, finality }
+    },
+    code: async (address) => bytesIn((await ask('eth_getCode', [address, 'latest'])).result),
+    logsOf: async (transaction) => {
+      const { result } = await ask('eth_getTransactionReceipt', [transaction])
+      return isObject(result) ? logsIn(result['logs']) : []
+    },
+    newestLogs,
+  }
+}
+
+function refusalOf({ code, message, data }: Extract<RpcAnswer, { ok: false }>): Error {
+  const isRevert = code === REVERTED_CODE || data !== undefined
+  return isRevert ? new CallReverted(message, data) : new RpcUnavailable(message)
+}
+
+/** Calls that come together go as one request; each gets its own answer. */
+function gathered(rpc: ReadsParts['rpc']): (call: RpcCall) => Promise<Answered> {
+  let waiting: { call: RpcCall; settled: PromiseWithResolvers<Answered> }[] = []
+  async function send(): Promise<void> {
+    const batch = waiting
+    waiting = []
+    try {
+      const { head, answers } = await rpc.read(batch.map(({ call }) => call))
+      for (const [at, { settled }] of batch.entries()) {
+        const answer = answers[at]
+        if (answer) settled.resolve({ head, answer })
+        else settled.reject(new RpcUnavailable('a call was left without an answer'))
+      }
+    } catch (error) {
+      for (const { settled } of batch) settled.reject(error)
+    }
+  }
+  return (call) => {
+    if (waiting.length === 0) setTimeout(() => void send(), GATHER_MS)
+    const settled = Promise.withResolvers<Answered>()
+    waiting.push({ call, settled })
+    return settled.promise
+  }
+}
+
+function logsIn(result: unknown): FoundLog[] {
+  if (!Array.isArray(result)) throw new RpcUnavailable('the node sent no logs')
+  return result.map((log: unknown) => {
+    if (!isObject(log) || !Array.isArray(log['topics'])) throw new RpcUnavailable('the node sent no log')
+    return {
+      address: toWallet(bytesIn(log['address'])),
+      transaction: bytesIn(log['transactionHash']),
+      block: numberIn(log['blockNumber']),
+      index: numberIn(log['logIndex']),
+      topics: log['topics'].map(bytesIn),
+      data: bytesIn(log['data']),
+    }
+  })
+}

@@ -1,0 +1,144 @@
+import type { Wallet } from '../../../../src/core/hex.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
+import type { ChainStatus } from '../chain.ts'
+import type { QueueStatus, TxQueue } from './queue/queue.ts'
+import type { Reads } from './reads.ts'
+import type { RpcHealth } from './rpc/rpc.ts'
+import { bigIn, type Head } from './rpc/values.ts'
+
+/** How often head and gas are looked at while nothing is sent. */
+const BEAT_MS = 15 * SECOND_MS
+/** Without an answer for so long the chain counts as down. */
+const SILENT_MS = 3 * BEAT_MS
+/** Blocks that may be missing before the chain counts as slow. */
+const LATE_BLOCKS = 10
+const FEW_PAYMENTS = 100
+const MOST_PAYMENTS = 1_000_000_000n
+const STUCK_MS = MINUTE_MS
+/** Gas of a payment that goes alone; batches take less. */
+const PAYMENT_GAS = 80_000n
+const LEAST_PRICE = 1_000_000n
+
+export type StatusParts = {
+  readonly reads: Pick<Reads, 'ask'>
+  readonly queue: Pick<TxQueue, 'status'>
+  readonly rpc: { health(): RpcHealth }
+  readonly sender: Wallet
+  /** Seconds between blocks; absent where a block comes only with a transaction. */
+  readonly blockTimeS: number | undefined
+  readonly wall: () => number
+}
+
+/** What one look at the chain told. */
+export type Beat = { readonly at: number; readonly head: Head; readonly wei: bigint }
+
+export type Heart = {
+  readonly status: () => ChainStatus
+  /** Looks now. */
+  readonly beat: () => Promise<void>
+  readonly stop: () => void
+}
+
+/** Looks at the chain now and then, so that what is wrong is known before anybody pays. */
+export function openHeart(parts: StatusParts): Heart {
+  let last: Beat | undefined
+  let lastError: string | null = null
+  const beat = async () => {
+    try {
+      const { head, result } = await parts.reads.ask('eth_getBalance', [parts.sender, 'latest'])
+      last = { at: parts.wall(), head, wei: bigIn(result) }
+    } catch (error) {
+      lastError = error instanceof Error ? error.message : String(error)
+    }
+  }
+  const timer = setInterval(() => void beat(), BEAT_MS).unref()
+  return {
+    beat,
+    stop: () => clearInterval(timer),
+    status: () => statusOf(parts, last, lastError),
+  }
+}
+
+function statusOf(parts: StatusParts, last: Beat | undefined, lastError: string | null): ChainStatus {
+  const queue = parts.queue.status()
+  const gas = last && { address: parts.sender, wei: queue.gasBalance ?? last.wei, payments: paymentsOf(last) }
+  const head = headOf(last, queue, parts.wall())
+  const isSilent = last === undefined || parts.wall() - last.at > SILENT_MS
+  const down = downFaults({ isSilent, lastError, isEmpty: queue.held === 'gas', sender: parts.sender })
+  const slow = slowFaults({ parts, ageSeconds: head?.ageSeconds ?? 0, queue, payments: gas?.payments })
+  const { waiting, inFlight, resent, replaced, reorged, reversed } = queue
+  return {
+    health: healthOf(down, slow),
+    faults: [...down, ...slow],
+    head,
+    lagBlocks: lagOf(parts.rpc.health()),
+    gas: gas ?? null,
+    ...{ waiting, inFlight, resent, replaced, reorged, reversed },
+    oldestSeconds: inFlight === 0 ? null : Math.round(queue.oldestMs / SECOND_MS),
+    lastError: queue.lastError?.message ?? lastError,
+  }
+}
+
+function healthOf(down: readonly string[], slow: readonly string[]): ChainStatus['health'] {
+  if (down.length > 0) return 'down'
+  return slow.length > 0 ? 'degraded' : 'ok'
+}
+
+/** The newer of what the queue and the last look saw. */
+function headOf(last: Beat | undefined, { head }: QueueStatus, now: number): ChainStatus['head'] {
+  const looked = last && { block: last.head.number, ageSeconds: ageOf(now - last.head.timestamp * SECOND_MS) }
+  const queued = head && { block: head.number, ageSeconds: ageOf(head.ageMs) }
+  if (!looked || !queued) return looked ?? queued ?? null
+  return queued.block >= looked.block ? queued : looked
+}
+
+function ageOf(ms: number): number {
+  return Math.max(0, Math.round(ms / SECOND_MS))
+}
+
+function lagOf({ highest = 0, nodes }: RpcHealth): number {
+  return Math.max(0, highest - (nodes[0]?.head ?? highest))
+}
+
+/** How many payments the key is good for at today's price of gas. */
+function paymentsOf({ wei, head }: Beat): number {
+  const price = head.baseFee > LEAST_PRICE ? head.baseFee : LEAST_PRICE
+  const payments = wei / (price * PAYMENT_GAS)
+  return Number(payments < MOST_PAYMENTS ? payments : MOST_PAYMENTS)
+}
+
+type Down = { isSilent: boolean; lastError: string | null; isEmpty: boolean; sender: Wallet }
+
+function downFaults({ isSilent, lastError, isEmpty, sender }: Down): string[] {
+  return [
+    ...(isSilent ? [`No node of the chain answers (${lastError ?? 'none was asked yet'}): check --rpc-url.`] : []),
+    ...(isEmpty ? [`The gas key ${sender} is empty: send it ETH, and what waits goes on.`] : []),
+  ]
+}
+
+type Slow = {
+  readonly parts: StatusParts
+  readonly ageSeconds: number
+  readonly queue: QueueStatus
+  readonly payments: number | undefined
+}
+
+function slowFaults({ parts, ageSeconds, queue, payments }: Slow): string[] {
+  const { blockTimeS, sender } = parts
+  const isLate = blockTimeS !== undefined && ageSeconds > LATE_BLOCKS * blockTimeS
+  const isPoor = payments !== undefined && payments < FEW_PAYMENTS
+  const isStuck = queue.inFlight > 0 && queue.oldestMs > STUCK_MS
+  return [
+    ...(isLate ? [`The newest block is ${ageSeconds} s old: the chain or its node stands still.`] : []),
+    ...(isPoor ? [`The gas key ${sender} is good for about ${payments} payments: send it ETH.`] : []),
+    ...(isStuck ? [`A transaction has waited ${Math.round(queue.oldestMs / SECOND_MS)} s for a block.`] : []),
+    ...(queue.held === 'fee' ? ['Gas costs more than may be paid for it: what is sent waits for it to fall.'] : []),
+    ...(queue.tokenPaused ? ['The issuer has paused the token: nothing can be settled until that ends.'] : []),
+    ...(queue.reversed > 0
+      ? [`${queue.reversed} settled payments were undone by the chain: see souk chain status.`]
+      : []),
+    ...(queue.foreignNonces > 0
+      ? [`${queue.foreignNonces} nonces of the gas key were used elsewhere: it must be this daemon's alone.`]
+      : []),
+  ]
+}

@@ -1,0 +1,103 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import type { Authorization } from '../../../../src/core/authorization.ts'
+import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { type Usdc, usdc } from '../../../../src/core/money.ts'
+import type { AuthorizationState, Finality } from '../chain.ts'
+import { decodeValues, method, topicOf } from './abi.ts'
+import { CallReverted, type Reads } from './reads.ts'
+import { bytesIn } from './rpc/values.ts'
+
+const balanceOf = method('balanceOf', ['address'], ['uint256'])
+const decimals = method('decimals', [], ['uint8'])
+const separator = method('DOMAIN_SEPARATOR', [], ['bytes32'])
+const authorizationState = method('authorizationState', ['address', 'bytes32'], ['bool'])
+export const mint = method('mint', ['address', 'uint256'], [])
+export const isValidSignature = method('isValidSignature', ['bytes32', 'bytes'], ['bytes4'])
+const USED = topicOf('AuthorizationUsed(address,bytes32)')
+const CANCELLED = topicOf('AuthorizationCanceled(address,bytes32)')
+const TRANSFER = topicOf('Transfer(address,address,uint256)')
+/** What a contract answers that takes a signature as its own (ERC-1271). */
+export const AGREED = '0x1626ba7e'
+/** What a contract wallet may use to look at a signature. */
+export const SIGNATURE_GAS = 500_000
+const DECIMALS = 6n
+
+/** Where an authorization went. */
+export type Spent =
+  | { readonly kind: 'moved'; readonly transaction: Hex; readonly to: Wallet; readonly value: bigint }
+  | { readonly kind: 'cancelled' }
+  /** Used beyond where a search goes back, or in a way that left no transfer. */
+  | { readonly kind: 'unknown' }
+
+/** The token of a connected chain; every call throws RpcUnavailable where no node answers. */
+export type Token = {
+  balanceOf(wallet: Wallet): Promise<Usdc>
+  authorizationState(from: Wallet, nonce: Hex, finality: Finality): Promise<AuthorizationState>
+  /** What a used authorization moved. */
+  spent(authorization: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent>
+  /** @returns one sentence where this is no such token. */
+  fault(separatorOfOurs: Uint8Array): Promise<string | undefined>
+  /** Whether the contract at a wallet takes a signature as its own; false where there is none. */
+  isAgreed(wallet: Wallet, digest: Uint8Array, signature: Hex): Promise<boolean>
+}
+
+export function openToken(reads: Reads, asset: Wallet): Token {
+  async function spent({ from, nonce }: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent> {
+    const party = [wordOf(from), nonce]
+    const [used] = await reads.newestLogs({ address: asset, topics: [USED, ...party] }, 1)
+    if (used === undefined) {
+      const [cancelled] = await reads.newestLogs({ address: asset, topics: [CANCELLED, ...party] }, 1)
+      return { kind: cancelled ? 'cancelled' : 'unknown' }
+    }
+    const { transaction, index } = used
+    // The token tells of the use first and of what it moved next.
+    const moved = (await reads.logsOf(transaction)).find((log) => log.index === index + 1)
+    if (moved?.address !== asset || moved.topics[0] !== TRANSFER) return { kind: 'unknown' }
+    const [to] = decodeValues(['address'], moved.topics[2] ?? '0x')
+    const [value] = decodeValues(['uint256'], moved.data)
+    return { kind: 'moved', transaction, to, value }
+  }
+
+  return {
+    spent,
+    balanceOf: async (wallet) => usdc((await reads.call({ to: asset, method: balanceOf, values: [wallet] }))[0]),
+    authorizationState: async (from, nonce, finality) => {
+      // What is unused at the head is unused in every block before it.
+      const asOf = await reads.asOf(finality)
+      const [used] = await reads.call({ to: asset, method: authorizationState, values: [from, nonce] })
+      if (!used) return { used, asOf }
+      const found = await spent({ from, nonce })
+      return found.kind === 'moved' ? { used, transaction: found.transaction, asOf } : { used, asOf }
+    },
+    fault: async (separatorOfOurs) => {
+      const code = await reads.code(asset)
+      if (code === '0x') return `${asset} holds no contract on this chain: name the address of the token`
+      try {
+        const [digits] = await reads.call({ to: asset, method: decimals, values: [] })
+        if (digits !== DECIMALS) return `the token at ${asset} has ${digits} decimals, and USDC has ${DECIMALS}`
+        const [theirs] = await reads.call({ to: asset, method: separator, values: [] })
+        const isSame = theirs === `0x${bytesToHex(separatorOfOurs)}`
+        return isSame ? undefined : `the token at ${asset} signs under another name, version or chain than is said here`
+      } catch (error) {
+        if (error instanceof CallReverted) return `the contract at ${asset} is no USDC: ${error.message}`
+        throw error
+      }
+    },
+    isAgreed: async (wallet, digest, signature) => {
+      if ((await reads.code(wallet)) === '0x') return false
+      try {
+        const values = [`0x${bytesToHex(digest)}`, signature] as const
+        const [answer] = await reads.call({ to: wallet, method: isValidSignature, values, gas: SIGNATURE_GAS })
+        return answer === AGREED
+      } catch (error) {
+        if (error instanceof CallReverted) return false
+        throw error
+      }
+    },
+  }
+}
+
+/** An address as a topic. */
+export function wordOf(wallet: Wallet): Hex {
+  return bytesIn(`0x${wallet.slice(2).padStart(64, '0')}`)
+}
