@@ -103,6 +103,11 @@ const transferTypehash = keccak_256(
     'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
   ),
 )
+const receiveTypehash = keccak_256(
+  utf8ToBytes(
+    'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+)
 
 /** The EIP-712 types of an authorization, for signers that take typed data. */
 export const authorizationTypes = {
@@ -128,9 +133,9 @@ export function domainSeparator(domain: TokenDomain): Uint8Array {
 }
 
 /** EIP-712 struct hash of an authorization: seven fixed words. */
-export function authorizationStructHash(authorization: Authorization): Uint8Array {
+export function authorizationStructHash(authorization: Authorization, typehash = transferTypehash): Uint8Array {
   const words = new Uint8Array(7 * WORD_BYTES)
-  words.set(transferTypehash, 0)
+  words.set(typehash, 0)
   writeAddress(words, WORD_BYTES, authorization.from)
   writeAddress(words, 2 * WORD_BYTES, authorization.to)
   writeUint(words, 3 * WORD_BYTES, authorization.value)
@@ -142,11 +147,20 @@ export function authorizationStructHash(authorization: Authorization): Uint8Arra
 
 /** The 32 bytes that the payer signs. */
 export function authorizationDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
+  return typedDigest(separator, authorizationStructHash(authorization))
+}
+
+/** The same where only the payee may take the money: a contract that must see it come. */
+export function receiveDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
+  return typedDigest(separator, authorizationStructHash(authorization, receiveTypehash))
+}
+
+function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array {
   const message = new Uint8Array(2 + 2 * WORD_BYTES)
   message[0] = 0x19
   message[1] = 0x01
   message.set(separator, 2)
-  message.set(authorizationStructHash(authorization), 2 + WORD_BYTES)
+  message.set(structHash, 2 + WORD_BYTES)
   return keccak_256(message)
 }
 

@@ -45,6 +45,8 @@ contract Escrow is AccessControl, Pausable {
         address refundTo;
         uint128 net;
         uint128 fee;
+        /// What a split gave back.
+        uint128 toBuyer;
     }
 
     enum State {
@@ -138,7 +140,7 @@ contract Escrow is AccessControl, Pausable {
         if (amount == 0 || !refundable || terms.buyer == address(0) || terms.buyer == address(this)) revert BadTerms();
         _requireSoon(terms.deadline);
         deals[terms.id] =
-            Deal(terms.buyer, terms.deadline, State.Held, false, terms.refundTo, terms.net, terms.fee);
+            Deal(terms.buyer, terms.deadline, State.Held, false, terms.refundTo, terms.net, terms.fee, 0);
         totalHeld += amount;
         emit Deposited(terms.id, terms.buyer, terms.refundTo, terms.net, terms.fee, terms.deadline);
     }
@@ -163,6 +165,7 @@ contract Escrow is AccessControl, Pausable {
         Deal memory deal = _close(id, State.Split);
         uint256 amount = _amountOf(deal);
         if (toBuyer > amount) revert AmountMismatch();
+        deals[id].toBuyer = uint128(toBuyer);
         uint256 rest = amount - toBuyer;
         uint256 net = (uint256(deal.net) * rest) / amount;
         emit Resolved(id, deal.refundTo, toBuyer, net, rest - net);

@@ -1,0 +1,204 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { receiveDigest } from '../../../../src/core/authorization.ts'
+import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { usdc } from '../../../../src/core/money.ts'
+import {
+  type EscrowAct,
+  type EscrowDeal,
+  type EscrowPort,
+  type EscrowResult,
+  type EscrowState,
+  type EscrowTerms,
+  escrowStates,
+} from '../escrow.ts'
+import { type AbiType, encodeCall, type Method, method, topicOf, type ValuesOf } from './abi.ts'
+import type { CallOutcome, TxQueue } from './queue/queue.ts'
+import type { Signer } from './queue/signer.ts'
+import { RpcUnavailable } from './rpc/unavailable.ts'
+
+const deals = method(
+  'deals',
+  ['bytes32'],
+  ['address', 'uint64', 'uint8', 'bool', 'address', 'uint256', 'uint256', 'uint256'],
+)
+const paused = method('paused', [], ['bool'])
+const totalHeld = method('totalHeld', [], ['uint256'])
+/** Terms are six words in a row, wherever they stand. */
+const TERMS = ['bytes32', 'address', 'address', 'uint256', 'uint256', 'uint64'] as const
+const TERMS_TYPE = '(bytes32,address,address,uint128,uint128,uint64)'
+const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,uint256,uint256,bytes)`, [
+  ...TERMS,
+  'address',
+  'uint256',
+  'uint256',
+  'bytes',
+])
+const resolve = method('resolve', ['bytes32', 'uint256'], [])
+const extend = method('extend', ['bytes32', 'uint64'], [])
+const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
+/** A transaction that was sent and reverted stays so under its id: so often the same is asked for anew. */
+const MAX_REVERTED = 5
+
+/** How a contract is asked; throws RpcUnavailable where no node answers. */
+export type ContractReads = {
+  call<In extends readonly AbiType[], Out extends readonly AbiType[]>(question: {
+    readonly to: Wallet
+    readonly method: Method<In, Out>
+    readonly values: ValuesOf<In>
+  }): Promise<ValuesOf<Out>>
+}
+
+export type EscrowParts = {
+  readonly reads: ContractReads
+  readonly queue: Pick<TxQueue, 'call'>
+  readonly address: Wallet
+  readonly chainId: number
+  /** Domain separator of the token that it holds. */
+  readonly separator: Uint8Array
+  /** Whose money is deposited. */
+  readonly payToKey: Signer
+}
+
+/** Escrow of a connected chain: what is asked for goes through the one queue, what came of it is read from the contract. */
+export function openEscrow(parts: EscrowParts): EscrowPort {
+  return {
+    address: parts.address,
+    deposit: (terms) => deposit(parts, terms),
+    act: (act) => done(parts, { id: nameOf(act), data: dataOf(act), judge: () => judgeAct(parts, act) }),
+    setPaused: (isPaused) => setPaused(parts, isPaused),
+    dealOf: (job) => dealOf(parts, job),
+    status: async () => {
+      const [[held], isPaused] = await Promise.all([
+        parts.reads.call({ to: parts.address, method: totalHeld, values: [] }),
+        pausedNow(parts),
+      ])
+      return { held: usdc(held), paused: isPaused }
+    },
+  }
+}
+
+/** How the contract names a job. */
+export function escrowId(job: string): Hex {
+  return `0x${bytesToHex(keccak_256(utf8ToBytes(`job:${job}`)))}`
+}
+
+function wordsOf({ job, buyer, refundTo, net, fee, deadline }: EscrowTerms) {
+  return [escrowId(job), buyer, refundTo, net, fee, deadline] as const
+}
+
+async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowResult> {
+  const { address, chainId, separator, payToKey } = parts
+  const hashed = written('', ['uint256', 'address', ...TERMS])
+  const words = encodeCall(hashed, [BigInt(chainId), address, ...wordsOf(terms)]).slice(2 + hashed.selector.length)
+  const nonce: Hex = `0x${bytesToHex(keccak_256(hexToBytes(words)))}`
+  // Fixed by the terms alone, so that every attempt sends the same bytes.
+  const window = { validAfter: 0n, validBefore: terms.deadline }
+  const value = terms.net + terms.fee
+  const signature = payToKey.digest(
+    receiveDigest(separator, { from: payToKey.address, to: address, value, nonce, ...window }),
+  )
+  const values = [...wordsOf(terms), payToKey.address, window.validAfter, window.validBefore, signature] as const
+  const data = encodeCall(depositSigned, values)
+  return done(parts, { id: `deposit:${terms.job}`, data, judge: () => judgeDeposit(parts, terms) })
+}
+
+/** Other arguments are another order. */
+function nameOf(act: EscrowAct): string {
+  const name = `${act.act}:${act.job}`
+  if (act.act === 'resolve') return `${name}:${act.toBuyer}`
+  return act.act === 'extend' ? `${name}:${act.deadline}` : name
+}
+
+function dataOf(act: EscrowAct): Hex {
+  const id = escrowId(act.job)
+  if (act.act === 'resolve') return encodeCall(resolve, [id, act.toBuyer])
+  if (act.act === 'extend') return encodeCall(extend, [id, act.deadline])
+  return encodeCall(method(act.act, ['bytes32'], []), [id])
+}
+
+async function setPaused(parts: EscrowParts, isPaused: boolean): Promise<EscrowResult> {
+  const judge = async () => ((await pausedNow(parts)) === isPaused ? ({ ok: true, already: true } as const) : undefined)
+  const known = await judge().catch(unavailable)
+  if (known) return known
+  const name = isPaused ? 'pause' : 'unpause'
+  // It is switched often: each time is an order of its own.
+  return done(parts, { id: `${name}:${crypto.randomUUID()}`, data: encodeCall(method(name, [], []), []), judge })
+}
+
+type Order = {
+  readonly id: string
+  readonly data: Hex
+  /** What the contract says where it refused: done before, or why never; undefined where nothing stands against it. */
+  readonly judge: () => Promise<EscrowResult | undefined>
+}
+
+async function done(parts: EscrowParts, { id, data, judge }: Order): Promise<EscrowResult> {
+  const { queue, address } = parts
+  for (let attempt = 1; attempt <= MAX_REVERTED; attempt += 1) {
+    const outcome = await queue.call({ id: `escrow:${address}:${id}:${attempt}`, to: address, data })
+    if (outcome.ok) return { ok: true, already: outcome.already, transaction: outcome.transaction }
+    if (outcome.failure === 'unavailable') return { ok: false, failure: 'unavailable' }
+    const judged = await judge().catch(unavailable)
+    if (judged) return judged
+    if (!outcome.sent) return refused(outcome)
+  }
+  return { ok: false, failure: 'refused', reason: `it reverted ${MAX_REVERTED} times` }
+}
+
+function refused({ data = '0x' }: Extract<CallOutcome, { ok: false }>): EscrowResult {
+  if (data.startsWith(ENFORCED_PAUSE)) return { ok: false, failure: 'paused' }
+  return { ok: false, failure: 'refused', reason: data === '0x' ? 'the contract gave no reason' : data }
+}
+
+function unavailable(error: unknown): EscrowResult {
+  if (error instanceof RpcUnavailable) return { ok: false, failure: 'unavailable' }
+  throw error
+}
+
+async function judgeDeposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowResult | undefined> {
+  const deal = await dealOf(parts, terms.job)
+  if (deal.state === 'none') return undefined
+  const { buyer, refundTo, net, fee, deadline } = terms
+  // Only the deadline may have moved meanwhile, and to later only.
+  const isSame = deal.buyer === buyer && deal.refundTo === refundTo && deal.net === net && deal.fee === fee
+  return isSame && deal.deadline >= deadline ? { ok: true, already: true } : { ok: false, failure: 'other_terms' }
+}
+
+const endOf: Partial<Record<EscrowAct['act'], EscrowState>> = {
+  release: 'released',
+  refund: 'refunded',
+  resolve: 'split',
+  emergencyWithdraw: 'withdrawn',
+}
+
+async function judgeAct(parts: EscrowParts, act: EscrowAct): Promise<EscrowResult | undefined> {
+  const deal = await dealOf(parts, act.job)
+  if (deal.state === 'none') return { ok: false, failure: 'not_held' }
+  if (isDone(deal, act)) return { ok: true, already: true }
+  return deal.state === 'held' ? undefined : { ok: false, failure: 'ended', reason: deal.state }
+}
+
+function isDone({ state, deadline, timeoutClosed, toBuyer }: EscrowDeal, act: EscrowAct): boolean {
+  if (state !== 'held') return state === endOf[act.act] && (act.act !== 'resolve' || toBuyer === act.toBuyer)
+  if (act.act === 'extend') return deadline >= act.deadline
+  return timeoutClosed && (act.act === 'markDelivered' || act.act === 'markDisputed')
+}
+
+async function dealOf({ reads, address }: EscrowParts, job: string): Promise<EscrowDeal> {
+  const answer = await reads.call({ to: address, method: deals, values: [escrowId(job)] })
+  const [buyer, deadline, number, timeoutClosed, refundTo, net, fee, toBuyer] = answer
+  const state = escrowStates[Number(number)]
+  if (state === undefined)
+    throw new RpcUnavailable(`the escrow contract knows a state ${number} that is not known here`)
+  return { buyer, deadline, state, timeoutClosed, refundTo, net: usdc(net), fee: usdc(fee), toBuyer: usdc(toBuyer) }
+}
+
+async function pausedNow({ reads, address }: EscrowParts): Promise<boolean> {
+  return (await reads.call({ to: address, method: paused, values: [] }))[0]
+}
+
+/** A function whose types are written out, as those with a structure in them have to be. */
+function written<const In extends readonly AbiType[]>(signature: string, takes: In): Method<In, []> {
+  return { selector: topicOf(signature).slice(2, 10), takes, gives: [] }
+}
