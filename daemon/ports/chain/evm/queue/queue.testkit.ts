@@ -40,10 +40,10 @@ export type Fault = {
   readonly after?: (calls: readonly Rpc[]) => 'cut' | number | undefined
 }
 
-export type Proxy = { readonly url: string; fault: Fault; calls: number; dead: boolean; close(): Promise<void> }
+export type FaultyNode = { readonly url: string; fault: Fault; calls: number; dead: boolean; close(): Promise<void> }
 
 /** Passes JSON-RPC on, unless told otherwise. */
-export async function startProxy(target: string, fault: Fault = {}): Promise<Proxy> {
+export async function startProxy(target: string, fault: Fault = {}): Promise<FaultyNode> {
   const proxy = { url: '', fault, calls: 0, dead: false, close: async (): Promise<void> => undefined }
   const server: Server = createServer((request, response) => {
     const parts: Buffer[] = []
@@ -88,7 +88,8 @@ export async function startProxy(target: string, fault: Fault = {}): Promise<Pro
 }
 
 async function forward(target: string, calls: readonly Rpc[]): Promise<Answer[]> {
-  const answer = await fetch(target, { method: 'POST', body: JSON.stringify(calls) })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(calls) })
   return (await answer.json()) as Answer[]
 }
 
