@@ -1,6 +1,7 @@
 import type { Authorization, chainNetworks, Network, TokenDomain } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
+import type { EscrowPort } from './escrow.ts'
 import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
 
 export type ChainMode = keyof typeof chainNetworks
@@ -119,6 +120,8 @@ export type ChainPort = {
   readonly identityRegistry: IdentityRegistry
   readonly reputationRegistry: ReputationRegistry
   readonly verdictAnchors: VerdictAnchors
+  /** Where jobs' money waits in a contract; absent where the books alone hold it. */
+  readonly escrow?: EscrowPort
   /** False where no key to pay with is here: payouts wait for the operator. It pays where this is absent. */
   readonly pays?: boolean
   /** The asset's EIP-712 domain. */

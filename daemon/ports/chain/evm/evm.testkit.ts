@@ -42,7 +42,7 @@ export async function openEvmBench(testChain: TestChain, given: Given = {}): Pro
   const deploy = deployerOf(rpc)
   const keys = { gas: await newSigner(), payTo: await newSigner() }
   await rpc('anvil_setBalance', keys.gas.address, RICH)
-  const deployment = await deployed(deploy, keys.gas.address)
+  const deployment = await deployed(deploy, keys.gas.address, keys.payTo.address)
   const options: EvmOptions = {
     store,
     mode: 'devnet',
@@ -98,11 +98,12 @@ function deployerOf(rpc: EvmBench['rpc']): EvmBench['deploy'] {
   }
 }
 
-async function deployed(deploy: EvmBench['deploy'], owner: Wallet): Promise<EvmDeployment> {
+async function deployed(deploy: EvmBench['deploy'], owner: Wallet, payTo: Wallet): Promise<EvmDeployment> {
   const asset = await deploy(contracts.testToken, [DOMAIN.name, DOMAIN.version, owner])
   const identity = await deploy(contracts.identityRegistry, [owner])
   const reputation = await deploy(contracts.reputationRegistry, [identity])
   const anchors = await deploy(contracts.verdictAnchors, [owner])
   const batch = { address: await deploy(contracts.cappedBatch), kind: 'capped' } as const
-  return { asset, domain: DOMAIN, identity, reputation, anchors, batch, fromBlock: 0 }
+  const escrow = await deploy(contracts.escrow, [asset, payTo, owner, owner, owner])
+  return { asset, domain: DOMAIN, identity, reputation, anchors, escrow, batch, fromBlock: 0 }
 }

@@ -12,6 +12,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/core/time
 import type { Store } from '../../../store/port.ts'
 import { type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
 import { openDigests } from '../signature.ts'
+import { type EscrowParts, openEscrow } from './escrow.ts'
 import { openFaucet } from './faucet.ts'
 import type { QueueEvent, QueueOptions, QueueStep, Timings } from './queue/core.ts'
 import { openTxQueue } from './queue/open.ts'
@@ -32,6 +33,8 @@ export type EvmDeployment = {
   readonly identity: Wallet
   readonly reputation: Wallet
   readonly anchors: Wallet
+  /** Where jobs' money waits; the gas key operates it. */
+  readonly escrow?: Wallet
   /** Without one everything goes alone, and wallets that are not deployed yet are refused. */
   readonly batch?: NonNullable<QueueOptions['batch']>
   /** Nothing of souk's happened in a block before. */
@@ -142,6 +145,7 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
     balanceOf: token.balanceOf,
     authorizationState: (from, nonce, finality = 'included') => token.authorizationState(from, nonce, finality),
     ...openSettlement({ ...parts, payToKey: keys.payTo, batch: deployment.batch }),
+    ...escrowOf(deployment, { reads, queue, chainId, separator, payToKey: keys.payTo }),
     ...(mode === 'devnet' ? { faucet: openFaucet({ store, queue, asset }) } : {}),
     status: heart.status,
     onReversed: (listener) => queue.onReversed(listener),
@@ -153,6 +157,13 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
       await rpc.close()
     },
   }
+}
+
+type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: Signer | undefined }
+
+/** Without the key of the money that would wait there, nothing can be put into it. */
+function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: EscrowMeans): Pick<ChainPort, 'escrow'> {
+  return address && payToKey ? { escrow: openEscrow({ ...means, address, payToKey }) } : {}
 }
 
 /** A devnet mines at once and is never undone; elsewhere nodes are asked less often. */
