@@ -3,7 +3,7 @@ import type { ReplyOut } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Seat } from '../../kernel/keyed-mutex.ts'
 import { commit } from '../../store/draw.ts'
-import { isTendered, readCredential } from './credential.ts'
+import { isTendered, provenCredential } from './credential.ts'
 import { fulfil } from './fulfil.ts'
 import { offer, offerUnlessCovered, offerUnlessOther, PaymentRefused } from './offer.ts'
 import { callOf, type Order, openOrder } from './order.ts'
@@ -25,7 +25,7 @@ import { verify } from './verify.ts'
  * not pay.
  */
 export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
-  const credential = readCredential(request) // 400: two of them, or over plain http
+  const credential = await provenCredential(request) // 400: two of them, or over plain http
   const payer = await identifyPayer(request, credential) // undefined while unproven
   const repeated = await replay(request, credential, payer) // who paid gets the answer, whatever was switched off since
   if (repeated) return repeated

@@ -2,9 +2,10 @@ import { balanceHeader } from '../../../src/api/endpoint/credentials.ts'
 import { x402Headers } from '../../../src/api/endpoint/x402.ts'
 import { readPaymentHeader } from '../../../src/api/endpoint/x402-header.ts'
 import type { PaymentCredential } from '../../../src/core/authorization.ts'
-import { invalidField } from '../../../src/core/error.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { unixSeconds } from '../../../src/core/time.ts'
 import { readApiKey } from '../../endpoint/api-key.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -39,11 +40,37 @@ const PLAIN_HTTP =
  * comes with it to pay with.
  * @throws AppError 400 on two of them, or over plain HTTP.
  */
-export function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
+function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
   const sent = sentCredential(ctx, exchange)
   const { access } = seller.endpoint
   const key = access.kind === 'paid' && access.bundled ? readApiKey(exchange) : undefined
   return sent.kind === 'none' && key !== undefined ? { kind: 'key', key } : sent
+}
+
+/**
+ * A wallet that is a contract says itself what it signed; it is asked where no key of its own did, and only about what
+ * could be used here.
+ * @throws AppError 503 where the chain does not answer.
+ */
+export async function provenCredential(request: PaidRequest): Promise<Credential> {
+  const credential = readCredential(request)
+  if (credential.kind !== 'x402' || credential.signer === credential.payment.authorization.from) return credential
+  const isSigned = await isOfContract(request.ctx, credential.payment)
+  return isSigned ? { ...credential, signer: credential.payment.authorization.from } : credential
+}
+
+async function isOfContract({ chain, clock, log }: Context, payment: PaymentCredential): Promise<boolean> {
+  const { authorization, signature } = payment
+  const isUseless = authorization.to !== chain.payTo || authorization.validBefore <= BigInt(unixSeconds(clock.wall()))
+  if (isUseless || !chain.isContractSignature) return false
+  try {
+    return await chain.isContractSignature(authorization, signature)
+  } catch (error) {
+    log.warn({ source: 'x402', err: String(error) }, 'the chain did not say whether a contract wallet signed')
+    throw new AppError('unavailable', 'The chain did not answer: send the same payment again shortly.', {
+      retryAfter: 1,
+    })
+  }
 }
 
 function sentCredential(ctx: Context, exchange: Exchange): Credential {

@@ -44,7 +44,7 @@ export const PaymentRow = z.strictObject({
       valid_after: z.bigint(),
       valid_before: z.bigint(),
       nonce: StoredHex,
-      signature: StoredHex, // 65 bytes, checked before the row is written
+      signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
     })
     .nullable(),
   /** Transactions of the books that hold a balance for it and, once it is released, give all of it back. */

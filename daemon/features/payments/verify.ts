@@ -56,7 +56,7 @@ export type VerificationFacts = {
   wallNowSeconds: number
   /** Seconds that must be left before `validBefore`: `paymentWindows[order].marginSeconds`. */
   marginSeconds: number
-  /** Who signed, by recovery over the digest under the required asset's domain. */
+  /** Who signed, by recovery over the digest under the required asset's domain, or as its contract says. */
   signer: Wallet | null
   /** Balance of the paying wallet on the chain. */
   funds: bigint
@@ -122,10 +122,11 @@ function authorizationFault({ credential, requirement, facts }: VerifiedPayment)
   return undefined
 }
 
+/** A signature in another form than a key's can only be a contract's, which has been asked by then. */
 function signatureFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
+  if (facts.signer === credential.authorization.from) return undefined
   const split = splitSignature(credential.signature)
-  if (!split.ok) return split.fault
-  return facts.signer === credential.authorization.from ? undefined : 'signature_invalid'
+  return split.ok ? 'signature_invalid' : split.fault
 }
 
 function fundsFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {

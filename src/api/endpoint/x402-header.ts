@@ -4,8 +4,11 @@ import { Address, Bytes32 } from '../../core/codecs.ts'
 import type { Hex } from '../../core/hex.ts'
 import { AcceptsV2, type X402Version } from './x402.ts'
 
-/** Longest payment header that is looked at. Node's own bound for all headers of a request is 16 KB. */
-export const PAYMENT_HEADER_MAX_CHARS = 8_192
+/**
+ * Longest payment header that is looked at: the signature of a contract wallet may have 4 KiB. Node's own bound for all
+ * headers of a request is 16 KB.
+ */
+export const PAYMENT_HEADER_MAX_CHARS = 14_336
 /** Deepest nesting of a payment object: v2 clients echo extensions that hold JSON schemas. */
 export const PAYMENT_JSON_MAX_DEPTH = 32
 

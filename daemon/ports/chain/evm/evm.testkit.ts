@@ -34,7 +34,10 @@ export type EvmBench = ChainBench & {
   readonly deploy: (artifact: { abi: Abi; bytecode: Hex }, args?: readonly unknown[]) => Promise<Wallet>
 }
 
-type Given = Partial<Pick<EvmOptions, 'settings' | 'rpcUrls'>>
+type Given = {
+  /** What the operator set, by what is deployed for it. */
+  readonly withSettings?: (deploy: EvmBench['deploy']) => Promise<NonNullable<EvmOptions['settings']>>
+}
 
 export async function openEvmBench(testChain: TestChain, given: Given = {}): Promise<EvmBench> {
   const store = openMemoryStore([...queueCollections, chainGrants])
@@ -52,7 +55,7 @@ export async function openEvmBench(testChain: TestChain, given: Given = {}): Pro
     payTo: keys.payTo.address,
     keys,
     wall: Date.now,
-    ...given,
+    settings: (await given.withSettings?.(deploy)) ?? {},
   }
   let grants = 0
   const bench: EvmBench = {

@@ -27,6 +27,9 @@ export class CallReverted extends Error {
   }
 }
 
+/** A node answered, but not what was asked: out of gas, or a fault of its own. */
+export class CallFailed extends RpcUnavailable {}
+
 export type Question<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
   readonly to: Wallet
   readonly method: Method<In, Out>
@@ -139,7 +142,7 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
 
 function refusalOf({ code, message, data }: Extract<RpcAnswer, { ok: false }>): Error {
   const isRevert = code === REVERTED_CODE || data !== undefined
-  return isRevert ? new CallReverted(message, data) : new RpcUnavailable(message)
+  return isRevert ? new CallReverted(message, data) : new CallFailed(message)
 }
 
 /** Calls that come together go as one request; each gets its own answer. */

@@ -4,7 +4,7 @@ import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import type { AuthorizationState, Finality } from '../chain.ts'
 import { decodeValues, method, topicOf } from './abi.ts'
-import { CallReverted, type Reads } from './reads.ts'
+import { CallFailed, CallReverted, type Reads } from './reads.ts'
 import { bytesIn } from './rpc/values.ts'
 
 const balanceOf = method('balanceOf', ['address'], ['uint256'])
@@ -90,7 +90,8 @@ export function openToken(reads: Reads, asset: Wallet): Token {
         const [answer] = await reads.call({ to: wallet, method: isValidSignature, values, gas: SIGNATURE_GAS })
         return answer === AGREED
       } catch (error) {
-        if (error instanceof CallReverted) return false
+        // Also where it took all the gas that it may have.
+        if (error instanceof CallReverted || error instanceof CallFailed) return false
         throw error
       }
     },
