@@ -91,6 +91,7 @@ export function openTx(core: Core, row: ChainTxRow): OpenTx {
     confirmed: Promise.withResolvers(),
   }
   core.open.set(row.nonce, tx)
+  if (row.state === 'signed') core.flying.add(tx)
   return tx
 }
 

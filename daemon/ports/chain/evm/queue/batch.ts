@@ -111,6 +111,7 @@ function grouped(core: Core, works: readonly TransferWork[]): TransferWork[][] {
 
 /** Whether they are on their way, or refused; the others wait where it is no. */
 async function goes(core: Core, works: readonly TransferWork[]): Promise<boolean> {
+  if (isClosed(core)) return false
   const [only] = works
   if (works.length === 1 && only && only.tries >= MAX_TRIES) {
     leave(core, only)

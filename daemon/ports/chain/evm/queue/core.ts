@@ -133,6 +133,8 @@ export type Core = {
   waiting: Work[]
   /** Not final, by nonce. */
   readonly open: Map<number, OpenTx>
+  /** Of them those that are in no block. */
+  readonly flying: Set<OpenTx>
   nextNonce: number
   head: Head | undefined
   headAt: number
@@ -162,8 +164,9 @@ export type Core = {
   readonly closing: AbortController
 }
 
-export function inFlight(core: Core): OpenTx[] {
-  return [...core.open.values()].filter(({ row }) => row.state === 'signed').sort((a, b) => a.row.nonce - b.row.nonce)
+/** In no block yet, by nonce. */
+export function inFlight({ flying }: Core): OpenTx[] {
+  return [...flying].sort((a, b) => a.row.nonce - b.row.nonce)
 }
 
 export function noteError(core: Core, error: unknown): void {

@@ -9,7 +9,7 @@ import { type ChainTxRow, chainTxs } from './rows.ts'
 /** What counts as safe and as final where the node does not say: blocks below the head. */
 const DEPTHS: Readonly<Record<BlockTag, number>> = { latest: 0, safe: 150, finalized: 900 }
 /** Rows that become final in one write. */
-const MAX_AT_ONCE = 100
+const MAX_AT_ONCE = 500
 
 /** Looks whether what is included still is, sends again what is not, and lets go of what is final. */
 export async function follow(core: Core): Promise<void> {
@@ -40,10 +40,24 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
   return answer?.ok && answer.result ? headIn(answer.result) : undefined
 }
 
-/** Whether every receipt could be read. */
+/** Whether each of them could be looked at: first whether its block is still there, then where it is now. */
 async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promise<boolean> {
-  const doubtful = kept.filter(({ isFollowed }) => !isFollowed)
-  if (doubtful.length === 0) return true
+  const unseen = kept.filter(({ isFollowed }) => !isFollowed)
+  const numbers = [...new Set(unseen.flatMap(({ row }) => row.included?.block ?? []))]
+  if (numbers.length === 0) return true
+  const { answers } = await core.options.rpc.read(numbers.map(block))
+  const hashes = new Map(numbers.map((number, at) => [number, headOf(answers[at])?.hash]))
+  const doubtful: OpenTx[] = []
+  for (const tx of unseen) {
+    const { included } = tx.row
+    if (included && hashes.get(included.block) === included.block_hash) tx.isFollowed = included.block <= head.number
+    else doubtful.push(tx)
+  }
+  return doubtful.length === 0 || (await findAgain(core, doubtful, head))
+}
+
+/** Whether every receipt could be read. */
+async function findAgain(core: Core, doubtful: readonly OpenTx[], head: Head): Promise<boolean> {
   const calls = doubtful.flatMap(({ row }) =>
     row.sends.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   )
@@ -75,6 +89,7 @@ async function sendAgain(core: Core, gone: readonly OpenTx[]): Promise<void> {
     }
   })
   for (const tx of gone.toSorted((a, b) => a.row.nonce - b.row.nonce)) {
+    core.flying.add(tx)
     core.counts.reorged += 1
     observe?.({ kind: 'reorged' })
     tx.resends = 0

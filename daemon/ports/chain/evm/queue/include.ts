@@ -18,6 +18,7 @@ export async function include(core: Core, found: readonly Found[]): Promise<void
       tx.row = await t.table(chainTxs).update(tx.row.id, tx.row.version, changes(core, tx.row, receipt))
     }
   })
+  for (const { tx } of found) core.flying.delete(tx)
   await pass(core, 'done')
   for (const one of found) tellOne(core, one)
   core.pump.ring()

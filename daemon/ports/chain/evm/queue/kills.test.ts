@@ -69,7 +69,12 @@ async function live(
     killed.resolve(copyStore(dir))
     await new Promise(() => undefined)
   }
-  const { queue, close } = await openQueue(stage, { store, key, urls: [proxy.url], change: { maxBatch: 4, step } })
+  const { queue, close } = await openQueue(stage, {
+    store,
+    key,
+    urls: [proxy.url],
+    change: { maxBatch: 4, maxInFlight: 2, step },
+  })
   const work = async (): Promise<undefined> => {
     await queue.start()
     const left = signed.filter((one) => !open.get(one)?.ok)

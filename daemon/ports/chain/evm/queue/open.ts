@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runPump } from './batch.ts'
 import { type Core, noteError, type QueueOptions } from './core.ts'
 import { call, flying, settle } from './enter.ts'
@@ -7,6 +8,8 @@ import { createSignal } from './signal.ts'
 import { runWatch } from './watch.ts'
 
 const MS = 1_000
+/** A node that does not answer holds up the end for no longer. */
+const CLOSE_MS = 3_000
 
 /** The settlement queue of one gas key; the store must be open with `queueCollections`. */
 export function openTxQueue(options: QueueOptions): TxQueue {
@@ -30,7 +33,7 @@ export function openTxQueue(options: QueueOptions): TxQueue {
       core.closing.abort()
       core.pump.ring()
       core.watch.ring()
-      await running
+      await Promise.race([running, sleep(CLOSE_MS, undefined, { ref: false })])
     },
   }
 }
@@ -41,6 +44,7 @@ function newCore(options: QueueOptions): Core {
     works: new Map(),
     waiting: [],
     open: new Map(),
+    flying: new Set(),
     nextNonce: 0,
     head: undefined,
     headAt: 0,

@@ -63,12 +63,6 @@ async function eachAlone(core: Core, works: readonly TransferWork[], into: Map<T
   })
 }
 
-/** @throws RpcUnavailable */
-export async function simulateOne(core: Core, work: TransferWork): Promise<Verdict> {
-  const { answers } = await core.options.rpc.read([singleCall(core, work)])
-  return singleVerdict(core, answers[0])
-}
-
 function batchCalls(core: Core, works: readonly TransferWork[]): RpcCall[] {
   const { batch, signer } = core.options
   if (!batch || works.length === 0) return []

@@ -20,6 +20,7 @@ export async function supersede(core: Core, tx: OpenTx, count: number): Promise<
       updated_at: wall(),
     })
   })
+  core.flying.delete(tx)
   core.nextNonce = next
   core.counts.foreign += 1
   noteError(core, `nonce ${nonce} was taken by a transaction that is not ours`)
