@@ -64,7 +64,28 @@ export function functionsPage(): string {
     const cells = [`[${slug}](#${slug})`, ...facts, `\`${callOf(slug)}\``]
     return `| ${cells.join(' | ')} |`
   })
-  return [INTRODUCTION, [head, ...rows].join('\n'), ENGINES, licences(), ...houseOrder.map(section), ''].join('\n\n')
+  return [
+    INTRODUCTION,
+    bareOffer(),
+    [head, ...rows].join('\n'),
+    ENGINES,
+    licences(),
+    ...houseOrder.map(section),
+    '',
+  ].join('\n\n')
+}
+
+/** What every machine has that runs the daemon, and interfaces that are public. */
+const everywhere: readonly string[] = ['advisories', 'dns', 'grants', 'rdap', 'speech', 'tls']
+
+/** What is offered on a machine with nothing installed, by an operator who names nobody. */
+function bareOffer(): string {
+  const isOffered = (slug: HouseFunction) =>
+    firstPartyServices.get(slug)?.lacking((names) => names.filter((name) => !everywhere.includes(name))).length === 0
+  const others = houseOrder.filter((slug) => !isOffered(slug)).map((slug) => `\`${slug}\``)
+  return `With nothing installed and nobody named, ${houseOrder.length - others.length} of them are offered: \`style_guide\` too, which then reads
+style sheets, and says so in its result. The others are ${others.slice(0, -1).join(', ')}
+and ${others.at(-1)}.`
 }
 
 function listingOf(slug: HouseFunction): ListingFile {
