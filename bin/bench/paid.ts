@@ -4,6 +4,7 @@ import { type Buyer, newBuyers, offerOf, type Priced, sign, signedRequests } fro
 import { type Child, launch } from './child.ts'
 import { load, requestBytes } from './load.ts'
 import { figure, type Measured, median, ratios } from './report.ts'
+import { watchedMicros } from './watched.ts'
 
 const ROUNDS = 5
 const BUYERS = 16
@@ -123,6 +124,7 @@ async function compare({ subjects }: Started): Promise<Measured[]> {
     }
   }
   const text = (values: readonly number[]) => figure(median(values))
+  const watched = await watchedMicros(ROUNDS)
   return [
     {
       name: 'server CPU of @x402/express (verify only, chain in memory) / ours, 16 buyers',
@@ -147,6 +149,12 @@ async function compare({ subjects }: Started): Promise<Measured[]> {
       values: ratios(cpu.qr, cpu.plain),
       budget: { informs: true },
       detail: `${text(cpu.qr)} µs`,
+    },
+    {
+      name: 'series and ring of requests / the paid request that they remember',
+      values: ratios(watched, cpu.ours),
+      budget: { atMost: 0.01 },
+      detail: `${text(watched)} / ${text(cpu.ours)} µs`,
     },
   ]
 }

@@ -1,0 +1,225 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { count, shortAddress, shortSpan } from '../text/text.ts'
+
+/* What lists of the cockpit have to say, made anew from the answers of the interface, and held against a screen. */
+
+/** What a row says, by the title of its column: one of several where time goes on meanwhile. */
+export type RowSays = Readonly<Record<string, string | readonly string[]>>
+export type ListSays = {
+  readonly rows: readonly RowSays[]
+  /** The rows stand in this order, from the first on; else any of them may stand anywhere. */
+  readonly isOrdered: boolean
+}
+
+/** Fewer columns than these would be no list any more. */
+const LEAST_TITLES = 3
+/** Where panels meet. */
+const BORDER = /[│┤├┬┼]/
+/** Rows begin with a mark, or with room for one. */
+const ROW = /^(?:▌| {2}| \*) ?\S/
+
+/** What the list on a screen does not say; empty where each row in sight says what its columns promise. */
+export function missingOf(screen: readonly string[], { rows, isOrdered }: ListSays): readonly string[] {
+  if (rows.length === 0) return []
+  const known = [...new Set(rows.flatMap(Object.keys))]
+  const left = screen.map((line) => line.split(BORDER)[0] ?? '')
+  const titlesIn = (line: string) => known.filter((title) => says(line, title))
+  const head = left.findIndex((line) => titlesIn(line).length >= LEAST_TITLES)
+  if (head < 0) return ['a list with its titles']
+  const titles = titlesIn(left[head] ?? '')
+  const below = left.slice(head + 1)
+  const end = below.findIndex((line) => !ROW.test(line))
+  const body = end < 0 ? below : below.slice(0, end)
+  if (body.length === 0) return ['a row']
+  const lacks = (line: string, row: RowSays) => titles.filter((title) => !says(line, row[title] ?? []) && title in row)
+  return body.flatMap((line, i) => {
+    const meant = isOrdered ? rows.slice(i, i + 1) : rows
+    if (meant.some((row) => lacks(line, row).length === 0)) return []
+    const [row] = meant
+    return row === undefined
+      ? [`row ${i + 1} at all: ${line}`]
+      : [`row ${i + 1}: ${wanted(row, lacks(line, row))} in ${line}`]
+  })
+}
+
+function wanted(row: RowSays, titles: readonly string[]): string {
+  return titles.map((title) => `${title} ${row[title]}`).join(', ')
+}
+
+/** Whether a line holds a text as words of their own, or its beginning in a cell that was cut. */
+export function says(line: string, text: string | readonly string[]): boolean {
+  if (typeof text !== 'string') return text.some((one) => says(line, one))
+  const at = ` ${line} `.replaceAll('▌', ' ')
+  if (at.includes(` ${text} `)) return true
+  const cells = at.split(/ {2,}/).filter((cell) => cell.endsWith('…'))
+  return cells.some((cell) => cell.length > 2 && text.startsWith(cell.slice(0, -1).trim()))
+}
+
+/** A screen is a little behind the clock. */
+const BEHIND_MS = [0, 1_000, 2_000, 3_000, 4_000, -1_000] as const
+
+function around(now: number, say: (now: number) => string): readonly string[] {
+  return [...new Set(BEHIND_MS.map((ms) => say(now - ms)))]
+}
+
+/** @param at as the interface writes it; null for never. */
+export function ages(at: string | null, now: number): readonly string[] {
+  return at === null ? ['—'] : around(now, (then) => shortSpan(Math.max(0, then - Date.parse(at))))
+}
+
+function lefts(at: string | null | undefined, now: number): readonly string[] {
+  if (at === null || at === undefined) return ['—']
+  const due = Date.parse(at)
+  return around(now, (then) => (due < then ? `-${shortSpan(then - due)}` : shortSpan(due - then)))
+}
+
+/** A name, or a wallet by its ends. */
+export function named(name: string | null | undefined, otherwise = ''): string {
+  const shown = name || otherwise
+  return shown.startsWith('0x') ? shortAddress(shown) : shown
+}
+
+type Job = WireAnswer<Api['listAllJobs']>['jobs'][number]
+type JobStatus = Job['status']
+
+const jobWords: Readonly<Record<JobStatus, string>> = {
+  created: '○ new',
+  dispatched: '● sent',
+  in_progress: '● at work',
+  completed: '✓ delivered',
+  verified: '✓ verified',
+  released: '✓ paid',
+  failed: '✗ failed',
+  expired: '× expired',
+  cancelled: '× cancelled',
+  disputed: '? disputed',
+  refunded: '↩ refunded',
+}
+
+function jobWord({ status, late, escrow }: Pick<Job, 'status' | 'late' | 'escrow'>): string {
+  if (status === 'completed' && escrow?.next_event === 'verify') return '? delivered'
+  return late && (status === 'dispatched' || status === 'in_progress') ? '! overdue' : jobWords[status]
+}
+
+/** @param now business time. */
+export function jobSays(job: Job, now: number): RowSays {
+  const { about, buyer, escrow } = job
+  return {
+    STATE: jobWord(job),
+    SERVICE: job.service_name || job.service_id,
+    BUYER: named(about?.buyer, buyer?.wallet),
+    '→ PROVIDER': `→ ${named(about?.provider, job.provider_id)}`,
+    AMOUNT: `$${job.amount}`,
+    AGE: ages(job.created_at, now),
+    LEFT: lefts(escrow?.next_event_at, now),
+    JOB: job.id,
+  }
+}
+
+export function serviceSays(one: WireAnswer<Api['listAllServices']>['services'][number]): RowSays {
+  const { agent_price: pays, price, provider_reputation: rating } = one
+  const score = typeof rating === 'number' ? rating : rating?.score
+  const isNew = one.provider_is_new === true || (typeof rating === 'object' && rating?.is_new === true)
+  return {
+    NAME: one.name,
+    PROVIDER: one.provider_name || one.provider_id,
+    'BUYER PAYS': pays.fixed || price.fixed || 'by quote',
+    REP: isNew ? 'new' : scoreWord(score),
+    SERVICE: one.id,
+  }
+}
+
+function scoreWord(score: number | null | undefined): string {
+  return score === undefined || score === null ? '—' : String(Math.round(score))
+}
+
+const threadWords: Readonly<Record<WireAnswer<Api['listAllThreads']>['threads'][number]['status'], string>> = {
+  inquiry: '● asked',
+  negotiating: '? offered',
+  accepted: '✓ agreed',
+  in_progress: '● at work',
+  completed: '? delivered',
+  verified: '✓ paid',
+  disputed: '? disputed',
+  cancelled: '× ended',
+}
+
+export function threadSays(one: WireAnswer<Api['listAllThreads']>['threads'][number], now: number): RowSays {
+  const { about, proposal } = one
+  return {
+    STATE: threadWords[one.status],
+    'BUYER → PROVIDER': `${named(about.buyer, one.agent_id ?? '')} → ${named(about.provider, one.provider_id)}`,
+    SERVICE: about.service || one.service_id,
+    ...(proposal === null ? {} : { PRICE: `$${proposal.agent_price}` }),
+    AGE: ages(one.updated_at, now),
+  }
+}
+
+export function cronSays(one: WireAnswer<Api['listCrons']>['crons'][number], now: number): RowSays {
+  const took = one.runs[0]?.took_ms
+  const next = one.next_run === null ? undefined : Date.parse(one.next_run)
+  return {
+    NAME: one.name,
+    ...(took === undefined ? {} : { TOOK: took < 1_000 ? `${took} ms` : `${(took / 1_000).toFixed(1)} s` }),
+    OK: one.last_success === null ? 'not yet' : ages(one.last_success, now),
+    NEXT: next === undefined ? '—' : around(now, (then) => (next <= then ? 'now' : shortSpan(next - then))),
+  }
+}
+
+type Door = WireAnswer<Api['getHealth']>['endpoints'][number]
+type Figures = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+
+const doorWords: Readonly<Record<Door['status'], string>> = {
+  live: '● live',
+  paused: '‖ paused',
+  deferred: '× deferred',
+}
+
+export function doorSays({ method, path, price, status }: Door, calls: Figures | undefined): RowSays {
+  const took = (ms: number | null | undefined) => (ms === null || ms === undefined ? '—' : `${ms} ms`)
+  const times = (calls: number | undefined, sign = '') => (calls ? `${sign}${count(calls)}` : '—')
+  return {
+    METHOD: method,
+    PATH: path,
+    PRICE: price,
+    STATUS: doorWords[status],
+    CALLS: calls === undefined ? '—' : count(calls.total),
+    P50: took(calls?.p50_ms),
+    P95: took(calls?.p95_ms),
+    402: times(calls?.calls.asked_to_pay),
+    BROKEN: times(calls?.calls.broken, '✗ '),
+  }
+}
+
+export function holdSays(one: WireAnswer<Api['getHolds']>['holds'][number]): RowSays {
+  const { job } = one
+  const ofJob = job && {
+    STATE: jobWord({ ...job, escrow: undefined }).replace('✓ delivered', '? delivered'),
+    'BUYER / PROVIDER': `${named(job.about.buyer)} / ${named(job.about.provider)}`,
+    WHAT: job.about.service ?? one.reason,
+  }
+  return { ...ofJob, AMOUNT: `$${one.amount}`, ACCOUNT: one.account }
+}
+
+export function attemptSays(one: WireAnswer<Api['listVerifications']>['attempts'][number], now: number): RowSays {
+  return {
+    PARTICIPANT: one.participant_id,
+    OPERATOR: one.operator_name || '—',
+    ATTEMPT: one.id,
+    AGE: ages(one.created_at, now),
+  }
+}
+
+export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][number]): RowSays {
+  const { status, code, ms, name, caller, price } = one
+  const taken = (status ?? 0) < 400 ? `✓ ${status}` : `! ${status} ${code}`
+  return {
+    ANSWER: status === 402 ? '? 402 asked to pay' : taken,
+    METHOD: one.method,
+    PATH: one.path,
+    TOOK: ms === null ? '…' : `${count(ms)} ms`,
+    WHO: named(name, caller ?? '') || '—',
+    ...(price === null ? {} : { PRICE: `$${price}` }),
+  }
+}
