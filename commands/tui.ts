@@ -8,6 +8,7 @@ import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
 import { LOCAL } from '../src/client/settings.ts'
 import { screenIds } from '../src/model/screen.ts'
+import { clockTime } from '../src/text/text.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
 
 const DEFAULT_REFRESH_MS = 2_000
@@ -97,6 +98,7 @@ function cockpitOptions(context: Host): CockpitOptions {
     refreshMs: options.refresh,
     readonly: options.readonly,
     snapshot: snapshotsOf(context),
+    lastWords: lastWordsOf(context),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,
@@ -131,6 +133,20 @@ function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
     } catch (error) {
       return { ok: false, problem: problemOf(error) }
     }
+  }
+}
+
+/** The end of the log of this machine's daemon, read when it is asked for. */
+function lastWordsOf(context: Host): CockpitOptions['lastWords'] {
+  if (createLink(context).place.name !== LOCAL) return undefined
+  return async () => {
+    const { loggedLines } = await import('../src/lifecycle/log-tail.ts')
+    const { readRecord } = await import('../src/lifecycle/log-record.ts')
+    const line = loggedLines(context.places.state).at(-1)
+    if (line === undefined) return ''
+    const { atMs, fields } = readRecord(line)
+    const at = Number.isNaN(atMs) ? '' : `${clockTime(atMs)} `
+    return 'msg' in fields ? `${at}${fields.msg}` : ''
   }
 }
 

@@ -211,6 +211,7 @@ export type OpenOptions = {
   readonly readonly?: boolean
   readonly ascii?: boolean
   readonly snapshot?: Host['snapshot']
+  readonly lastWords?: Host['lastWords']
   readonly commandLine?: Host['commandLine']
   /** Who writes the rows; the cockpit's own painter unless told. */
   readonly painter?: 'ink'
@@ -226,7 +227,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
   const clock = fakeClock(options.now)
-  const { link, snapshot, commandLine, keys, notice, readonly = false } = options
+  const { link, snapshot, lastWords, commandLine, keys, notice, readonly = false } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
   const host = createHost({
@@ -240,6 +241,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     keys,
     notice,
     snapshot,
+    lastWords,
     commandLine,
   })
   const look = lookOf(options)
@@ -249,10 +251,8 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const frame = () => (painter === undefined ? stdout.frame() : painted.rows(stdout.rows).join('\n'))
   // What Ink uses of streams.
   const streams = { stdout: stdout as unknown as NodeJS.WriteStream, stdin: stdin as unknown as NodeJS.ReadStream }
-  const app = render(<Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />, {
-    ...streams,
-    ...inkOptions,
-  })
+  const cockpit = <Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />
+  const app = render(cockpit, { ...streams, ...inkOptions })
   void app.waitUntilExit().then(() => {
     hasExited = true
   })

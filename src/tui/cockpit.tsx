@@ -131,6 +131,15 @@ type PartProps = {
   readonly face: (face: Face) => void
 }
 
+/** All of it, but what the inbox says about the daemon itself: that is how it is now. */
+function dimmed(line: Line, keepsChosen: boolean): Line {
+  if (!keepsChosen) return flat(line, 'dim')
+  return line.map((piece) => {
+    if (typeof piece === 'string') return { text: piece, tone: 'dim' }
+    return piece.ground === 'chosen' ? piece : { ...piece, tone: 'dim' }
+  })
+}
+
 function Card({ host, look, view, size, painter, face }: PartProps & { readonly host: Host }) {
   const river = useQuery(fetchRiver(host.link), { name: 'river', every: host.refreshMs })
   // What nobody answers for any more is no fact of today.
@@ -159,7 +168,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined
-    return isStale ? lines.map((line) => flat(line, 'dim')) : lines
+    return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
   }
 }
 

@@ -84,6 +84,15 @@ function keyLine({ ui, readonly, health, keys }: FrameView, width: number): Line
       ],
       width,
     )
+  if (health.problem?.kind === 'gone' && !readonly) {
+    const { right } = hintsOn({ screen: ui.screen, readonly, keys })
+    const hints = [
+      { key: keyFor('start', keys), word: 'start it' },
+      { key: keyFor('refresh', keys), word: 'try now' },
+      { key: '9', word: 'last logs' },
+    ]
+    return spread(width, hintLine(hints, width), [...hintLine(right, width), ' '])
+  }
   const paused = health.value?.paused === true
   const { left, right } = hintsOn({ screen: ui.screen, readonly, paused, keys })
   return spread(width, hintLine(left, width - lineWidth(hintLine(right, width)) - 2), [...hintLine(right, width), ' '])
@@ -213,7 +222,8 @@ export function helpLines({ where, title, at }: Help, area: ScreenArea): Line[] 
   // In a narrow window the labels need the room more than the groups do.
   const isNarrow = area.width < NARROW_COLUMNS
   const columns = isNarrow ? 1 : 2
-  const height = Math.max(1, area.height - 2)
+  // Over the keys what is typed, and below them a note where there is room for one.
+  const height = Math.max(1, area.height - 3)
   const count = bindingsOn(where).length
   const isWhole = count <= columns * height
   const room = isWhole ? count : columns * (height - 1)
@@ -227,7 +237,8 @@ export function helpLines({ where, title, at }: Help, area: ScreenArea): Line[] 
   const note = isWhole
     ? 'A capital letter changes data and asks first.'
     : `${from + 1}–${from + room} of ${count}, ↑↓ moves`
-  const content = [...listed, ...(listed.length < height ? [[dim(note)]] : [])]
+  const search: Line = [accent('?'), accent('▏'), dim('type to search')]
+  const content = [search, ...listed, ...(listed.length < height ? [[dim(note)]] : [])]
   return boxed({ title: `Keys for ${title}`, content, width, indent: Math.floor((area.width - width) / 2) })
 }
 

@@ -27,14 +27,16 @@ const ROOMY_COLUMNS = 80
 /** Where, whose, whether it trades; what waits, how the figures come, and the time. */
 export function headerLine(view: FrameView, { columns }: Size): Line {
   const { place, now } = view
+  // What a daemon that is gone was told about needs the room more.
+  const isGone = view.health.problem?.kind === 'gone'
   const isFull = columns >= FULL_COLUMNS
   const left: Line = [
     ' ',
     strong('souk'),
     '  ',
     place.name,
-    dim(isFull ? moneyWords(view) : ''),
-    ...actorWords(view, columns >= ROOMY_COLUMNS),
+    dim(isFull && !isGone ? moneyWords(view) : ''),
+    ...actorWords(view, columns >= ROOMY_COLUMNS && !isGone),
   ]
   const up = view.where?.startedAt
   const since = isFull && up !== undefined && view.health.problem === undefined ? dim(`  up ${span(now - up)}`) : ''

@@ -23,6 +23,7 @@ export type HostOptions = {
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   readonly snapshot: Host['snapshot']
+  readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
   /** Least time between two drawings of what happens by itself. */
   readonly frameGapMs: number
@@ -36,7 +37,7 @@ export function faceless(screen: ScreenId): Face {
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
-  const { keys = bindings, notice } = options
+  const { keys = bindings, notice, lastWords } = options
   const toast: Toast | undefined = notice === undefined ? undefined : { text: `! ${notice}`, tone: 'warn', stays: true }
   const pace = createPace(clock, frameGapMs)
   const queries = createQueries(clock, pace)
@@ -50,6 +51,7 @@ export function createHost(options: HostOptions): Host {
     keys,
     copy,
     snapshot,
+    lastWords,
     commandLine,
     ui: createStore<Ui>({ ...firstUi(screen), toast }),
     stream: { ...stream, subscribe: pacedSubscription(stream.subscribe, pace) },

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ScreenId } from '../model/screen.ts'
 import { widthOf } from '../text/text.ts'
-import { type FakeLink, gone, type Opened, openOn } from './cockpit.testkit.tsx'
+import { type FakeLink, gone, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobId } from './jobs/jobs.testkit.ts'
 
@@ -120,12 +120,13 @@ it('the dialog stands in the middle of an empty body, with its command over the 
 })
 
 it('the help stands in two columns, each with groups, keys and what they do', async () => {
-  await frame('jobs', 80, 24)
+  await frame('jobs', 100, 30)
   await open?.type('?')
   const text = open?.rows() ?? []
-  expect(text[2]).toMatch(/^ {2}╭─ Keys for Jobs ─+╮ {2}$/)
-  expect(text[3]).toMatch(/^ {2}│ MOVE {2}↑ k {8}up {10,}\S/)
-  for (const row of text) expect(widthOf(row)).toBe(80)
+  expect(text[2]).toMatch(/^ {12}╭─ Keys for Jobs ─+╮ {12}$/)
+  expect(text[3]).toMatch(/^ {12}│ \?▏type to search +│ {12}$/)
+  expect(text[4]).toMatch(/^ {12}│ MOVE {2}↑ k {8}up {10,}\S/)
+  for (const row of text) expect(widthOf(row)).toBe(100)
 })
 
 it('the card says state, need, gravest, money in, held, the size that shows all, and the way out', async () => {
@@ -150,15 +151,66 @@ it('the card of a daemon that is gone states no money of today', async () => {
   expect(open?.text()).not.toMatch(/in today|trading|agree/)
 })
 
-it('a daemon that is gone: since when, the last answer, the next try, and what starts it', async () => {
-  const link = market()
-  await frame('overview', 120, 30, link)
-  link.broken = gone
-  await open?.advance(12_000)
-  const text = open?.rows() ?? []
-  expect(text[0]).toMatch(/✗ daemon gone, \d+s {2}last answer 14:03:\d\d +tries again in \ds {2}14:03:\d\d/)
-  expect(text.at(-2)).toMatch(/^ ✗ The local daemon is not running\. {2}→ souk up/)
-  expect(text.join('\n')).not.toContain('● trading')
+describe('a daemon that is gone', () => {
+  const lose = async (columns: number, rows: number, more: Partial<OpenOptions> = {}) => {
+    const link = market()
+    open = await openOn({ link, columns, rows, ...more })
+    await open.advance(1_000)
+    link.broken = gone
+    await open.advance(12_000)
+    return { ...open, link, shown: open.rows() }
+  }
+
+  it.each([
+    [100, 30],
+    [160, 50],
+  ])('is told in a frame of its own at %i x %i', async (columns, rows) => {
+    const { shown } = await lose(columns, rows, { lastWords: async () => '14:02:59 stopping, 0 payments in flight' })
+    const all = shown.join('\n')
+    expect(shown[0]).toMatch(/✗ daemon gone, \d+s {2}last answer 14:03:\d\d +tries again in \ds {2}14:03:\d\d/)
+    expect(shown.at(-2)).toMatch(/^ ✗ The local daemon is not running\. {2}→ souk up/)
+    expect(shown.at(-1)).toMatch(/^ U start it {2}\^R try now {2}9 last logs +\? help {2}q quit $/)
+    expect(shown[2]).toMatch(/^─ Money today ─+ as of 14:03:\d\d, \d+s old ─/)
+    expect(all).toMatch(
+      /─ Needs a hand ─+[┤┼]?.*\n▌✗ daemon {3}The local daemon is not running; last stop .* \d+s {2}U start it/,
+    )
+    expect(all).toContain('           last words  14:02:59 stopping, 0 payments in flight')
+    expect(all).toContain('           same as  souk up')
+    expect(all).toMatch(/─ Live ─.* ‖ stopped at 14:03:\d\d ─/)
+    expect(all).not.toMatch(/● trading|● live|books agree|✓ agree/)
+  })
+
+  it('is started from the cockpit by what a shell would be told, after a question', async () => {
+    const ran: string[][] = []
+    const commandLine = {
+      commands: [],
+      split: () => [],
+      complete: async () => [],
+      run: async (words: readonly string[]) => {
+        ran.push([...words])
+        return { ok: true, value: 'It is up.' } as const
+      },
+    }
+    const { type, text, until } = await lose(80, 24, { commandLine })
+    await type('U')
+    expect(text()).toContain('START THE DAEMON')
+    expect(text()).toContain('same as  souk up')
+    expect(ran).toEqual([])
+    await type('y')
+    await until(() => text().includes('It is up.'))
+    expect(ran).toEqual([['up', '--no-input']])
+  })
+
+  it('that runs is not started, nor one of another machine', async () => {
+    const link = market({}, { name: 'prod', guarded: true, option: '-r prod' })
+    open = await openOn({ link })
+    await open.type('U')
+    expect(open.text()).toContain('✓ It runs')
+    link.broken = gone
+    await open.advance(5_000)
+    await open.type('U')
+    expect(open.text()).toContain('✗ Only the daemon of this machine is started from here.')
+  })
 })
 
 it.each([100, 160])('the river of %i columns is cut nowhere', async (columns) => {

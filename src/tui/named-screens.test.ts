@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
 import { readAnswer } from '../client/call.ts'
-import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import { type LinkCall, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 
 /* The screens without a number: gone to by name. */
@@ -165,6 +165,31 @@ describe('requests for work', () => {
     await type('v')
     expect(link.calls.findLast(({ path }) => path === '/v1/postings')?.query).toMatchObject({ status: 'open' })
     expect(text()).toContain('[open]')
+  })
+
+  it('are looked for in more than the page in sight, and how many that are is said', async () => {
+    const all = Array.from({ length: 700 }, (_, i) => {
+      const id = `post_${String(i).padStart(16, '0')}`
+      return { ...posting, id, posting_id: id, title: i === 120 ? 'A needle' : 'Hay' }
+    })
+    const link = market({
+      [LIST]: ({ query = {} }: LinkCall) => ({
+        ok: true,
+        value: {
+          postings: all.slice(Number(query.offset), Number(query.offset) + Number(query.limit)),
+          total: 700,
+          limit: 50,
+          offset: 0,
+          next_cursor: null,
+        },
+      }),
+    })
+    const { text, type, advance } = await cockpit('requests', { link, columns: 160, rows: 30 })
+    await type('/needle\r')
+    await advance(1_000)
+    expect(text()).toMatch(/▌ ● open +A needle/)
+    expect(text()).toMatch(/! the newest [\d,]+ of 700 looked at/)
+    expect(text()).toContain(' 1 of 1 ')
   })
 
   it('say whose their bids are where there is no key for them', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import { type LinkCall, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'
 
 let open: Opened | undefined
@@ -41,6 +41,30 @@ describe('the pause', () => {
     expect(rows()[0]).toContain('‖ paused 2m')
     expect(text()).toContain('The platform is paused.')
     expect(text()).toContain('P unpause payments')
+  })
+
+  it('counts what it finds under way, as the interface answers', async () => {
+    const held = { hold: 3, out: 2 } as Readonly<Record<string, number>>
+    const link = market({
+      'GET /dashboard/api/admin/holds': ({ query }: LinkCall) => ({
+        ok: true,
+        value: { holds: [], total: held[String(query?.kind)] ?? 0, limit: 1, offset: 0 },
+      }),
+    })
+    const { type, text } = await cockpit({ link })
+    await type('P')
+    expect(text()).toMatch(/Caught in flight +3 payments from balances settle first/)
+    expect(text()).toMatch(/Money +\$388\.20 of 31 jobs stays held, 2 payouts wait/)
+  })
+
+  it('says what it cannot count in words', async () => {
+    const link = market()
+    delete link.answers['GET /dashboard/api/admin/holds']
+    delete link.answers['GET /dashboard/api/admin/river']
+    const { type, text } = await cockpit({ link })
+    await type('P')
+    expect(text()).toMatch(/Caught in flight +payments already reserved settle first/)
+    expect(text()).toMatch(/Money +what is held stays held/)
   })
 
   it('is cancelled by enter, n and esc', async () => {

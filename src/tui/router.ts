@@ -4,6 +4,7 @@ import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { pickerKey } from './picking.ts'
 import { ask, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
+import { startDaemon } from './shell/commands.ts'
 import { copy, copyCommand } from './shell/copy.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
 import { markAll, markChosen, meant } from './shell/marks.ts'
@@ -165,6 +166,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
     host.ui.set({ ...host.ui.get(), frozen })
   },
   pause: ({ host }) => ask(host, pauseDialog(host)),
+  start: ({ host }) => startDaemon(host),
   quit: ({ quit }) => quit(),
 }
 

@@ -4,10 +4,16 @@ import { onThePoint, shownMoney } from '../parts/river.ts'
 import type { Stream } from '../shell/stream.ts'
 import { sentenceOf } from './sentences.ts'
 
-type Feed = { readonly width: number; readonly height: number; readonly held: boolean; readonly title?: string }
+type Feed = {
+  readonly width: number
+  readonly height: number
+  readonly held: boolean
+  readonly title?: string
+  readonly stoppedAt?: number | undefined
+}
 
 /** What happened, newest first, each once. */
-export function liveLines({ events, state }: Stream, { width, height, held, title = 'Live' }: Feed): Line[] {
+export function liveLines({ events, state }: Stream, { width, height, held, title = 'Live', stoppedAt }: Feed): Line[] {
   if (height < 1) return []
   const notes: Readonly<Record<Stream['state'], Line>> = {
     live: [held ? warn('‖ held') : good('● live')],
@@ -30,7 +36,10 @@ export function liveLines({ events, state }: Stream, { width, height, held, titl
     ])
   })
   const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
-  return [rule(width, title, notes[state]), ...(rows.length === 0 ? none.slice(0, height - 1) : rows)]
+  return [
+    rule(width, title, stoppedAt === undefined ? notes[state] : [warn(`‖ stopped at ${clockTime(stoppedAt)}`)]),
+    ...(rows.length === 0 ? none.slice(0, height - 1) : rows),
+  ]
 }
 
 const AMOUNTS_FROM = 76

@@ -1,5 +1,6 @@
+import type { Problem } from '../../client/link.ts'
 import type { AttentionKind } from '../../model/attention.ts'
-import { clip, count, padEnd, shortAddress, shortSpan, widthOf, wrap } from '../../text/text.ts'
+import { clip, count, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import {
   accent,
   bad,
@@ -12,6 +13,7 @@ import {
   placed,
   rule,
   sized,
+  spread,
   strong,
   warn,
 } from '../parts/line.ts'
@@ -41,7 +43,8 @@ const WHO_COLUMNS_MAX = 19
 const AMOUNT_FROM = 96
 const KIND_FROM = 76
 
-type Inbox = Pick<View, 'needs' | 'keys'> & {
+type Inbox = Pick<View, 'needs' | 'keys' | 'health' | 'now'> & {
+  readonly lastWords: string
   readonly chosen: number
   /** Business time. */
   readonly business: number | undefined
@@ -51,7 +54,8 @@ type Room = { readonly width: number; readonly rows: number }
 
 /** What waits for the operator: one line each, with the key that mends it. */
 export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
-  const { needs, chosen } = inbox
+  const { needs, chosen, health } = inbox
+  if (health.problem?.kind === 'gone') return goneLines(inbox, health.problem, width)
   if (needs.value === undefined) {
     const why = needs.problem?.kind === 'denied' ? [dim(' needs the admin credential')] : waitingLines(needs, width)[0]
     return [rule(width, 'Needs a hand'), why ?? blank]
@@ -66,6 +70,23 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const columns = columnsFor(shown, width)
   const lines = shown.map((need, i) => marked(needLine(need, inbox, { ...columns, width }), from + i === chosen))
   return [rule(width, `Needs a hand ${count(total)}`, hints), ...lines]
+}
+
+/** Nothing else waits as much as a daemon that is gone: what is known of it, what it said last, and what starts it. */
+function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: Problem, width: number): Line[] {
+  const age = health.at === undefined ? '' : span(Math.max(0, now - health.at))
+  const [next = ''] = problem.next
+  const verb: Line = readonly || next === '' ? [] : ['  ', accent(keyFor('start', keys)), ' start it ']
+  const right: Line = [dim(`  ${age}`), ...verb]
+  const said = [problem.sentence.replace(/\.$/, ''), ...problem.facts.slice(0, 1)].join('; ')
+  const why = clip(said, Math.max(1, width - lineWidth(right) - 11))
+  const words = lastWords === '' ? [] : [dim('           last words  '), clip(lastWords, Math.max(1, width - 24))]
+  return [
+    rule(width, 'Needs a hand'),
+    marked(spread(width, [' ', bad('✗'), ` daemon   ${why}`], right), true),
+    ...(words.length === 0 ? [] : [words]),
+    ...(next === '' ? [] : [[dim('           same as  '), clip(next, Math.max(1, width - 21))]]),
+  ]
 }
 
 /** What the chosen one says in full, and the command that mends it. */

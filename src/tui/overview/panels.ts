@@ -18,7 +18,7 @@ import {
 import { auditLine, riverLines } from '../parts/river.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import { byUrgency, type CronFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
-import { waitingLines } from '../shell/notice.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
 
@@ -31,6 +31,9 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
   const { value } = river
   if (value === undefined) return [rule(width, 'Money today'), ...waitingLines(river, width).slice(0, 1)]
   const age = value.checkedAt === undefined ? '' : `, ${shortSpan(Math.max(0, now - value.checkedAt))} ago`
+  const old = staleness(river, now)
+  if (old !== undefined)
+    return [rule(width, 'Money today', [warn(old)]), ...riverLines({ ...value, agrees: undefined }, width)]
   const mark: Line = value.agrees ? [good(`✓ books agree${age}`)] : auditLine(value)
   return [rule(width, 'Money today', mark), ...riverLines(value, width)]
 }

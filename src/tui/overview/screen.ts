@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { safe } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { liveLines } from '../feed/lines.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
@@ -12,6 +13,7 @@ import { screenOfKind } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
+import { ONCE_MS } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, goTo, seriesSpans } from '../shell/ui.ts'
@@ -52,6 +54,11 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
   const work = useQuery(fetchWork(link), { name: 'work', every: SLOW_EVERY_MS })
   const crons = useQuery(fetchCrons(link), { name: 'crons', every: SLOW_EVERY_MS })
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
+  const isGone = view.health.problem?.kind === 'gone'
+  const said = useQuery(async () => ({ ok: true, value: (isGone ? await host.lastWords?.() : '') ?? '' }) as const, {
+    name: `last words ${isGone}`,
+    every: ONCE_MS,
+  })
   const business = businessNow(useClock(host), view.now)
   const items = view.needs.value?.items ?? []
   const ids = items.map(({ id }) => id)
@@ -67,6 +74,7 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
     business,
     chosen,
     readonly: host.readonly,
+    lastWords: safe(said.value ?? ''),
   }
   return { ids, draw: (area) => overviewLines(model, area), actions: actionsOn(host, items) }
 }
@@ -115,6 +123,8 @@ type Model = View & {
   readonly business: number | undefined
   readonly chosen: number
   readonly readonly: boolean
+  /** Of the daemon, while it is gone. */
+  readonly lastWords: string
 }
 
 function overviewLines(model: Model, area: ScreenArea): Line[] {
@@ -132,7 +142,15 @@ function narrowLines(model: Model, health: HealthFacts, { width, height }: Scree
   const pulse = height >= PULSE_FROM ? pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }) : []
   const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, health, { width, isTall })]
   const rest = height - above.length
-  return [...above, ...liveLines(model.stream, { width, height: rest, held: model.ui.frozen })]
+  return [
+    ...above,
+    ...liveLines(model.stream, { width, height: rest, held: model.ui.frozen, stoppedAt: stoppedAt(model) }),
+  ]
+}
+
+/** When it answered last, while it is gone. */
+function stoppedAt({ health }: Model): number | undefined {
+  return health.problem?.kind === 'gone' ? health.at : undefined
 }
 
 function workShown({ work, river }: Model): WorkShownOf | undefined {
@@ -163,7 +181,10 @@ function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
   const right = [...figures, ...work, ...crons]
   const used = Math.min(room, Math.max(left.length, right.length))
   const top = joinedPanels(left, right, { width, split, height: used })
-  return [...top, ...liveLines(model.stream, { width, height: height - used, held: model.ui.frozen })]
+  return [
+    ...top,
+    ...liveLines(model.stream, { width, height: height - used, held: model.ui.frozen, stoppedAt: stoppedAt(model) }),
+  ]
 }
 
 const CALLS_ROWS_MAX = 8

@@ -16,7 +16,8 @@ export type RiverShown = {
   readonly refunds: string
   readonly sales: number
   readonly held_jobs: number
-  readonly agrees: boolean
+  /** Undefined where that is not known any more. */
+  readonly agrees: boolean | undefined
 }
 
 /** Room that a part needs besides its amount. */
@@ -164,6 +165,7 @@ function underPipe({ from, to, words }: { from: number; to: number; words: strin
 
 /** Whether the running sums are what the accounts hold. */
 export function auditLine({ agrees }: Pick<RiverShown, 'agrees'>): Line {
+  if (agrees === undefined) return []
   return agrees ? [good('✓ books agree to the cent')] : [bad('✗ books do not agree: a checks them')]
 }
 

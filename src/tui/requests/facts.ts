@@ -3,6 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { compact } from '../../core/record.ts'
 import type { PostingStatus } from '../../model/posting.ts'
+import { count } from '../../text/text.ts'
 import { pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
@@ -28,7 +29,32 @@ export type WantedWork = {
   readonly raw: unknown
 }
 
-export type Requests = { readonly requests: readonly WantedWork[]; readonly total: number }
+export type Requests = {
+  readonly requests: readonly WantedWork[]
+  readonly total: number
+  /** How many were looked at for what is typed, where those are not all. */
+  readonly among: string
+}
+
+/** The row knows no fields: what is typed is looked for in so many of the newest. */
+const SEARCHED_PAGES = 10
+
+/** As many of the newest as are searched, a page after the other. */
+export const searchWork =
+  (link: Link, { status }: { readonly status: PostingStatus | undefined }) =>
+  async (signal: AbortSignal): Promise<Outcome<Requests>> => {
+    let found: readonly WantedWork[] = []
+    let total = 0
+    for (let page = 0; page < SEARCHED_PAGES; page += 1) {
+      const answer = await fetchWork(link, { page, status })(signal)
+      if (!answer.ok) return answer
+      total = answer.value.total
+      found = [...found, ...answer.value.requests]
+      if (found.length >= total || answer.value.requests.length === 0) break
+    }
+    const among = found.length < total ? `the newest ${count(found.length)} of ${count(total)} looked at` : ''
+    return { ok: true, value: { requests: found, total, among } }
+  }
 
 /** One page of requests, of one state or of all. */
 export const fetchWork =
@@ -38,6 +64,7 @@ export const fetchWork =
     return ask(link, { name: 'listPostings', asked: { query, signal } }, ({ postings, total }) => ({
       requests: postings.map(readRequest),
       total,
+      among: '',
     }))
   }
 

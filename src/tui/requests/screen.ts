@@ -4,10 +4,10 @@ import { type PostingStatus, postingStatuses } from '../../model/posting.ts'
 import { count, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { accent, blank, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
+import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
@@ -24,6 +24,7 @@ import {
   fetchWork,
   REQUESTS_PAGE,
   type Requests,
+  searchWork,
   type WantedWork,
 } from './facts.ts'
 
@@ -35,8 +36,9 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const status = statusOf(ui)
   const page = ui.pages.requests ?? 0
-  const listed = useQuery(fetchWork(host.link, { page, status }), {
-    name: `postings ${status ?? 'all'} ${page}`,
+  const isSearch = (ui.filters.requests ?? '').trim() !== '' || ui.sorts.requests !== undefined
+  const listed = useQuery(isSearch ? searchWork(host.link, { status }) : fetchWork(host.link, { page, status }), {
+    name: `postings ${status ?? 'all'} ${isSearch ? 'searched' : page}`,
     every: SLOW_EVERY_MS,
   })
   const now = businessNow(useClock(host), view.now)
@@ -57,7 +59,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
     columns: titlesOf(columnsOf(now)),
     draw: (at) => requestLines({ listed, requests, chosen, bids, open: raw, now, view }, at),
     actions: {
-      ...pageActions(host, total, REQUESTS_PAGE),
+      ...(isSearch ? {} : pageActions(host, total, REQUESTS_PAGE)),
       ...moving,
       ...sortActions(host, 'requests', workFields),
       view: () => viewNext(host),
@@ -114,7 +116,7 @@ function requestLines(model: Model, area: ScreenArea): Line[] {
   if (open !== undefined && request) {
     return openLines(open, { title: `Requests › ${request.id}`, scroll: view.ui.pane.scroll }, area)
   }
-  const head = [rule(width, 'Requests and bids'), statusLine(model, width)]
+  const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, width)]
   if (request === undefined) return [...head, blank, [dim(emptyWords(view.ui))]]
   const drawer = drawerLines(request, model, width)
@@ -129,20 +131,24 @@ function emptyWords({ filters, requestView }: Ui): string {
   return requestView === 'all' ? ' nobody asks for work yet' : ` no request is ${requestView}: v shows the others`
 }
 
-function statusLine({ listed, requests, view: { ui, now } }: Model, width: number): Line {
-  const views = viewNames.flatMap((name): Piece[] => [' ', name === ui.requestView ? strong(`[${name}]`) : dim(name)])
-  const typed = typedWords(ui, 'requests')
-  const stale = staleness(listed, now)
+function headLines({ listed, requests, view: { ui, now, keys } }: Model, width: number): Line[] {
+  const isSearch = (ui.filters.requests ?? '') !== ''
   const slice = {
-    offset: (ui.pages.requests ?? 0) * REQUESTS_PAGE,
+    offset: isSearch ? 0 : (ui.pages.requests ?? 0) * REQUESTS_PAGE,
     rows: requests.length,
-    total: listed.value?.total ?? 0,
+    total: isSearch ? requests.length : (listed.value?.total ?? 0),
   }
-  return spread(
-    width,
-    [...views, typed],
-    [...sortedWords(ui, 'requests'), ...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '],
-  )
+  return listHead(width, {
+    title: 'Requests and bids',
+    place: sliceWords(slice),
+    stale: staleness(listed, now),
+    views: viewWords(viewNames, ui.requestView),
+    ui,
+    screen: 'requests',
+    keys,
+    order: 'newest first',
+    note: listed.value?.among ? [warn(`! ${listed.value.among}   `)] : [],
+  })
 }
 
 const states: Readonly<Record<PostingStatus, Piece>> = {

@@ -102,6 +102,15 @@ describe('services', () => {
     expect(rows()[2]).toContain(' 1 of 1 ')
   })
 
+  it('of an instance that has no row for the operator are its public catalog, and that is said', async () => {
+    const absent = { kind: 'absent', sentence: 'There is no such row.', facts: [], next: [] } as const
+    const link = shop()
+    link.answers['GET /dashboard/api/admin/services'] = () => ({ ok: false, problem: absent })
+    const { rows } = await services({ link, columns: 100, rows: 30 })
+    expect(rows()[3]).toContain('! an older souk: its public catalog')
+    expect(rows()[5]).toMatch(/^▌ \S/)
+  })
+
   it('are sorted by the instance', async () => {
     const { type, rows, link } = await services()
     await type('ssssssssr')

@@ -40,6 +40,7 @@ export type Action =
   | 'previousTab'
   | 'decide'
   | 'audit'
+  | 'start'
   | 'pause'
   | 'runCron'
   | 'pauseCron'
@@ -227,6 +228,7 @@ export const bindings: readonly Binding[] = [
     hintOn: ['overview', 'endpoints'],
     changes: true,
   },
+  { action: 'start', keys: ['U'], group: 'ACT', label: 'start the daemon', changes: true },
   {
     action: 'find',
     keys: ['/'],

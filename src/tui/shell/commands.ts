@@ -1,7 +1,10 @@
 import type { ScreenId } from '../../model/screen.ts'
+import { askAnyway, refuse, showToast } from './ask.ts'
 import type { CommandLine } from './command-line.ts'
 import type { DialogSpec } from './dialog.ts'
+import type { HealthFacts } from './health.ts'
 import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
+import { fetchHealth } from './queries.ts'
 import type { Host } from './screen.ts'
 
 /** Commands that show what a screen shows: typed into the palette, they lead there. */
@@ -56,3 +59,28 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
     },
   }
 }
+
+/** Starts the daemon of this machine where it is gone, as `souk up` does. */
+export function startDaemon(host: Host): void {
+  const line = host.commandLine
+  const health = host.queries.open<HealthFacts>('health', fetchHealth(host.link), host.refreshMs).get()
+  if (health.problem?.kind !== 'gone') {
+    showToast(host, { text: '✓ It runs: there is nothing to start.', tone: 'good', stays: false })
+  } else if (host.link.place.guarded || line === undefined) {
+    refuse(host, `Only the daemon of this machine is started from here.  → ${UP}`)
+  } else {
+    askAnyway(host, {
+      title: 'START THE DAEMON',
+      facts: () => [
+        ['where', 'this machine'],
+        ['What it does', 'starts it again over the store that is there, with the words it was last started with'],
+      ],
+      fields: [],
+      verb: 'Start',
+      command: () => UP,
+      send: () => line.run(['up', '--no-input']),
+    })
+  }
+}
+
+const UP = 'souk up'

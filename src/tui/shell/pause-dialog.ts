@@ -1,9 +1,9 @@
 import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
 import { shellWord } from '../../text/shell.ts'
-import { dateTime, span } from '../../text/text.ts'
+import { count, dateTime, span } from '../../text/text.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
-import { setPlatformPaused } from './queries.ts'
+import { ask, setPlatformPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
 /** The fields and facts that every change asks for and shows: where, as whom. */
@@ -36,6 +36,7 @@ export function pauseDialog(host: Host): DialogSpec {
 }
 
 function pause(host: Host): DialogSpec {
+  const caught = caughtBy(host)
   return {
     title: 'PAUSE THE PLATFORM',
     facts: () => [
@@ -43,7 +44,8 @@ function pause(host: Host): DialogSpec {
       ['', ''],
       ['What stops now', `${paidLive(host.health())} that take money answer 503`],
       ['What goes on', 'reads, logins, wallets, exports, refunds, escrow timeouts'],
-      ['Caught in flight', 'payments already reserved settle first'],
+      ['Caught in flight', `${caught.payments()} settle first`],
+      ['Money', caught.money()],
     ],
     fields: [reason, ...nameField(host)],
     verb: 'Pause',
@@ -54,6 +56,46 @@ function pause(host: Host): DialogSpec {
       return { ok: true, value: answer.value ? 'The platform is paused.' : 'The platform was paused already.' }
     },
   }
+}
+
+/**
+ * What a pause finds under way, counted by the instance when the dialog opens: words until it has answered, and where it
+ * does not tell.
+ */
+function caughtBy(host: Host) {
+  const known: { payments?: number; held?: string; jobs?: number; payouts?: number } = {}
+  const shown = () => host.ui.set({ ...host.ui.get() })
+  const one = { limit: '1' }
+  const put = (found: Partial<typeof known>) => void (Object.assign(known, found), shown())
+  void ask(host.link, { name: 'getHolds', asked: { query: { ...one, kind: 'hold' } } }, ({ total }) => total).then(
+    (answer) => answer.ok && put({ payments: answer.value }),
+  )
+  void ask(host.link, { name: 'getHolds', asked: { query: { ...one, kind: 'out' } } }, ({ total }) => total).then(
+    (answer) => answer.ok && put({ payouts: answer.value }),
+  )
+  void ask(host.link, { name: 'getRiver', asked: {} }, ({ held, held_jobs: jobs }) => ({ held, jobs })).then(
+    (answer) => answer.ok && put(answer.value),
+  )
+  return {
+    payments: () =>
+      known.payments === undefined
+        ? 'payments already reserved'
+        : many(known.payments, 'payment from a balance', 'payments from balances'),
+    money: () => {
+      const { held, jobs, payouts } = known
+      const stays =
+        held === undefined || jobs === undefined
+          ? 'what is held stays held'
+          : `$${held} of ${many(jobs, 'job', 'jobs')} stays held`
+      return payouts === undefined
+        ? stays
+        : `${stays}, ${many(payouts, 'payout waits', 'payouts wait')} until you resume`
+    },
+  }
+}
+
+function many(number: number, one: string, more: string): string {
+  return `${count(number)} ${number === 1 ? one : more}`
 }
 
 function unpause(host: Host): DialogSpec {

@@ -46,6 +46,8 @@ export type Host = {
   readonly copy: (text: string) => void
   /** Keeps a copy of the instance's store under a name, in place of the one before; undefined where it is not local. */
   readonly snapshot: ((name: string) => Promise<Outcome<string>>) | undefined
+  /** What the daemon of this machine wrote last, and when; undefined where it is not local. */
+  readonly lastWords: (() => Promise<string>) | undefined
   /** The command line; undefined where there is none to ask. */
   readonly commandLine: CommandLine | undefined
   /** The face of the screen in sight; replaced with every draw. */
