@@ -72,6 +72,7 @@ const features = [
   'story',
   'participants',
   'discovery',
+  'facilitator',
   'operator',
   'export',
 ]

@@ -38,8 +38,9 @@ export function endpointCommands(): CalledBy[] {
 }
 
 function apartOf(name: EndpointName): Pick<CalledBy, 'apart'> {
-  const { access, section }: Endpoint = api[name]
+  const { access, section, servedWith }: Endpoint = api[name]
   if (section === 'Pages') return { apart: 'page' }
+  if (servedWith !== undefined) return { apart: 'callback' }
   return access.kind === 'token' && access.at === 'body' ? { apart: 'callback' } : {}
 }
 

@@ -27,12 +27,17 @@ export const command = defineCommand({
       .optional()
       .meta({ description: 'other further host names; repeat it', value: 'name' }),
     trustProxy: trustProxy.unwrap().optional().meta({ description: 'other proxies to believe', value: 'address' }),
+    facilitator: z
+      .enum(['on', 'off'])
+      .optional()
+      .meta({ description: 'whether it settles for the servers of others from now on', value: 'on|off' }),
   }),
   examples: ['souk restart', 'souk restart --log-level debug'],
   async run(context) {
     const last = lastLaunch(context.places)
-    const { port = last.port, host = last.host, logLevel = last.logLevel, ...others } = context.options
-    const launch = relaunched(context.places, { ...last, port, logLevel, ...compact({ host }) }, others)
+    const { port = last.port, host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
+    const facilitator = on === undefined ? last.facilitator : on === 'on'
+    const launch = relaunched(context.places, { ...last, port, logLevel, facilitator, ...compact({ host }) }, others)
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${port}`)
     readEngines(launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })

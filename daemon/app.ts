@@ -29,6 +29,11 @@ import { discoveryRoutes } from './features/discovery/routes.ts'
 import { type EnginesChange, openEngines } from './features/engines/engines.ts'
 import { type FirstParties, openFirstParty } from './features/engines/first-party.ts'
 import { exportRoutes } from './features/export/routes.ts'
+import { facilitatorAdminRoutes } from './features/facilitator/admin-routes.ts'
+import { countingRequests, facilitatorCounts } from './features/facilitator/counts.ts'
+import { flights } from './features/facilitator/flights.ts'
+import { facilitatorRoutes } from './features/facilitator/routes.ts'
+import { facilitatorCollections } from './features/facilitator/rows.ts'
 import { callFigures, openCallFigures } from './features/figures/calls.ts'
 import { moneyFigures, openMoneyFigures } from './features/figures/money.ts'
 import { figuresRoutes } from './features/figures/routes.ts'
@@ -246,6 +251,14 @@ const parts = {
     routes: { ...participantRoutes, ...profileRoutes, ...termsRoutes, ...participantAdminRoutes },
   },
   discovery: { routes: { ...discoveryRoutes, ...discoverRoutes, ...docsRoutes } },
+  facilitator: {
+    collections: facilitatorCollections,
+    routes: { ...facilitatorRoutes, ...facilitatorAdminRoutes },
+    open(ctx) {
+      flights.open(ctx, shortLived())
+      facilitatorCounts.open(ctx, countingRequests())
+    },
+  },
   operator: {
     routes: {
       ...operatorRoutes,
@@ -256,7 +269,7 @@ const parts = {
       ...houseThreadRoutes,
     },
     open(ctx) {
-      const counters = openMetrics(ctx.store)
+      const counters = openMetrics(ctx.store, facilitatorCounts.of(ctx))
       metrics.open(ctx, counters, counters.close)
     },
   },

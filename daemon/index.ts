@@ -14,6 +14,7 @@ import { openStore } from './features/backup/open-store.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
 import { type Exported, openState, writeState } from './features/backup/state-out.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
+import { recoverSettlements } from './features/facilitator/flights.ts'
 import { startFirstParty } from './features/jobs/first-party.ts'
 import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
@@ -175,6 +176,7 @@ async function finishEarlierRun(ctx: Context): Promise<void> {
   await loadFirstList(ctx)
   const recovered = await recoverPayments(ctx)
   await runPayouts(ctx)
+  await recoverSettlements(ctx)
   await scheduleForgotten(ctx)
   ctx.log.info({ source: 'store', ...recovered, ...ctx.store.stats() }, 'store opened')
 }

@@ -25,6 +25,22 @@ export const daemon: readonly EntryRow[] = [
   ],
   ['doctor', 'look for what is wrong on this machine, and put it right', () => import('../doctor.ts')],
   ['down', 'stop the local daemon: in order, then by force', () => import('../down.ts')],
+  [
+    'facilitator list',
+    'list what servers of others settled here, newest first',
+    () => import('../facilitator/list.ts'),
+  ],
+  [
+    'facilitator sellers',
+    'list what each key settled today, the busiest first',
+    () => import('../facilitator/sellers.ts'),
+  ],
+  [
+    'facilitator show',
+    'how to point a server at this facilitator, ready to copy',
+    () => import('../facilitator/show.ts'),
+    { isDefault: true },
+  ],
   ['import', 'make the local store out of a whole state', () => import('../import.ts')],
   ['logs', 'show what the daemon logged, and what was asked of it', () => import('../logs.ts')],
   ['reset', 'remove all data of the local daemon; wallets and settings stay unless told', () => import('../reset.ts')],

@@ -329,6 +329,7 @@ async function operate(world: World): Promise<void> {
     'list_resources',
     'get_manifest',
     'get_watching',
+    'list_facilitated_settlements',
   ]) {
     await operator(tool)
   }

@@ -23,6 +23,7 @@ export type CallerOf<A extends Access> = A extends { kind: 'open' }
         | ParticipantRow
         | (A extends { orToken: true } ? TokenBearer : never)
         | (A extends { orAdmin: true } ? 'admin' : never)
+        | (A extends { orLocal: true } ? null : never)
         | OrSignedIn<A>
     : A extends { kind: 'key_or_paid' }
       ? ParticipantRow | TokenBearer | OrSignedIn<A>

@@ -11,6 +11,9 @@ type Asking = Pick<Exchange, 'header' | 'body'>
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
 export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
   const switches = ctx.switches.now()
+  if (endpoint.servedWith && ctx.config[endpoint.servedWith] === undefined) {
+    throw new AppError('not_found', `Not served here: the operator starts it with --${endpoint.servedWith}.`)
+  }
   if (!isEnabled(endpoint, switches)) throw new AppError('not_found', 'This row is not enabled here.')
   if (switches.checkoutV2 && endpoint.feature && !(await isSpared(endpoint, exchange))) {
     countShelved(ctx, endpoint.feature, exchange.header('User-Agent'))

@@ -1,4 +1,5 @@
 import type { EngineConfig } from '../../src/model/engines/config.ts'
+import type { FacilitatorConfig } from '../../src/model/facilitator.ts'
 import type { LogLevel } from '../../src/model/log.ts'
 import type { Payee } from '../../src/model/payout.ts'
 
@@ -21,6 +22,8 @@ export type Config = {
   /** Gives test money to whoever asks, though others than this machine can reach the marketplace. */
   readonly publicFaucet?: boolean
   readonly chain: 'sandbox'
+  /** Verifies and settles payments for the servers of others; it does not unless set. */
+  readonly facilitator?: FacilitatorConfig
   /** Address of an index that lists this marketplace among others; health names its own unless set. */
   readonly bazaar?: string
   /** `observed` starts paused with the cutover on (decisions §12). */

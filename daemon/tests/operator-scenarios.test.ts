@@ -1,3 +1,4 @@
+import { facilitatorScenarios } from '../../fixtures/scenarios/facilitator.ts'
 import { operatorScenarios } from '../../fixtures/scenarios/operator.ts'
 import { operatorThreadScenarios } from '../../fixtures/scenarios/operator-threads.ts'
 import { rulingScenarios } from '../../fixtures/scenarios/rulings.ts'
@@ -7,4 +8,5 @@ import { suspensionScenarios } from '../../fixtures/scenarios/suspensions.ts'
 describeScenarios('What the operator sees and switches', operatorScenarios)
 describeScenarios('What the operator reads and says in conversations', operatorThreadScenarios)
 describeScenarios('What the operator decides', rulingScenarios)
+describeScenarios('What the servers of others ask of a facilitator', facilitatorScenarios)
 describeScenarios('What a suspension takes off the market', suspensionScenarios)

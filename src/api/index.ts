@@ -18,6 +18,7 @@ import { earningsApi, payeesApi } from './sections/earnings.ts'
 import { enginesApi } from './sections/engines.ts'
 import { eventsApi } from './sections/events.ts'
 import { exportApi } from './sections/export.ts'
+import { facilitatorAdminApi, facilitatorApi } from './sections/facilitator.ts'
 import { jobActionsApi } from './sections/job-actions.ts'
 import { jobsApi } from './sections/jobs.ts'
 import { auditApi } from './sections/money.ts'
@@ -112,6 +113,8 @@ export const api = {
   ...tracesApi,
   ...statsApi,
   ...verificationAdminApi,
+  ...facilitatorApi,
+  ...facilitatorAdminApi,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

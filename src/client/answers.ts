@@ -43,6 +43,13 @@ export const shared: Readonly<Record<string, string>> = {
     '{"name":"s","status":["w"],"detail":"s","fix":["|","s","0"],"functions":["[","s"],"looked_at":["|","@Time","0"],"reached":["|",{"ok":"b","detail":"s","at":"@Time"},"0"]}',
   EventAbout:
     '{"service":["|","s","0"],"buyer":["|","s","0"],"provider":["|","s","0"],"amount":["|","@Amount","0"],"method":["|","s","0"]}',
+  FacilitatedResource:
+    '{"resource":"s","type":["=","http"],"x402Version":"i","accepts":["[",["{","*"]],"lastUpdated":"@Time","description":"s","mimeType":"s","serviceName?":"s","tags":["[","s"],"extensions":["{","*"]}',
+  FacilitatedSettlement:
+    '{"id":"s","state":["w"],"seller":"s","x402_version":"i","payer":"@Address","pay_to":"@Address","amount":"@Amount","resource":["|","s","0"],"transaction":["|","s","0"],"valid_before":["|","@Time","0"],"created_at":"@Time","settled_at":["|","@Time","0"],"handed_at":["|","@Time","0"]}',
+  FacilitatorSettlement:
+    '{"success":"b","transaction":"s","network":"s","errorReason?":"s","errorMessage?":"s","amount?":"s","payer?":"@Address","code?":"s"}',
+  FacilitatorVerdict: '{"isValid":"b","invalidReason?":"s","invalidMessage?":"s","payer?":"@Address","code?":"s"}',
   Features:
     '{"checkout_v2":"b","terms_required":"b","disputes_default":["|",{"outcome":["=","release","refund","split"],"days":["i",1,365]},"0"],"named_services":["{",["|","#svc_","#plan_"]],"features":["[",{"name":"s","enabled":"b","rows":["[","s"]}]}',
   FeaturesChange:
@@ -328,6 +335,14 @@ export const answers = {
   listVerifications:
     '{"attempts":["[","@VerificationAttempt"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   decideVerification: '"@VerificationAttempt"',
+  verifyPayment: '"@FacilitatorVerdict"',
+  settlePayment: '"@FacilitatorSettlement"',
+  getSupportedPayments:
+    '{"kinds":["[",{"x402Version":"i","scheme":"s","network":"s","extra?":["{","*"]}],"extensions":["[","s"],"signers":["{",["[","s"]]}',
+  listFacilitatedResources:
+    '{"x402Version":["=",2],"items":["[","@FacilitatedResource"],"pagination":{"limit":"i","offset":"i","total":"i"}}',
+  listFacilitatedSettlements:
+    '{"enabled":"b","url":"s","keyless":"b","network":"s","caip2":"s","asset":{"address":"@Address","name":"s","version":"s","decimals":"i"},"pay_to":["[","@Address"],"min_value":"@Amount","daily_gas":"i","today":["[",{"seller":"s","settlements":"i","gas":"i"}],"settlements":["[","@FacilitatedSettlement"],"total":"i","limit":"i","offset":"i"}',
 } as const
 
 /** What each event of a stream is. */

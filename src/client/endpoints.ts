@@ -165,6 +165,11 @@ export const endpoints = {
   getConsentPage: ['GET', '/verification/consent/:token', 'token'],
   listVerifications: ['GET', '/dashboard/api/admin/verification', 'admin'],
   decideVerification: ['POST', '/dashboard/api/admin/verification/:id/decide', 'admin'],
+  verifyPayment: ['POST', '/facilitator/verify', 'key'],
+  settlePayment: ['POST', '/facilitator/settle', 'key'],
+  getSupportedPayments: ['GET', '/facilitator/supported', 'open'],
+  listFacilitatedResources: ['GET', '/facilitator/discovery/resources', 'open'],
+  listFacilitatedSettlements: ['GET', '/dashboard/api/admin/facilitator', 'admin'],
 } as const satisfies {
   readonly [K in EndpointName]: readonly [Api[K]['method'], Api[K]['path'], Api[K]['access']['kind']]
 }

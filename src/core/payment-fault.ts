@@ -118,6 +118,26 @@ const faults = {
     v2: 'settlement_pending',
     sentence: 'The transfer is not confirmed yet: send the same payment again to get the answer.',
   },
+  duplicate_settlement: {
+    v1: 'duplicate_settlement',
+    v2: 'duplicate_settlement',
+    sentence: 'The success of this authorization was handed out before: sign a new one.',
+  },
+  payee_not_served: {
+    v1: 'invalid_payment_requirements',
+    v2: 'invalid_payment_requirements',
+    sentence: 'This facilitator does not settle for that payTo.',
+  },
+  value_too_small: {
+    v1: 'invalid_payment_requirements',
+    v2: 'invalid_payment_requirements',
+    sentence: 'The value is smaller than what this facilitator settles.',
+  },
+  wallet_blocked: {
+    v1: 'invalid_payment',
+    v2: 'invalid_payment',
+    sentence: 'The payer or the payee is on a sanctions list; nothing was paid.',
+  },
   chain_unavailable: {
     v1: 'unexpected_verify_error',
     v2: 'unexpected_verify_error',

@@ -6,6 +6,7 @@ import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
 import { logLevels } from '../model/log.ts'
 import { kebab } from '../text/text.ts'
+import { facilitatorOptions } from './facilitator.ts'
 import { Payees, payeesOf } from './payees.ts'
 
 /** The seed that is lived through before the daemon serves. */
@@ -79,6 +80,7 @@ export const launchOptions = {
     .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
     .optional()
     .meta({ description: 'index of marketplaces that health points to; its own unless given', value: 'url' }),
+  ...facilitatorOptions,
   engines: z
     .string()
     .optional()

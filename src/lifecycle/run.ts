@@ -13,6 +13,7 @@ import { compact } from '../core/record.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import type { OwnCertificate } from './certificate.ts'
 import { readEngines } from './engines-file.ts'
+import { facilitatorConfig } from './facilitator.ts'
 import { DEMO, HOUSE, hostOf, keepLaunch, type Launch, moneyConfig, NO_SEED } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { hasStore } from './restore.ts'
@@ -117,6 +118,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...others,
     ...(certificate ? { tls: certificate, hosts: [...certificate.names, ...(others.hosts ?? [])] } : {}),
     ...moneyConfig(launch),
+    ...facilitatorConfig(launch),
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
     ...compact({ seed: seedOf(launch, dataDir), bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),

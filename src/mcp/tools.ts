@@ -62,9 +62,12 @@ export function toolGroups(): readonly string[] {
   return [...new Set(endpointNames.filter((name) => isTool(api[name])).map((name) => groupOf(api[name])))].sort()
 }
 
-/** What is asked in JSON and answers JSON, and opens by who calls rather than by a token of one thing. */
-function isTool({ access, body, reply }: Endpoint): boolean {
-  const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed'
+/**
+ * What is asked in JSON and answers JSON, and opens by who calls rather than by a token of one thing. What the servers
+ * of others ask of a facilitator is nothing for agents.
+ */
+function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
+  const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed' && servedWith === undefined
   const isAsked = body === undefined || body.kind === 'json' || body.orJson
   return isCalled && isAsked && ['json', 'json_or_page', 'feed'].includes(reply.kind)
 }

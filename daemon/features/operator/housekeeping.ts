@@ -9,6 +9,7 @@ import type { Context } from '../../kernel/context.ts'
 import { counters } from '../../kernel/rows.ts'
 import type { Collection, ReadTx, Row, Store, Tx } from '../../store/port.ts'
 import { storage } from '../backup/storage.ts'
+import { sweepFacilitated } from '../facilitator/sweep.ts'
 import { jobs } from '../jobs/rows.ts'
 import { areBooksKept } from '../ledger/forget.ts'
 import { forgetBooks } from '../payments/release.ts'
@@ -111,6 +112,7 @@ export const housekeeping = defineCron({
   async run(round) {
     let count = 0
     for (const one of sweeps) count += await sweepAll(one, round)
+    count += await sweepFacilitated(round.ctx, round.signal)
     if (count >= SHRINK_AFTER_ROWS) await shrink(round.ctx, count)
     if (!round.signal.aborted) await sweepFiles(round.ctx)
     await runDueWork([verificationWork], round)

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { type CronRow, crons } from '../../crons/rows.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { type Store, writtenRow } from '../../store/port.ts'
+import type { FacilitatorCounts } from '../facilitator/counts.ts'
 import { jobs } from '../jobs/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
@@ -26,7 +27,7 @@ export const metrics = defineResource<Metrics>('metrics')
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /** Requests are counted where they are answered; payments, crons and webhooks as their rows become durable. */
-export function openMetrics(store: Store): Metrics {
+export function openMetrics(store: Store, facilitated: FacilitatorCounts): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of misnamed) registry.removeSingleMetric(name)
@@ -37,6 +38,7 @@ export function openMetrics(store: Store): Metrics {
     registers: [registry],
   })
   countSyncs(store, registry)
+  countFacilitated(facilitated, registry)
   storeGauges(store, registry)
   attentionGauge(store, registry)
   const unsubscribe = store.subscribe(followRows(registry))
@@ -61,6 +63,20 @@ function countSyncs(store: Store, registry: Registry): void {
     collect() {
       this.reset()
       this.inc(store.stats().syncs)
+    },
+  })
+}
+
+/** Kept by the facilitator, which stands below this: taken over whole. */
+function countFacilitated(facilitated: FacilitatorCounts, registry: Registry): void {
+  new Counter({
+    name: 'souk_facilitator_requests_total',
+    help: 'Requests to the facilitator by path and result since the start.',
+    labelNames: ['path', 'result'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { path, result, count } of facilitated.all()) this.inc({ path, result }, count)
     },
   })
 }

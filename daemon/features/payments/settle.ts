@@ -10,7 +10,7 @@ export type Settled =
   | { readonly ok: true; readonly payment: PaymentRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly final: boolean }
 
-const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
+export const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
   insufficient_funds: 'insufficient_funds',
   authorization_used: 'nonce_used',
   authorization_cancelled: 'nonce_used',

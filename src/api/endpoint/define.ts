@@ -28,7 +28,8 @@ export type Access =
   | { readonly kind: 'open'; readonly orKey?: true }
   /**
    * `orToken`: a bearer of the thing's own token may come instead of a key; `orAdmin`: the operator, whose visit is
-   * logged; `orSignIn`: a wallet that signed in, see `sign-in.ts`.
+   * logged; `orSignIn`: a wallet that signed in, see `sign-in.ts`; `orLocal`: nobody, where money is made up and only
+   * this machine can ask.
    */
   | {
       readonly kind: 'key'
@@ -36,6 +37,7 @@ export type Access =
       readonly orToken?: true
       readonly orAdmin?: true
       readonly orSignIn?: true
+      readonly orLocal?: true
     }
   | { readonly kind: 'admin' }
   /** Where the token is that opens one thing; in a body, the handler reads it there. */
@@ -66,6 +68,9 @@ export function key(role?: Role) {
 export const keyOrToken = { kind: 'key', orToken: true } as const
 /** The same, or the admin key: what a ruling may rest on. */
 export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as const
+
+/** A key; none where money is made up and only this machine can ask. */
+export const keyOrLocal = { kind: 'key', orLocal: true } as const
 
 /** A key, or a wallet that signs in: it reads what it owns (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
@@ -205,6 +210,8 @@ export type Endpoint = {
   readonly replacement?: `${Method} /${string}`
   /** Built but switched off until the named feature is enabled: 404 (decisions §12). */
   readonly switch?: string
+  /** Served only where the daemon was started with it: 404 elsewhere. */
+  readonly servedWith?: 'facilitator'
   /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */
   readonly needsTerms?: true
   /** A suspended payer may: what it has begun is ended on the same terms. */

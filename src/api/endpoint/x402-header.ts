@@ -56,7 +56,12 @@ export function readPaymentHeader(version: X402Version, headerValue: string): Re
   if (stated.data.x402Version !== version) {
     return { ok: false, fault: 'version_unsupported', detail: `x402Version must be ${version} in this header` }
   }
-  return version === 1 ? credentialV1(decoded.object) : credentialV2(decoded.object)
+  return readPayment(version, decoded.object)
+}
+
+/** Reads the object of such a header: as it stands in there, and as servers pass it on. */
+export function readPayment(version: X402Version, object: unknown): ReadHeader {
+  return version === 1 ? credentialV1(object) : credentialV2(object)
 }
 
 function credentialV1(object: unknown): ReadHeader {

@@ -22,6 +22,7 @@ const sectionTexts: Readonly<Record<string, string>> = {
   Administration: 'For whoever runs this marketplace.',
   'Discovery for agents': 'What is for sale, in the forms that agents read.',
   'Test money': 'Money to try things with, where it is not real.',
+  Facilitator: 'x402 payments of other people’s servers: verified and settled for them, once each.',
   Pages: 'What people read in a browser.',
   Webhooks: 'Messages that this marketplace sends to the endpoints of participants.',
 }

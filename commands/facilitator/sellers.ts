@@ -1,0 +1,35 @@
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
+
+type Day = WireAnswer<Api['listFacilitatedSettlements']>['today'][number]
+
+const columns: readonly Column<Day>[] = [
+  { title: 'SELLER', value: ({ seller }) => seller },
+  { title: 'SETTLED', value: ({ settlements }) => String(settlements), align: 'right' },
+  { title: 'GAS', value: ({ gas }) => String(gas), align: 'right' },
+]
+
+export const command = defineCommand({
+  name: 'facilitator sellers',
+  summary: 'list what each key settled today, the busiest first',
+  description:
+    'A key is that of a registered participant: it is made by registering, replaced by rotating it, and held back by suspending its participant. Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk facilitator sellers', 'souk facilitator sellers --json'],
+  async run(context) {
+    const { today, daily_gas } = await (await context.session()).call('listFacilitatedSettlements', {
+      query: { limit: '1' },
+    })
+    return { sellers: today, daily_gas }
+  },
+  rows: ({ sellers }) => sellers,
+  columns,
+  view({ sellers, daily_gas: most }, io) {
+    printRows(io, columns, sellers)
+    io.note(sellers.length === 0 ? 'no key settled anything today (UTC)' : `a key may use ${most} gas a day (UTC)`)
+  },
+})

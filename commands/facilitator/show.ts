@@ -1,0 +1,59 @@
+import { defineCommand } from '../../src/cli/command.ts'
+import { serversOf } from '../../src/cli/nouns/facilitator.ts'
+import * as z from '../../src/cli/params.ts'
+import { bold, cyan, green, yellow } from '../../src/text/text.ts'
+
+const packages = ['@x402/express', 'x402-express'] as const
+
+export const command = defineCommand({
+  name: 'facilitator show',
+  summary: 'how to point a server at this facilitator, ready to copy',
+  description:
+    'A facilitator verifies and settles x402 payments for servers that others run. It needs the admin key of the instance.',
+  isDefault: true,
+  args: z.object({}),
+  options: z.object({
+    server: z
+      .enum(packages)
+      .default('@x402/express')
+      .meta({ description: 'package that the server is made with', value: 'package' }),
+    codeOnly: z.boolean().default(false).meta({ description: 'print the server alone, for a file' }),
+  }),
+  examples: ['souk facilitator', 'souk facilitator show --server x402-express --code-only', 'souk facilitator --json'],
+  async run(context) {
+    const { server, codeOnly } = context.options
+    const page = await (await context.session()).call('listFacilitatedSettlements', { query: { limit: '1' } })
+    const { settlements: _, limit: __, offset: ___, total, ...facts } = page
+    return {
+      ...facts,
+      total,
+      server,
+      code: serversOf(facts)[server],
+      ...(codeOnly ? { code_only: true as const } : {}),
+    }
+  },
+  ownText: true,
+  view(data, io) {
+    if (data.code_only) {
+      io.line(data.code.trimEnd())
+      return
+    }
+    if (!data.enabled) {
+      io.line(`${yellow('!')} it is off   ${cyan(io.hint('souk restart --facilitator on'))}`)
+      io.line(`  a server that settles here once it is on (${data.server}):`)
+    } else {
+      io.line(`${green('✓')} ${bold(data.url)}   x402 v1 and v2 on ${data.network} (${data.caip2})`)
+      io.line(
+        `  keys      ${data.keyless ? 'none needed on this machine' : 'the API key of a participant, as Authorization: Bearer'}`,
+      )
+      if (!data.keyless) {
+        io.line(`  pays      the wallet of the key${data.pay_to.map((wallet) => `, ${wallet}`).join('')}`)
+        io.line(`  bounds    from $${data.min_value}, ${data.daily_gas} gas a key and day`)
+      }
+      io.line(`  settled   ${data.total}   ${cyan(io.hint('souk facilitator list'))}`)
+      io.line(`  server    ${data.server}:`)
+    }
+    io.line('')
+    io.line(data.code.trimEnd())
+  },
+})

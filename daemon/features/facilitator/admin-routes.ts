@@ -1,0 +1,78 @@
+import { templatePath } from '../../../src/api/endpoint/define.ts'
+import { api } from '../../../src/api/index.ts'
+import type { facilitatorAdminApi } from '../../../src/api/sections/facilitator.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { isLoopback } from '../../../src/core/loopback.ts'
+import { SECOND_MS } from '../../../src/core/time.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
+import { isTestMoney } from '../../ports/chain/chain.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import { dayOf, rulesOf } from './policy.ts'
+import { facilitatorDays, type SettlementRow, settlements } from './rows.ts'
+
+/** Keys of one day that are told. */
+const MAX_DAY_ROWS = 1_000
+/** Latest date that JavaScript can name. */
+const MAX_DATE_SECONDS = 8_640_000_000_000n
+
+const list: FreeHandler<typeof facilitatorAdminApi.listFacilitatedSettlements> = async ({ query }, { ctx, wall }) => {
+  const { limit = DEFAULT_PAGE, offset = 0, state } = query
+  const slice =
+    state === undefined
+      ? { index: 'newest', prefix: [], limit, offset }
+      : { index: 'state', prefix: [state], limit, offset }
+  return ctx.store.read(async (t) => {
+    const { rows, total } = await offsetPage(t.table(settlements), slice)
+    const today = await t.table(facilitatorDays).page('day', [dayOf(wall)], { limit: MAX_DAY_ROWS })
+    return {
+      ...factsOf(ctx),
+      today: today.rows
+        .map(({ seller, settlements: settled, gas }) => ({ seller, settlements: settled, gas }))
+        .toSorted((one, two) => two.gas - one.gas),
+      settlements: rows.map(shown),
+      total,
+      limit,
+      offset,
+    }
+  })
+}
+
+function factsOf(ctx: Context) {
+  const { config, chain } = ctx
+  const { payTo, minValue, dailyGas } = rulesOf(ctx)
+  const { address, name, version, decimals } = chain.asset
+  const head = templatePath(api.getSupportedPayments.path).replace(/\/supported$/, '')
+  return {
+    enabled: config.facilitator !== undefined,
+    url: `${ctx.baseUrl()}${head}`,
+    keyless: isTestMoney(chain) && isLoopback(config.host) && config.publicUrl === undefined,
+    network: chain.network,
+    caip2: chain.caip2,
+    asset: { address, name, version, decimals },
+    pay_to: [...payTo],
+    min_value: minValue,
+    daily_gas: dailyGas,
+  }
+}
+
+function shown({ version: _, ...row }: SettlementRow) {
+  const { id, state, seller, x402_version, payer, pay_to, amount, resource, transaction } = row
+  return {
+    id,
+    state,
+    seller,
+    x402_version,
+    payer,
+    pay_to,
+    amount,
+    resource,
+    transaction,
+    valid_before: row.valid_before > MAX_DATE_SECONDS ? null : Number(row.valid_before) * SECOND_MS,
+    created_at: row.created_at,
+    settled_at: row.settled_at,
+    handed_at: row.handed_at,
+  }
+}
+
+export const facilitatorAdminRoutes: FreeHandlers<typeof facilitatorAdminApi> = { listFacilitatedSettlements: list }

@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import type { Input } from '../../../src/api/endpoint/define.ts'
+import { AcceptsV2, type X402Version } from '../../../src/api/endpoint/x402.ts'
+import { readPayment } from '../../../src/api/endpoint/x402-header.ts'
+import type { facilitatorApi } from '../../../src/api/sections/facilitator.ts'
+import {
+  MAX_UINT256,
+  networks,
+  type PaymentCredential,
+  type PaymentRequirement,
+} from '../../../src/core/authorization.ts'
+import { ADDRESS_SHAPE, toWallet, type Wallet } from '../../../src/core/hex.ts'
+import { MAX_URL_CHARS } from '../../../src/core/limits.ts'
+import { usdc } from '../../../src/core/money.ts'
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import type { ChainPort } from '../../ports/chain/chain.ts'
+
+type Body = Input<typeof facilitatorApi.verifyPayment>['body']
+type JsonObject = Body['paymentPayload']
+
+/** What a server asks about, once it can be read. */
+export type Asked = {
+  readonly version: X402Version
+  readonly credential: PaymentCredential
+  readonly requirement: PaymentRequirement
+  /** SHA-256 of what the server requires and for what. */
+  readonly fingerprint: string
+  readonly required: JsonObject
+  readonly payload: JsonObject
+  /** Address of what is paid for; null where nobody says. */
+  readonly resource: string | null
+}
+
+export type ReadAsk =
+  | { readonly ok: true; readonly asked: Asked }
+  | { readonly ok: false; readonly version: X402Version; readonly fault: PaymentFault; readonly payer?: Wallet }
+
+const Whole = z.string().regex(/^\d{1,78}$/)
+const Extra = z.object({ name: z.string().optional(), version: z.string().optional() })
+
+/** What of an entry of a v1 402 says what is to be paid; servers leave the rest out, or fill it as they like. */
+const RequiredV1 = z.object({
+  scheme: z.string(),
+  network: z.string(),
+  maxAmountRequired: Whole,
+  payTo: z.string().regex(ADDRESS_SHAPE),
+  asset: z.string().regex(ADDRESS_SHAPE),
+  maxTimeoutSeconds: z.number().positive(),
+  resource: z.string().optional(),
+  extra: Extra.nullish(),
+})
+
+const ResourceV2 = z.object({ url: z.string() })
+
+/** Reads what a server passes on; nothing of it is believed but what is compared later. */
+export function readAsk(chain: ChainPort, { x402Version, paymentPayload, paymentRequirements }: Body): ReadAsk {
+  const version: X402Version = x402Version === 1 ? 1 : 2
+  if (x402Version !== version) return { ok: false, version, fault: 'version_unsupported' }
+  const read = readPayment(version, { x402Version: version, ...paymentPayload })
+  if (!read.ok) return { ok: false, version, fault: read.fault }
+  const payer = read.credential.authorization.from
+  const required = version === 1 ? readV1(paymentRequirements) : readV2(paymentRequirements)
+  if (!required) return { ok: false, version, fault: 'requirement_mismatch', payer }
+  const fault = unservedBy(chain, version, required)
+  if (fault) return { ok: false, version, fault, payer }
+  const resource = version === 1 ? required.resource : resourceV2(paymentPayload)
+  const asked: Asked = {
+    version,
+    credential: read.credential,
+    requirement: requirementOf(chain, version, required),
+    fingerprint: fingerprintOf([version, paymentRequirements, resource]),
+    required: paymentRequirements,
+    payload: paymentPayload,
+    resource,
+  }
+  return { ok: true, asked }
+}
+
+type Required = {
+  readonly scheme: string
+  readonly network: string
+  readonly amount: bigint
+  readonly payTo: string
+  readonly asset: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: { readonly name?: string | undefined; readonly version?: string | undefined }
+  readonly resource: string | null
+}
+
+function readV1(object: JsonObject): Required | undefined {
+  const parsed = RequiredV1.safeParse(object)
+  if (!parsed.success) return undefined
+  const { maxAmountRequired, extra, resource, ...rest } = parsed.data
+  return { ...rest, amount: BigInt(maxAmountRequired), extra: extra ?? {}, resource: shown(resource) }
+}
+
+function readV2(object: JsonObject): Required | undefined {
+  const parsed = AcceptsV2.safeParse(object)
+  if (!parsed.success) return undefined
+  const { amount, asset, payTo, extra } = parsed.data
+  const named = Extra.safeParse(extra ?? {})
+  if (!ADDRESS_SHAPE.test(asset) || !ADDRESS_SHAPE.test(payTo) || !named.success) return undefined
+  return { ...parsed.data, amount: BigInt(amount), extra: named.data, resource: null }
+}
+
+function resourceV2({ resource }: JsonObject): string | null {
+  const parsed = ResourceV2.safeParse(resource)
+  return parsed.success ? shown(parsed.data.url) : null
+}
+
+function shown(url: string | undefined): string | null {
+  return url === undefined || url.length > MAX_URL_CHARS ? null : url
+}
+
+/** Whether the entry is of another scheme, network or token than what is settled here. */
+function unservedBy(
+  { network, asset }: ChainPort,
+  version: X402Version,
+  { scheme, network: named, asset: token, extra }: Required,
+): PaymentFault | undefined {
+  if (scheme !== 'exact') return 'scheme_unsupported'
+  if (named !== (version === 1 ? network : networks[network].caip2)) return 'network_mismatch'
+  if (toWallet(token) !== asset.address) return 'asset_mismatch'
+  // Published v1 clients sign what the token is called where nobody says it.
+  if (version === 2 && (extra.name === undefined || extra.version === undefined)) return 'domain_missing'
+  if ((extra.name ?? asset.name) !== asset.name) return 'domain_name_mismatch'
+  return (extra.version ?? asset.version) === asset.version ? undefined : 'domain_version_mismatch'
+}
+
+/** v1 asks for at least its amount, as published facilitators take it; v2 for exactly that. */
+function requirementOf({ network, asset }: ChainPort, version: X402Version, required: Required): PaymentRequirement {
+  const min = usdc(required.amount)
+  return {
+    price: version === 1 ? { min, max: usdc(MAX_UINT256) } : min,
+    payTo: toWallet(required.payTo),
+    asset: asset.address,
+    network,
+    domain: { name: asset.name, version: asset.version },
+    maxTimeoutSeconds: required.maxTimeoutSeconds,
+  }
+}
+
+function fingerprintOf(facts: readonly unknown[]): string {
+  return hash('sha256', canonicalize(facts) ?? '')
+}

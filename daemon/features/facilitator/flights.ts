@@ -1,0 +1,137 @@
+import type { Hex } from '../../../src/core/hex.ts'
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { unixSeconds } from '../../../src/core/time.ts'
+import { inBackground } from '../../kernel/background.ts'
+import type { Context } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import type { ShortLived } from '../../kernel/short-lived.ts'
+import type { SettleFailure, SettleResult } from '../../ports/chain/chain.ts'
+import { eachPage } from '../../store/each-page.ts'
+import { settleFaults } from '../payments/settle.ts'
+import { rulesOf, unspend } from './policy.ts'
+import { type SettlementRow, settlements } from './rows.ts'
+
+export type Landing =
+  | { readonly ok: true; readonly transaction: Hex }
+  /** It may have moved, or may move yet. */
+  | { readonly ok: false; readonly failure: 'unavailable'; readonly transaction?: Hex }
+  /** It did not move: the authorization is as if it had never been here. */
+  | { readonly ok: false; readonly failure: 'refused'; readonly fault: PaymentFault }
+
+/** An authorization that the chain was asked to settle; all who ask for it wait for the same answer. */
+export type Flight = { readonly landing: Promise<Landing>; waiting: number }
+
+export const flights = defineResource<ShortLived<Flight>>('facilitator-flights')
+
+/** The flight of a row that was sent; begun again where none is under way: the chain moves it once. */
+export function join(ctx: Context, row: SettlementRow): Flight {
+  const { id } = row
+  const known = flights.of(ctx).get(id)
+  if (known) return known
+  const landing = askChain(ctx, row)
+    .then((result) => land(ctx, row, result))
+    .finally(() => flights.of(ctx).delete(id))
+  const flight: Flight = { landing, waiting: 0 }
+  flights.of(ctx).set(id, flight)
+  // Where nobody waits any more, its success is written down for who asks next; a stop waits for it.
+  inBackground(ctx, 'facilitator', async () => {
+    const result = await landing
+    if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)
+  })
+  return flight
+}
+
+/** @returns undefined when it takes too long, when the caller is gone, or when the daemon stops. */
+export async function wait(ctx: Context, flight: Flight, signal: AbortSignal): Promise<Landing | undefined> {
+  if (signal.aborted || ctx.stopping.aborted) return undefined
+  const { promise: left, resolve } = Promise.withResolvers<undefined>()
+  const leave = () => resolve(undefined)
+  const timer = setTimeout(leave, rulesOf(ctx).waitMs)
+  const signals = [signal, ctx.stopping]
+  for (const one of signals) one.addEventListener('abort', leave)
+  flight.waiting += 1
+  try {
+    return await Promise.race([flight.landing, left])
+  } finally {
+    flight.waiting -= 1
+    clearTimeout(timer)
+    for (const one of signals) one.removeEventListener('abort', leave)
+  }
+}
+
+/** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */
+async function askChain({ chain, log }: Context, row: SettlementRow): Promise<SettleResult> {
+  const authorization = {
+    from: row.payer,
+    to: row.pay_to,
+    value: row.amount,
+    validAfter: row.valid_after,
+    validBefore: row.valid_before,
+    nonce: row.nonce,
+  }
+  try {
+    return await chain.settle(authorization, row.signature as Hex) // checked before the row was written
+  } catch (error) {
+    log.warn({ source: 'facilitator', settlement: row.id, err: String(error) }, 'the chain did not answer')
+    return { ok: false, failure: 'unavailable' }
+  }
+}
+
+async function land(ctx: Context, row: SettlementRow, result: SettleResult): Promise<Landing> {
+  if (result.ok) return { ok: true, transaction: result.transaction }
+  const { failure } = result
+  if (isFinal(ctx, result) || (await neverSettled(ctx, row))) {
+    await drop(ctx, row)
+    return { ok: false, failure: 'refused', fault: settleFaults[failure] }
+  }
+  const hash = 'transaction' in result ? (result.transaction as Hex) : undefined
+  return { ok: false, failure: 'unavailable', ...(hash === undefined ? {} : { transaction: hash }) }
+}
+
+type Failed = { readonly failure: SettleFailure; readonly sent?: unknown }
+
+/** What was sent may be submitted by anybody until its window closes; what was not is over. */
+function isFinal({ chain }: Context, { failure, sent }: Failed): boolean {
+  if (failure === 'unavailable') return false
+  return sent === undefined ? chain.mode === 'sandbox' : sent === false
+}
+
+/** The nonce is unused and its window has closed: nobody can use it any more. */
+async function neverSettled({ chain, clock }: Context, row: SettlementRow): Promise<boolean> {
+  if (row.valid_before >= BigInt(unixSeconds(clock.wall()))) return false
+  const state = await chain.authorizationState(row.payer, row.nonce).catch(() => undefined)
+  return state?.used === false
+}
+
+/** It did not move: the row goes, so that the authorization may be settled once it can be. */
+async function drop({ store }: Context, { id, seller, created_at }: SettlementRow): Promise<void> {
+  await store.tx(async (t) => {
+    const row = await t.table(settlements).getForUpdate(id)
+    if (row?.state !== 'sent') return
+    await t.table(settlements).delete(id)
+    await unspend(t, seller, created_at)
+  })
+}
+
+/** Writes down that the money moved, for who asks next. */
+export async function landed(ctx: Context, id: string, transaction: Hex | undefined): Promise<void> {
+  const at = ctx.clock.wall()
+  await ctx.store.tx(async (t) => {
+    const row = await t.table(settlements).getForUpdate(id)
+    if (row?.state !== 'sent' || transaction === undefined) return
+    await t.table(settlements).put({ ...row, state: 'settled', transaction, settled_at: at })
+  })
+}
+
+const RECOVERY_PAGE = 100
+
+/** Asks the chain about all that was sent and has no end, nobody waiting for it: after a crash, and each hour. */
+export async function recoverSettlements(ctx: Context): Promise<number> {
+  let found = 0
+  const slice = { index: 'state', prefix: ['sent'], limit: RECOVERY_PAGE }
+  for await (const rows of eachPage(ctx.store.table(settlements), slice)) {
+    for (const row of rows) join(ctx, row)
+    found += rows.length
+  }
+  return found
+}

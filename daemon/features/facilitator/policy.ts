@@ -1,0 +1,90 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { usdc } from '../../../src/core/money.ts'
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import type { FacilitatorConfig } from '../../../src/model/facilitator.ts'
+import type { Context } from '../../kernel/context.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { facilitatorDays } from './rows.ts'
+
+/** Seller of a settlement that needed no key. */
+export const LOCAL_SELLER = 'local'
+/** What a transfer by authorization that goes alone costs at most, rounded up: measured 77.7 thousand. */
+const GAS_OF_SETTLEMENT = 80_000
+
+/** What holds where the operator said nothing else. */
+export const facilitatorDefaults = {
+  payTo: [] as readonly Wallet[],
+  minValue: usdc(1_000n),
+  dailyGas: 1_000 * GAS_OF_SETTLEMENT,
+  waitMs: 45 * SECOND_MS,
+} as const satisfies Required<FacilitatorConfig>
+
+export function rulesOf({ config }: Pick<Context, 'config'>): Required<FacilitatorConfig> {
+  return { ...facilitatorDefaults, ...config.facilitator }
+}
+
+/** Whom it settles for: the holder of a key, or whoever is on this machine with made-up money. */
+export type Seller = { readonly id: string; readonly wallet: Wallet | null }
+
+export function sellerOf(caller: ParticipantRow | null): Seller {
+  return caller === null ? { id: LOCAL_SELLER, wallet: null } : { id: caller.id, wallet: caller.wallet }
+}
+
+type Wanted = { readonly seller: Seller; readonly payTo: Wallet; readonly value: bigint }
+
+/**
+ * Why it does not settle for this payee, or so little. What is paid to the marketplace itself is settled by the
+ * marketplace alone: its payments and these never share an authorization.
+ */
+export function policyFault(ctx: Context, { seller, payTo, value }: Wanted): PaymentFault | undefined {
+  if (payTo === ctx.chain.payTo) return 'payee_not_served'
+  if (seller.wallet === null) return undefined
+  const rules = rulesOf(ctx)
+  if (payTo !== seller.wallet && !rules.payTo.includes(payTo)) return 'payee_not_served'
+  return value < rules.minValue ? 'value_too_small' : undefined
+}
+
+type Spender = { readonly seller: Seller; readonly wall: number; readonly dailyGas: number }
+
+/** @throws AppError rate_limited when the key has used the gas of its day; nobody's without a key. */
+export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender): Promise<void> {
+  if (seller.wallet === null) return
+  const row = await t.table(facilitatorDays).get(dayId(seller, wall))
+  if ((row?.gas ?? 0) + GAS_OF_SETTLEMENT <= dailyGas) return
+  const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
+  throw new AppError('rate_limited', 'This key has used the gas of its day here: come back tomorrow (UTC).', {
+    retryAfter,
+  })
+}
+
+/** Counts a settlement that is about to be sent. @throws AppError as `refuseSpent` does */
+export async function spend(t: Tx, spender: Spender): Promise<void> {
+  await t.table(facilitatorDays).getForUpdate(dayId(spender.seller, spender.wall))
+  await refuseSpent(t, spender)
+  const { seller, wall } = spender
+  const id = dayId(seller, wall)
+  const row = await t.table(facilitatorDays).get(id)
+  const gas = (row?.gas ?? 0) + GAS_OF_SETTLEMENT
+  const settled = (row?.settlements ?? 0) + 1
+  await t.table(facilitatorDays).put({ id, day: dayOf(wall), seller: seller.id, settlements: settled, gas })
+}
+
+/** Gives back what was counted for a settlement that was never sent. */
+export async function unspend(t: Tx, sellerId: string, at: number): Promise<void> {
+  const id = `${dayOf(at)}:${sellerId}`
+  const row = await t.table(facilitatorDays).getForUpdate(id)
+  if (!row) return
+  const { settlements: settled, gas } = row
+  await t.table(facilitatorDays).put({ ...row, settlements: settled - 1, gas: gas - GAS_OF_SETTLEMENT })
+}
+
+export function dayOf(wall: number): number {
+  return Math.floor(wall / DAY_MS)
+}
+
+function dayId({ id }: Seller, wall: number): string {
+  return `${dayOf(wall)}:${id}`
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import type { Answer } from '../../../src/api/endpoint/define.ts'
+import { toBase64, type X402Version } from '../../../src/api/endpoint/x402.ts'
+import { api } from '../../../src/api/index.ts'
+import type { facilitatorApi } from '../../../src/api/sections/facilitator.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { compact } from '../../../src/core/record.ts'
+import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
+import { paused } from '../../kernel/paused.ts'
+import { type Asked, type ReadAsk, readAsk } from './ask.ts'
+import { type Catalogued, catalogue, resourcesFor } from './catalogue.ts'
+import { faultOf, offlineFault } from './checks.ts'
+import { type FacilitatorPath, type FacilitatorResult, facilitatorCounts } from './counts.ts'
+import { refuseSpent, rulesOf, type Seller, sellerOf } from './policy.ts'
+import type { ResourceRow } from './rows.ts'
+import { settlements } from './rows.ts'
+import { begin, finish, idOf, isRepeated, type Outcome } from './settle.ts'
+
+type Verdict = Answer<typeof facilitatorApi.verifyPayment>
+type Settlement = Answer<typeof facilitatorApi.settlePayment>
+
+const verifyPayment: FreeHandler<typeof facilitatorApi.verifyPayment> = async ({ body }, call) => {
+  const read = readAsk(call.ctx.chain, body)
+  const fault = read.ok ? await counted(call, 'verify', () => verdictOf(call, read.asked)) : read.fault
+  facilitatorCounts.of(call.ctx).add('verify', fault ?? 'ok')
+  return verdict(read, fault)
+}
+
+/** An error of ours, such as a pause, is no answer: it is counted as refused. */
+async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    facilitatorCounts.of(ctx).add(path, 'refused')
+    throw error
+  }
+}
+
+type FacilitatorCall = Call<typeof facilitatorApi.verifyPayment.access>
+
+/** Why a payment would not be settled for the caller; undefined where it would. */
+async function verdictOf({ ctx, caller, wall }: FacilitatorCall, asked: Asked): Promise<PaymentFault | undefined> {
+  const seller = sellerOf(caller)
+  const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
+  if (known) {
+    // What moved, and nobody has heard of, is still good for whoever asked for it.
+    if (known.state === 'handed' || !isRepeated(known, { asked, seller })) return 'nonce_used'
+    return offlineFault(ctx, asked)
+  }
+  refusePaused(ctx)
+  const fault = await faultOf(ctx, asked, seller)
+  if (fault === undefined) {
+    const { dailyGas } = rulesOf(ctx)
+    await ctx.store.read((t) => refuseSpent(t, { seller, wall, dailyGas }))
+  }
+  return fault
+}
+
+/** Paid activity that is paused is paused for the servers of others, too; who paid before gets the answer. */
+function refusePaused({ switches }: Context): void {
+  const switched = switches.now()
+  if (switched.paused) throw paused(switched)
+}
+
+function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
+  const payer = payerOf(read)
+  if (fault === undefined) return { isValid: true, ...compact({ payer }) }
+  return {
+    isValid: false,
+    invalidReason: faultReason(fault, versionOf(read)),
+    invalidMessage: paymentFaults[fault].sentence,
+    code: fault,
+    ...compact({ payer }),
+  }
+}
+
+function payerOf(read: ReadAsk): Wallet | undefined {
+  return read.ok ? read.asked.credential.authorization.from : read.payer
+}
+
+function versionOf(read: ReadAsk): X402Version {
+  return read.ok ? read.asked.version : read.version
+}
+
+const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({ body }, call) => {
+  const { ctx } = call
+  const read = readAsk(ctx.chain, body)
+  const outcome: Outcome = read.ok
+    ? await counted(call, 'settle', () => outcomeOf(call, read.asked))
+    : { ok: false, fault: read.fault }
+  facilitatorCounts.of(ctx).add('settle', resultOf(outcome))
+  const answer = settlement(ctx, read, outcome)
+  const listed = read.ok && outcome.ok ? await catalogue(ctx, read.asked) : undefined
+  return listed === undefined ? answer : withExtensions(answer, listed)
+}
+
+function resultOf(outcome: Outcome): FacilitatorResult {
+  return outcome.ok ? 'ok' : outcome.fault
+}
+
+async function outcomeOf({ ctx, caller, signal }: FacilitatorCall, asked: Asked): Promise<Outcome> {
+  const seller: Seller = sellerOf(caller)
+  const settling = { ctx, asked, seller, signal }
+  const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
+  if (!known) {
+    refusePaused(ctx)
+    const fault = await faultOf(ctx, asked, seller)
+    // Another copy of it may have been begun, and moved the money, while the chain was asked.
+    if (fault && !(fault === 'nonce_used' && (await ctx.store.table(settlements).get(idOf(ctx, asked))))) {
+      return { ok: false, fault }
+    }
+  }
+  return finish(settling, known ?? (await begin(settling)))
+}
+
+function settlement({ chain }: Context, read: ReadAsk, outcome: Outcome): Settlement {
+  const version = versionOf(read)
+  const network = version === 1 ? chain.network : chain.caip2
+  const payer = payerOf(read)
+  if (outcome.ok) {
+    const amount = outcome.row.amount.toString()
+    return { success: true, transaction: outcome.transaction, network, amount, ...compact({ payer }) }
+  }
+  const { fault, transaction = '' } = outcome
+  return {
+    success: false,
+    transaction,
+    network,
+    errorReason: faultReason(fault, version),
+    errorMessage: paymentFaults[fault].sentence,
+    code: fault,
+    ...compact({ payer }),
+  }
+}
+
+/** The answer with what became of the extension, as published clients read it. */
+function withExtensions(answer: Settlement, bazaar: Catalogued): Encoded {
+  const { schema } = api.settlePayment.reply
+  return {
+    bytes: Buffer.from(JSON.stringify(z.encode(schema, answer))),
+    cache: 'no-store',
+    headers: { 'EXTENSION-RESPONSES': toBase64({ bazaar }) },
+  }
+}
+
+const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPayments> = async (_, { ctx }) => {
+  facilitatorCounts.of(ctx).add('supported', 'ok')
+  const { network, caip2 } = ctx.chain
+  const kind = { scheme: 'exact' } as const
+  return {
+    kinds: [
+      { x402Version: 2, ...kind, network: caip2 },
+      { x402Version: 1, ...kind, network },
+    ],
+    extensions: ['bazaar'],
+    signers: { 'eip155:*': [] },
+  }
+}
+
+const listFacilitatedResources: FreeHandler<typeof facilitatorApi.listFacilitatedResources> = async (
+  { query },
+  { ctx },
+) => {
+  facilitatorCounts.of(ctx).add('discovery', 'ok')
+  const { limit = DEFAULT_PAGE, offset = 0, ...filter } = query
+  const rows = await resourcesFor(ctx, filter)
+  const items = rows.slice(offset, offset + limit).map(shownResource)
+  return { x402Version: 2, items, pagination: { limit, offset, total: rows.length } }
+}
+
+function shownResource(row: ResourceRow) {
+  return {
+    resource: row.resource,
+    type: 'http' as const,
+    x402Version: row.x402_version,
+    accepts: [row.accepts],
+    lastUpdated: row.updated_at,
+    description: row.description,
+    mimeType: row.mime_type,
+    ...compact({ serviceName: row.service_name ?? undefined }),
+    tags: row.tags,
+    extensions: row.extensions,
+  }
+}
+
+export const facilitatorRoutes: FreeHandlers<typeof facilitatorApi> = {
+  verifyPayment,
+  settlePayment,
+  getSupportedPayments,
+  listFacilitatedResources,
+}

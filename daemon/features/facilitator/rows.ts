@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
+import { facilitatedStates } from '../../../src/model/facilitator.ts'
+import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
+import type { AnyCollection } from '../../store/port.ts'
+import { defineCollection } from '../../store/port.ts'
+
+/** One authorization that was settled for somebody's server; written before the chain is asked. */
+export const SettlementRow = z.strictObject({
+  /** `network:asset:from:nonce`, as a payment of the marketplace would have it. */
+  id: z.string(),
+  version: z.int(),
+  /** Id of the participant whose key asked; `local` where none was needed. */
+  seller: z.string(),
+  /** SHA-256 of what the seller required: who asks again for another thing gets nothing. */
+  requirement: z.string(),
+  state: z.enum(facilitatedStates),
+  x402_version: z.union([z.literal(1), z.literal(2)]),
+  payer: StoredWallet,
+  pay_to: StoredWallet,
+  amount: Micro,
+  valid_after: z.bigint(),
+  valid_before: z.bigint(),
+  nonce: StoredHex,
+  signature: z.string(),
+  /** What was paid for, as the server said. */
+  resource: z.string().nullable(),
+  transaction: StoredHex.nullable(),
+  /** Epoch milliseconds of the machine from which on nobody needs the row: the authorization's end, bounded. */
+  needed_until: z.int(),
+  /** Epoch milliseconds of the machine. */
+  created_at: z.int(),
+  settled_at: z.int().nullable(),
+  handed_at: z.int().nullable(),
+})
+export type SettlementRow = z.infer<typeof SettlementRow>
+
+/** What one key settled on one day. */
+const FacilitatorDayRow = z.strictObject({
+  /** `<day>:<seller>`; days (UTC) since the epoch. */
+  id: z.string(),
+  version: z.int(),
+  day: z.int(),
+  seller: z.string(),
+  settlements: z.int(),
+  gas: z.int(),
+})
+
+/** Something that others sell and was paid for here, as the discovery list shows it. */
+export const ResourceRow = z.strictObject({
+  /** SHA-256 of payee and address. */
+  id: z.string(),
+  version: z.int(),
+  x402_version: z.union([z.literal(1), z.literal(2)]),
+  resource: z.string(),
+  pay_to: StoredWallet,
+  /** What was required, as it came. */
+  accepts: z.record(z.string(), z.json()),
+  description: z.string(),
+  mime_type: z.string(),
+  service_name: z.string().nullable(),
+  tags: z.array(z.string()),
+  extensions: z.record(z.string(), z.json()),
+  updated_at: z.int(),
+})
+export type ResourceRow = z.infer<typeof ResourceRow>
+
+export const settlements = defineCollection('facilitator_settlements', {
+  schema: SettlementRow,
+  key: 'id',
+  masks: {
+    ...ours('id', 'seller', 'requirement', 'payer', 'pay_to', 'nonce', 'signature', 'transaction'),
+    ...masked('url', 'resource'),
+  },
+  indexes: [
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'state', fields: ['state', 'created_at'], order: 'desc' },
+    { name: 'sent_payer', fields: ['payer'], where: { field: 'state', equals: 'sent' } },
+    { name: 'needed', fields: ['needed_until'] },
+  ],
+})
+
+export const facilitatorDays = defineCollection('facilitator_days', {
+  schema: FacilitatorDayRow,
+  key: 'id',
+  masks: LEFT_OUT,
+  indexes: [{ name: 'day', fields: ['day'] }],
+})
+
+export const facilitatedResources = defineCollection('facilitated_resources', {
+  schema: ResourceRow,
+  key: 'id',
+  masks: LEFT_OUT,
+  indexes: [{ name: 'updated', fields: ['updated_at'] }],
+})
+
+export const facilitatorCollections: readonly AnyCollection[] = [settlements, facilitatorDays, facilitatedResources]

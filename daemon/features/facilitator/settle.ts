@@ -1,0 +1,170 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { Hex } from '../../../src/core/hex.ts'
+import { usdc } from '../../../src/core/money.ts'
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { DAY_MS, SECOND_MS, unixSeconds } from '../../../src/core/time.ts'
+import { inBackground } from '../../kernel/background.ts'
+import type { Context } from '../../kernel/context.ts'
+import type { Draft, ReadTx } from '../../store/port.ts'
+import { authorizationId } from '../payments/verify.ts'
+import type { Asked } from './ask.ts'
+import { join, landed, wait } from './flights.ts'
+import { rulesOf, type Seller, spend } from './policy.ts'
+import { type SettlementRow, settlements } from './rows.ts'
+
+/** Settlements that may wait for the chain at once: of one payer, and of all. */
+const MAX_SENT_OF_PAYER = 256
+const MAX_SENT = 4_096
+/** A row stays for as long as its authorization could be shown again, and no longer than this. */
+const MAX_NEEDED_MS = 3_650 * DAY_MS
+/** After its window, a success that nobody received is kept for who settles late by this much. */
+const LATE_MS = 120 * SECOND_MS
+
+export type Outcome =
+  | { readonly ok: true; readonly transaction: Hex; readonly row: SettlementRow }
+  | { readonly ok: false; readonly fault: PaymentFault; readonly transaction?: Hex }
+
+export type Settling = {
+  readonly ctx: Context
+  readonly asked: Asked
+  readonly seller: Seller
+  /** Aborted when the caller goes away. */
+  readonly signal: () => AbortSignal
+}
+
+export function idOf(ctx: Context, { credential }: Asked): string {
+  return authorizationId(ctx, credential)
+}
+
+/** Whether a row is of the same seller, requirement and signed bytes: only then it is a repetition. */
+export function isRepeated(row: SettlementRow, { asked, seller }: Pick<Settling, 'asked' | 'seller'>): boolean {
+  const { authorization, signature } = asked.credential
+  return (
+    row.seller === seller.id &&
+    row.requirement === asked.fingerprint &&
+    row.signature === signature &&
+    row.pay_to === authorization.to &&
+    row.amount === authorization.value &&
+    row.valid_after === authorization.validAfter &&
+    row.valid_before === authorization.validBefore
+  )
+}
+
+/**
+ * Writes down that an authorization is about to be settled, before the chain hears of it.
+ * @returns the row that was there already, or the new one.
+ */
+export function begin({ ctx, asked, seller }: Settling): Promise<SettlementRow> {
+  const wall = ctx.clock.wall()
+  const { dailyGas } = rulesOf(ctx)
+  return ctx.store.tx(async (t) => {
+    const id = idOf(ctx, asked)
+    const known = await t.table(settlements).getForUpdate(id)
+    if (known) return known
+    await refuseTooMany(t, asked.credential.authorization.from)
+    if (seller.wallet !== null) await spend(t, { seller, wall, dailyGas })
+    return t.table(settlements).put(draftOf(id, { asked, seller, wall }))
+  })
+}
+
+type Beginning = { readonly asked: Asked; readonly seller: Seller; readonly wall: number }
+
+function draftOf(id: string, { asked, seller, wall }: Beginning): Draft<SettlementRow> {
+  const { authorization, signature } = asked.credential
+  const { from, to, value, validAfter, validBefore, nonce } = authorization
+  const end = validBefore * BigInt(SECOND_MS)
+  const latest = wall + MAX_NEEDED_MS
+  return {
+    id,
+    seller: seller.id,
+    requirement: asked.fingerprint,
+    state: 'sent',
+    x402_version: asked.version,
+    payer: from,
+    pay_to: to,
+    amount: usdc(value),
+    valid_after: validAfter,
+    valid_before: validBefore,
+    nonce,
+    signature,
+    resource: asked.resource,
+    transaction: null,
+    needed_until: end < BigInt(latest) ? Number(end) : latest,
+    created_at: wall,
+    settled_at: null,
+    handed_at: null,
+  }
+}
+
+/** @throws AppError 429 for the payer, 503 for all. */
+async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
+  if ((await t.table(settlements).count('sent_payer', [payer])) >= MAX_SENT_OF_PAYER) {
+    throw new AppError('rate_limited', `${MAX_SENT_OF_PAYER} payments of this wallet are being settled.`, {
+      retryAfter: 1,
+    })
+  }
+  if ((await t.table(settlements).count('state', ['sent'])) >= MAX_SENT) {
+    throw new AppError('unavailable', 'Too many payments are being settled at once.', { retryAfter: 1 })
+  }
+}
+
+/**
+ * Settles what was begun and hands its success out: once, to who asks for the same thing and is still there. Whoever
+ * does not wait for the end is told that it is pending; the money moves all the same.
+ */
+export async function finish(settling: Settling, row: SettlementRow): Promise<Outcome> {
+  const { ctx } = settling
+  if (!isRepeated(row, settling) || row.state === 'handed') return { ok: false, fault: 'duplicate_settlement' }
+  if (row.state === 'settled') return isKept(ctx, row) ? hand(settling, row.id) : { ok: false, fault: 'expired' }
+  const flight = join(ctx, row)
+  const result = await wait(ctx, flight, settling.signal())
+  if (result === undefined) return pending(ctx, row)
+  if (result.ok) return hand(settling, row.id, result.transaction)
+  if (result.failure === 'unavailable') return pending(ctx, row, result.transaction)
+  return { ok: false, fault: result.fault }
+}
+
+/** Settled calldata is public: who is shown it later than that is not the one who paid. */
+function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
+  const now = clock.wall()
+  return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS
+}
+
+/** Of what is under way: with its hash, where the chain names one, so that published servers ask again. */
+async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<Outcome> {
+  const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
+  return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
+}
+
+/**
+ * Hands the one success of an authorization out: durable before a byte of it is sent, and taken back when the caller
+ * hung up before it could be.
+ */
+async function hand({ ctx, signal }: Settling, id: string, transaction?: Hex): Promise<Outcome> {
+  if (signal().aborted) {
+    await landed(ctx, id, transaction)
+    return { ok: false, fault: 'settlement_pending' } // nobody reads it
+  }
+  const at = ctx.clock.wall()
+  const row = await ctx.store.tx(async (t) => {
+    const held = await t.table(settlements).getForUpdate(id)
+    const hash = transaction ?? held?.transaction
+    if (!held || held.state === 'handed' || !hash) return undefined
+    const settled_at = held.settled_at ?? at
+    return t.table(settlements).put({ ...held, state: 'handed', transaction: hash, settled_at, handed_at: at })
+  })
+  if (!row?.transaction) return { ok: false, fault: 'duplicate_settlement' }
+  const takeBack = () => inBackground(ctx, 'facilitator', () => unhand(ctx, row))
+  if (signal().aborted) takeBack()
+  else signal().addEventListener('abort', takeBack, { once: true })
+  return { ok: true, transaction: row.transaction, row }
+}
+
+/** The answer never left whole: its success waits for who asks for it again. */
+async function unhand({ store }: Context, { id, handed_at }: SettlementRow): Promise<void> {
+  await store.tx(async (t) => {
+    const row = await t.table(settlements).getForUpdate(id)
+    if (row?.state !== 'handed' || row.handed_at !== handed_at) return
+    await t.table(settlements).put({ ...row, state: 'settled', handed_at: null })
+  })
+}

@@ -1,0 +1,44 @@
+import * as z from '../cli/params.ts'
+import { isAddress, toWallet } from '../core/hex.ts'
+import { formatAmount, parseAmount } from '../core/money.ts'
+import { compact } from '../core/record.ts'
+import type { FacilitatorConfig } from '../model/facilitator.ts'
+
+const MOST_PAYEES = 100
+const MOST_GAS = 1_000_000_000_000
+
+const Payee = z.string().refine(isAddress, 'must be an address like 0x…, of 40 hex digits')
+const Value = z
+  .string()
+  .refine((text) => (parseAmount(text) ?? 0n) > 0n, `must be an amount of USDC like ${formatAmount(1_000n)}`)
+
+/** Whether, for whom and how much a daemon settles for the servers of others. */
+export const facilitatorOptions = {
+  facilitator: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'verify and settle x402 payments for the servers of others' }),
+  facilitatorPayTo: z
+    .array(Payee)
+    .max(MOST_PAYEES)
+    .default([])
+    .meta({ description: 'a payee that any key may settle for; repeat it', value: 'wallet' }),
+  facilitatorMinValue: Value.optional().meta({
+    description: 'smallest payment that is settled for a key; 0.001 unless given',
+    value: 'amount',
+  }),
+  facilitatorDailyGas: z.int().min(1).max(MOST_GAS).optional().meta({
+    description: 'gas that the settlements of one key may cost a day; 80000000 unless given',
+    value: 'gas',
+  }),
+} as const
+
+const Facilitating = z.object(facilitatorOptions)
+
+/** What a launch says of it, as the daemon takes it: nothing where it is not to be one. */
+export function facilitatorConfig(launch: z.output<typeof Facilitating>): { facilitator?: FacilitatorConfig } {
+  if (!launch.facilitator) return {}
+  const { facilitatorPayTo: payees, facilitatorMinValue: least, facilitatorDailyGas: dailyGas } = launch
+  const minValue = least === undefined ? undefined : parseAmount(least)
+  return { facilitator: { payTo: payees.map(toWallet), ...compact({ minValue, dailyGas }) } }
+}
