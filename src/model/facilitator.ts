@@ -6,7 +6,6 @@ import type { Usdc } from '../core/money.ts'
  * `settled` (it moved, and nobody has heard of it yet), `handed` (its one success was handed out).
  */
 export const facilitatedStates = ['sent', 'settled', 'handed'] as const
-export type FacilitatedState = (typeof facilitatedStates)[number]
 
 /** Whom a facilitator settles for, and how much; what is not said here is as `facilitatorDefaults` has it. */
 export type FacilitatorConfig = {

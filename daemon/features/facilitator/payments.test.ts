@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { CENT } from '../../../fixtures/payments/facilitated.ts'
 import {
+  type Asking,
   type Facilitator,
   generations,
   OTHER_SHOP,

@@ -10,6 +10,43 @@ type FieldsOf<E> = E extends { body: { kind: 'json'; schema: infer S extends z.Z
 const service = 'svc_0123456789abcdef'
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
 const hash = `0x${'5f'.repeat(32)}`
+/** What a server of the second generation passes on of a payment. */
+const facilitated: FieldsOf<Api['verifyPayment']> = {
+  x402Version: 2,
+  paymentPayload: {
+    x402Version: 2,
+    resource: { url: 'https://shop.example/report' },
+    accepted: {
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: '10000',
+      asset: wallet,
+      payTo: wallet,
+      maxTimeoutSeconds: 60,
+      extra: { name: 'USD Coin', version: '2' },
+    },
+    payload: {
+      signature: `0x${'5f'.repeat(65)}`,
+      authorization: {
+        from: wallet,
+        to: wallet,
+        value: '10000',
+        validAfter: '0',
+        validBefore: '1769860860',
+        nonce: hash,
+      },
+    },
+  },
+  paymentRequirements: {
+    scheme: 'exact',
+    network: 'eip155:8453',
+    amount: '10000',
+    asset: wallet,
+    payTo: wallet,
+    maxTimeoutSeconds: 60,
+    extra: { name: 'USD Coin', version: '2' },
+  },
+}
 const listing: FieldsOf<Api['createService']> = {
   name: 'Word count',
   description: 'Counts the words of a text.',
@@ -108,6 +145,8 @@ export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   addSanction: { wallet, reason: 'court order' },
   faucet: { wallet, amount: '10.00' },
   openFaucet: { wallet },
+  verifyPayment: facilitated,
+  settlePayment: facilitated,
   setParticipant: { verification_tier: 'email_verified', reason: 'met in person' },
   decideVerification: { decision: 'approved', reason: 'papers seen' },
 }
