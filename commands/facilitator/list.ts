@@ -4,7 +4,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
-import { facilitatedStates } from '../../src/model/facilitator.ts'
+import { facilitatedStates } from '../../src/model/payment.ts'
 
 const PAGE_ROWS_MAX = 100
 

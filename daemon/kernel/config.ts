@@ -1,6 +1,6 @@
 import type { EngineConfig } from '../../src/model/engines/config.ts'
-import type { FacilitatorConfig } from '../../src/model/facilitator.ts'
 import type { LogLevel } from '../../src/model/log.ts'
+import type { FacilitatorConfig } from '../../src/model/payment.ts'
 import type { Payee } from '../../src/model/payout.ts'
 
 /** How a daemon is started; everything that an operator chooses. */

@@ -45,7 +45,9 @@ const call = async (row: Endpoint, headers: Record<string, string> = {}) =>
 
 /** Rows that the gate itself opens to a credential in a header; others leave it to their handlers, or to who is here. */
 const isKept = ({ access }: Endpoint) =>
-  (access.kind === 'key' && !('orLocal' in access)) || access.kind === 'admin' || (access.kind === 'token' && access.at === 'header')
+  (access.kind === 'key' && !('orLocal' in access)) ||
+  access.kind === 'admin' ||
+  (access.kind === 'token' && access.at === 'header')
 
 test.each(where(isKept))('%s is 401 without a credential, and with a wrong one', async (_, row) => {
   const wrong = { 'X-API-Key': `sk_${'0'.repeat(40)}`, Authorization: 'Bearer adm_0' }

@@ -2,7 +2,7 @@ import * as z from '../cli/params.ts'
 import { isAddress, toWallet } from '../core/hex.ts'
 import { formatAmount, parseAmount } from '../core/money.ts'
 import { compact } from '../core/record.ts'
-import type { FacilitatorConfig } from '../model/facilitator.ts'
+import type { FacilitatorConfig } from '../model/payment.ts'
 
 const MOST_PAYEES = 100
 const MOST_GAS = 1_000_000_000_000

@@ -1,6 +1,27 @@
+import type { Wallet } from '../core/hex.ts'
+import type { Usdc } from '../core/money.ts'
+
 /**
  * Life of a payment (decisions §4): `reserved → settling → settled → fulfilled`, or `released`
  * (nothing was taken), or `refunded`. A row that settles last stores what its run returned in the
  * same write that makes it `settling`: executed and about to be settled are one durable step.
  */
 export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'released', 'refunded'] as const
+
+/**
+ * A settlement for somebody else's server: `sent` (the chain was, or is about to be, asked to move the money),
+ * `settled` (it moved, and nobody has heard of it yet), `handed` (its one success was handed out).
+ */
+export const facilitatedStates = ['sent', 'settled', 'handed'] as const
+
+/** Whom a facilitator settles for, and how much; what is not said here is as `facilitatorDefaults` has it. */
+export type FacilitatorConfig = {
+  /** Payees that any key may settle for, besides the wallet of its own participant. */
+  readonly payTo?: readonly Wallet[]
+  /** Smallest value that it settles for a key: each settlement costs gas. */
+  readonly minValue?: Usdc
+  /** Gas that the settlements of one key may cost on one day (UTC). */
+  readonly dailyGas?: number
+  /** How long a caller waits for a settlement before it is told that it is pending. */
+  readonly waitMs?: number
+}

@@ -21,7 +21,7 @@ type Body = Input<typeof facilitatorApi.verifyPayment>['body']
 type JsonObject = Body['paymentPayload']
 
 /** What a server asks about, once it can be read. */
-export type Asked = {
+export type FacilitatorAsk = {
   readonly version: X402Version
   readonly credential: PaymentCredential
   readonly requirement: PaymentRequirement
@@ -34,7 +34,7 @@ export type Asked = {
 }
 
 export type ReadAsk =
-  | { readonly ok: true; readonly asked: Asked }
+  | { readonly ok: true; readonly asked: FacilitatorAsk }
   | { readonly ok: false; readonly version: X402Version; readonly fault: PaymentFault; readonly payer?: Wallet }
 
 const Whole = z.string().regex(/^\d{1,78}$/)
@@ -66,7 +66,7 @@ export function readAsk(chain: ChainPort, { x402Version, paymentPayload, payment
   const fault = unservedBy(chain, version, required)
   if (fault) return { ok: false, version, fault, payer }
   const resource = version === 1 ? required.resource : resourceV2(paymentPayload)
-  const asked: Asked = {
+  const asked: FacilitatorAsk = {
     version,
     credential: read.credential,
     requirement: requirementOf(chain, version, required),

@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { Draft } from '../../store/port.ts'
-import type { Asked } from './ask.ts'
+import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 
 /** Resources of the list; the one that was paid for longest ago makes room for a new one. */
@@ -38,7 +38,7 @@ const Discoverable = z.object({ input: z.object({ discoverable: z.boolean().opti
  * Puts what was paid for onto the list, where its server declared it: `outputSchema` in v1, the extension `bazaar` in v2.
  * @returns undefined where nothing was declared.
  */
-export async function catalogue(ctx: Context, asked: Asked): Promise<Catalogued | undefined> {
+export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   const extensions = declared(asked)
   if (extensions === undefined) return undefined
   const url = Url.safeParse(asked.resource)
@@ -59,7 +59,7 @@ function isPublicForm(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
-function declared({ version, required, payload }: Asked): ResourceRow['extensions'] | undefined {
+function declared({ version, required, payload }: FacilitatorAsk): ResourceRow['extensions'] | undefined {
   if (version === 1) {
     const { outputSchema } = required
     const read = Discoverable.safeParse(outputSchema)
@@ -72,7 +72,7 @@ function declared({ version, required, payload }: Asked): ResourceRow['extension
   return isThere && extensions['bazaar'] !== undefined ? { bazaar: extensions['bazaar'] } : undefined
 }
 
-type Entry = { readonly asked: Asked; readonly url: string; readonly extensions: ResourceRow['extensions'] }
+type Entry = { readonly asked: FacilitatorAsk; readonly url: string; readonly extensions: ResourceRow['extensions'] }
 
 function rowOf({ clock }: Context, { asked, url, extensions }: Entry): Draft<ResourceRow> {
   const { payTo } = asked.requirement

@@ -3,35 +3,66 @@ import { AppError } from '../../../src/core/error.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
+import type { SettleFailure } from '../../ports/chain/chain.ts'
+import { settleFaults } from '../payments/settle.ts'
 import { verifyAuthorization } from '../payments/verify.ts'
 import { refuseSanctioned } from '../sanctions/screening.ts'
-import type { Asked } from './ask.ts'
-import { policyFault, type Seller } from './policy.ts'
+import type { FacilitatorAsk } from './ask.ts'
+import { policyFault, type ServedSeller } from './policy.ts'
 
 /** Why an authorization that nobody has settled here is no good; undefined where it can be settled. */
-export async function faultOf(ctx: Context, asked: Asked, seller: Seller): Promise<PaymentFault | undefined> {
+export async function faultOf(
+  ctx: Context,
+  asked: FacilitatorAsk,
+  seller: ServedSeller,
+): Promise<PaymentFault | undefined> {
   const { credential, requirement } = asked
-  const { from, value } = credential.authorization
+  const { value } = credential.authorization
   const refused = policyFault(ctx, { seller, payTo: requirement.payTo, value })
   if (refused) return refused
   if ((await isBlocked(ctx, asked)) === true) return 'wallet_blocked'
   const fault = offlineFault(ctx, asked)
-  if (fault) return fault
-  const { chain } = ctx
-  const [state, funds] = await Promise.all([
-    chain.authorizationState(from, credential.authorization.nonce),
-    chain.balanceOf(from),
-  ]).catch((error: unknown) => {
-    ctx.log.warn({ source: 'facilitator', err: String(error) }, 'the chain did not answer')
-    return [undefined, undefined] as const
-  })
-  if (state === undefined) return 'chain_unavailable'
-  if (state.used) return 'nonce_used'
-  return funds < value ? 'insufficient_funds' : undefined
+  if (fault && !(ofContracts.has(fault) && (await isOfContract(ctx, asked)))) return fault
+  return chainFault(ctx, asked)
+}
+
+/** What the signature of a contract wallet looks like to who recovers keys. */
+const ofContracts: ReadonlySet<PaymentFault> = new Set([
+  'signature_invalid',
+  'signature_length',
+  'smart_wallet_unsupported',
+])
+
+async function isOfContract({ chain }: Context, { credential }: FacilitatorAsk): Promise<boolean> {
+  const { authorization, signature } = credential
+  return (await chain.isContractSignature?.(authorization, signature).catch(() => false)) === true // a chain that does not say proves nothing
+}
+
+/** The same of what was settled here before: its signature was looked at then. */
+export function repeatedFault(ctx: Context, asked: FacilitatorAsk): PaymentFault | undefined {
+  const fault = offlineFault(ctx, asked)
+  return fault && ofContracts.has(fault) ? undefined : fault
+}
+
+/** What only the chain knows: whether it was used, what the wallet holds, what the token says. */
+async function chainFault({ chain, log }: Context, { credential }: FacilitatorAsk): Promise<PaymentFault | undefined> {
+  try {
+    const verdict = await chain.verify(credential.authorization, credential.signature)
+    if (verdict.ok) return undefined
+    return isUnsaid(verdict.failure) ? 'chain_unavailable' : settleFaults[verdict.failure]
+  } catch (error) {
+    log.warn({ source: 'facilitator', err: String(error) }, 'the chain did not answer')
+    return 'chain_unavailable'
+  }
+}
+
+/** It says nothing about the payment, only that now is no time to ask. */
+function isUnsaid(failure: SettleFailure): boolean {
+  return failure === 'unavailable' || failure === 'token_paused'
 }
 
 /** What can be told without the chain: price, payee, window, signature. */
-export function offlineFault(ctx: Context, { credential, requirement }: Asked): PaymentFault | undefined {
+function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk): PaymentFault | undefined {
   const { authorization, signature } = credential
   const verdict = verifyAuthorization({
     credential,
@@ -49,7 +80,7 @@ export function offlineFault(ctx: Context, { credential, requirement }: Asked): 
 }
 
 /** Whether payer or payee may neither pay nor be paid. @throws AppError unavailable where nobody can be screened. */
-async function isBlocked(ctx: Context, { credential, requirement }: Asked): Promise<boolean> {
+async function isBlocked(ctx: Context, { credential, requirement }: FacilitatorAsk): Promise<boolean> {
   try {
     await refuseSanctioned(ctx, credential.authorization.from)
     await refuseSanctioned(ctx, requirement.payTo)

@@ -1,13 +1,14 @@
 import type { Hex } from '../../../src/core/hex.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { compact } from '../../../src/core/record.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { ShortLived } from '../../kernel/short-lived.ts'
-import type { SettleFailure, SettleResult } from '../../ports/chain/chain.ts'
+import type { SettleResult } from '../../ports/chain/chain.ts'
 import { eachPage } from '../../store/each-page.ts'
-import { settleFaults } from '../payments/settle.ts'
+import { isFinal, settleFaults } from '../payments/settle.ts'
 import { rulesOf, unspend } from './policy.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
@@ -15,7 +16,7 @@ export type Landing =
   | { readonly ok: true; readonly transaction: Hex }
   /** It may have moved, or may move yet. */
   | { readonly ok: false; readonly failure: 'unavailable'; readonly transaction?: Hex }
-  /** It did not move: the authorization is as if it had never been here. */
+  /** It did not move; where it had not left for the chain, the authorization is as if it had never been here. */
   | { readonly ok: false; readonly failure: 'refused'; readonly fault: PaymentFault }
 
 /** An authorization that the chain was asked to settle; all who ask for it wait for the same answer. */
@@ -73,43 +74,35 @@ async function askChain({ chain, log }: Context, row: SettlementRow): Promise<Se
     return await chain.settle(authorization, row.signature as Hex) // checked before the row was written
   } catch (error) {
     log.warn({ source: 'facilitator', settlement: row.id, err: String(error) }, 'the chain did not answer')
-    return { ok: false, failure: 'unavailable' }
+    return { ok: false, failure: 'unavailable', sent: true }
   }
 }
 
 async function land(ctx: Context, row: SettlementRow, result: SettleResult): Promise<Landing> {
   if (result.ok) return { ok: true, transaction: result.transaction }
-  const { failure } = result
-  if (isFinal(ctx, result) || (await neverSettled(ctx, row))) {
-    await drop(ctx, row)
-    return { ok: false, failure: 'refused', fault: settleFaults[failure] }
-  }
-  const hash = 'transaction' in result ? (result.transaction as Hex) : undefined
-  return { ok: false, failure: 'unavailable', ...(hash === undefined ? {} : { transaction: hash }) }
-}
-
-type Failed = { readonly failure: SettleFailure; readonly sent?: unknown }
-
-/** What was sent may be submitted by anybody until its window closes; what was not is over. */
-function isFinal({ chain }: Context, { failure, sent }: Failed): boolean {
-  if (failure === 'unavailable') return false
-  return sent === undefined ? chain.mode === 'sandbox' : sent === false
+  const { failure, transaction, sent } = result
+  const isOver = isFinal(result) || (await neverSettled(ctx, row))
+  if (isOver) await drop(ctx, row, sent)
+  const fault = settleFaults[failure]
+  if (isOver || fault !== 'settlement_pending') return { ok: false, failure: 'refused', fault }
+  return { ok: false, failure: 'unavailable', ...compact({ transaction }) }
 }
 
 /** The nonce is unused and its window has closed: nobody can use it any more. */
 async function neverSettled({ chain, clock }: Context, row: SettlementRow): Promise<boolean> {
   if (row.valid_before >= BigInt(unixSeconds(clock.wall()))) return false
-  const state = await chain.authorizationState(row.payer, row.nonce).catch(() => undefined)
+  // A chain that does not say leaves the row as it is.
+  const state = await chain.authorizationState(row.payer, row.nonce, 'final').catch(() => undefined)
   return state?.used === false
 }
 
 /** It did not move: the row goes, so that the authorization may be settled once it can be. */
-async function drop({ store }: Context, { id, seller, created_at }: SettlementRow): Promise<void> {
+async function drop({ store }: Context, { id, seller, created_at }: SettlementRow, sent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)
     if (row?.state !== 'sent') return
     await t.table(settlements).delete(id)
-    await unspend(t, seller, created_at)
+    if (!sent) await unspend(t, seller, created_at)
   })
 }
 

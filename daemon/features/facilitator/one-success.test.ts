@@ -9,7 +9,6 @@ import {
   slowChain,
 } from '../../../fixtures/payments/facilitator.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
-import { usdc } from '../../../src/core/money.ts'
 import type { SettleResult } from '../../ports/chain/chain.ts'
 
 let at: Facilitator
@@ -98,7 +97,7 @@ describe('one success for one authorization', () => {
     async (version, reason) => {
       const hash = `0x${'12'.repeat(32)}` as Hex
       let tries = 0
-      const silent = { ok: false, failure: 'unavailable', transaction: hash } as SettleResult
+      const silent: SettleResult = { ok: false, failure: 'unavailable', sent: true, transaction: hash }
       await open(
         {},
         {
@@ -115,7 +114,7 @@ describe('one success for one authorization', () => {
   )
 
   test('a refusal of the chain frees the authorization: it is good once the wallet is filled', async () => {
-    await open({}, { chain: chainWith((real) => ({ balanceOf: async () => usdc(10n ** 12n), faucet: real.faucet })) })
+    await open({}, { chain: chainWith((real) => ({ verify: async () => ({ ok: true }), faucet: real.faucet })) })
     const buyer = await at.market.buyer('0.001')
     const asked = await at.ask(buyer)
     expect((await at.settle(asked)).body.code).toBe('insufficient_funds')

@@ -3,7 +3,7 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
-import type { FacilitatorConfig } from '../../../src/model/facilitator.ts'
+import type { FacilitatorConfig } from '../../../src/model/payment.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -27,13 +27,13 @@ export function rulesOf({ config }: Pick<Context, 'config'>): Required<Facilitat
 }
 
 /** Whom it settles for: the holder of a key, or whoever is on this machine with made-up money. */
-export type Seller = { readonly id: string; readonly wallet: Wallet | null }
+export type ServedSeller = { readonly id: string; readonly wallet: Wallet | null }
 
-export function sellerOf(caller: ParticipantRow | null): Seller {
+export function sellerOf(caller: ParticipantRow | null): ServedSeller {
   return caller === null ? { id: LOCAL_SELLER, wallet: null } : { id: caller.id, wallet: caller.wallet }
 }
 
-type Wanted = { readonly seller: Seller; readonly payTo: Wallet; readonly value: bigint }
+type Wanted = { readonly seller: ServedSeller; readonly payTo: Wallet; readonly value: bigint }
 
 /**
  * Why it does not settle for this payee, or so little. What is paid to the marketplace itself is settled by the
@@ -47,7 +47,7 @@ export function policyFault(ctx: Context, { seller, payTo, value }: Wanted): Pay
   return value < rules.minValue ? 'value_too_small' : undefined
 }
 
-type Spender = { readonly seller: Seller; readonly wall: number; readonly dailyGas: number }
+type Spender = { readonly seller: ServedSeller; readonly wall: number; readonly dailyGas: number }
 
 /** @throws AppError rate_limited when the key has used the gas of its day; nobody's without a key. */
 export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender): Promise<void> {
@@ -85,6 +85,6 @@ export function dayOf(wall: number): number {
   return Math.floor(wall / DAY_MS)
 }
 
-function dayId({ id }: Seller, wall: number): string {
+function dayId({ id }: ServedSeller, wall: number): string {
   return `${dayOf(wall)}:${id}`
 }

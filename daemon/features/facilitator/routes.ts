@@ -10,14 +10,14 @@ import { compact } from '../../../src/core/record.ts'
 import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { paused } from '../../kernel/paused.ts'
-import { type Asked, type ReadAsk, readAsk } from './ask.ts'
+import { type FacilitatorAsk, type ReadAsk, readAsk } from './ask.ts'
 import { type Catalogued, catalogue, resourcesFor } from './catalogue.ts'
-import { faultOf, offlineFault } from './checks.ts'
+import { faultOf, repeatedFault } from './checks.ts'
 import { type FacilitatorPath, type FacilitatorResult, facilitatorCounts } from './counts.ts'
-import { refuseSpent, rulesOf, type Seller, sellerOf } from './policy.ts'
+import { refuseSpent, rulesOf, type ServedSeller, sellerOf } from './policy.ts'
 import type { ResourceRow } from './rows.ts'
 import { settlements } from './rows.ts'
-import { begin, finish, idOf, isRepeated, type Outcome } from './settle.ts'
+import { begin, finish, idOf, isRepeated, type SettleOutcome } from './settle.ts'
 
 type Verdict = Answer<typeof facilitatorApi.verifyPayment>
 type Settlement = Answer<typeof facilitatorApi.settlePayment>
@@ -42,13 +42,16 @@ async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, wor
 type FacilitatorCall = Call<typeof facilitatorApi.verifyPayment.access>
 
 /** Why a payment would not be settled for the caller; undefined where it would. */
-async function verdictOf({ ctx, caller, wall }: FacilitatorCall, asked: Asked): Promise<PaymentFault | undefined> {
+async function verdictOf(
+  { ctx, caller, wall }: FacilitatorCall,
+  asked: FacilitatorAsk,
+): Promise<PaymentFault | undefined> {
   const seller = sellerOf(caller)
   const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
   if (known) {
     // What moved, and nobody has heard of, is still good for whoever asked for it.
     if (known.state === 'handed' || !isRepeated(known, { asked, seller })) return 'nonce_used'
-    return offlineFault(ctx, asked)
+    return repeatedFault(ctx, asked)
   }
   refusePaused(ctx)
   const fault = await faultOf(ctx, asked, seller)
@@ -88,7 +91,7 @@ function versionOf(read: ReadAsk): X402Version {
 const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({ body }, call) => {
   const { ctx } = call
   const read = readAsk(ctx.chain, body)
-  const outcome: Outcome = read.ok
+  const outcome: SettleOutcome = read.ok
     ? await counted(call, 'settle', () => outcomeOf(call, read.asked))
     : { ok: false, fault: read.fault }
   facilitatorCounts.of(ctx).add('settle', resultOf(outcome))
@@ -97,12 +100,12 @@ const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({
   return listed === undefined ? answer : withExtensions(answer, listed)
 }
 
-function resultOf(outcome: Outcome): FacilitatorResult {
+function resultOf(outcome: SettleOutcome): FacilitatorResult {
   return outcome.ok ? 'ok' : outcome.fault
 }
 
-async function outcomeOf({ ctx, caller, signal }: FacilitatorCall, asked: Asked): Promise<Outcome> {
-  const seller: Seller = sellerOf(caller)
+async function outcomeOf({ ctx, caller, signal }: FacilitatorCall, asked: FacilitatorAsk): Promise<SettleOutcome> {
+  const seller: ServedSeller = sellerOf(caller)
   const settling = { ctx, asked, seller, signal }
   const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
   if (!known) {
@@ -116,7 +119,7 @@ async function outcomeOf({ ctx, caller, signal }: FacilitatorCall, asked: Asked)
   return finish(settling, known ?? (await begin(settling)))
 }
 
-function settlement({ chain }: Context, read: ReadAsk, outcome: Outcome): Settlement {
+function settlement({ chain }: Context, read: ReadAsk, outcome: SettleOutcome): Settlement {
   const version = versionOf(read)
   const network = version === 1 ? chain.network : chain.caip2
   const payer = payerOf(read)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
-import { facilitatedStates } from '../../../src/model/facilitator.ts'
+import { facilitatedStates } from '../../../src/model/payment.ts'
 import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'

@@ -7,9 +7,9 @@ import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Draft, ReadTx } from '../../store/port.ts'
 import { authorizationId } from '../payments/verify.ts'
-import type { Asked } from './ask.ts'
+import type { FacilitatorAsk } from './ask.ts'
 import { join, landed, wait } from './flights.ts'
-import { rulesOf, type Seller, spend } from './policy.ts'
+import { rulesOf, type ServedSeller, spend } from './policy.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
 /** Settlements that may wait for the chain at once: of one payer, and of all. */
@@ -20,19 +20,19 @@ const MAX_NEEDED_MS = 3_650 * DAY_MS
 /** After its window, a success that nobody received is kept for who settles late by this much. */
 const LATE_MS = 120 * SECOND_MS
 
-export type Outcome =
+export type SettleOutcome =
   | { readonly ok: true; readonly transaction: Hex; readonly row: SettlementRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly transaction?: Hex }
 
 export type Settling = {
   readonly ctx: Context
-  readonly asked: Asked
-  readonly seller: Seller
+  readonly asked: FacilitatorAsk
+  readonly seller: ServedSeller
   /** Aborted when the caller goes away. */
   readonly signal: () => AbortSignal
 }
 
-export function idOf(ctx: Context, { credential }: Asked): string {
+export function idOf(ctx: Context, { credential }: FacilitatorAsk): string {
   return authorizationId(ctx, credential)
 }
 
@@ -67,7 +67,7 @@ export function begin({ ctx, asked, seller }: Settling): Promise<SettlementRow> 
   })
 }
 
-type Beginning = { readonly asked: Asked; readonly seller: Seller; readonly wall: number }
+type Beginning = { readonly asked: FacilitatorAsk; readonly seller: ServedSeller; readonly wall: number }
 
 function draftOf(id: string, { asked, seller, wall }: Beginning): Draft<SettlementRow> {
   const { authorization, signature } = asked.credential
@@ -112,7 +112,7 @@ async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
  * Settles what was begun and hands its success out: once, to who asks for the same thing and is still there. Whoever
  * does not wait for the end is told that it is pending; the money moves all the same.
  */
-export async function finish(settling: Settling, row: SettlementRow): Promise<Outcome> {
+export async function finish(settling: Settling, row: SettlementRow): Promise<SettleOutcome> {
   const { ctx } = settling
   if (!isRepeated(row, settling) || row.state === 'handed') return { ok: false, fault: 'duplicate_settlement' }
   if (row.state === 'settled') return isKept(ctx, row) ? hand(settling, row.id) : { ok: false, fault: 'expired' }
@@ -131,7 +131,8 @@ function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow)
 }
 
 /** Of what is under way: with its hash, where the chain names one, so that published servers ask again. */
-async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<Outcome> {
+async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
+  // Without a hash it is pending all the same.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
   return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
 }
@@ -140,7 +141,7 @@ async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Prom
  * Hands the one success of an authorization out: durable before a byte of it is sent, and taken back when the caller
  * hung up before it could be.
  */
-async function hand({ ctx, signal }: Settling, id: string, transaction?: Hex): Promise<Outcome> {
+async function hand({ ctx, signal }: Settling, id: string, transaction?: Hex): Promise<SettleOutcome> {
   if (signal().aborted) {
     await landed(ctx, id, transaction)
     return { ok: false, fault: 'settlement_pending' } // nobody reads it

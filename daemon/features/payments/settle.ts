@@ -49,7 +49,7 @@ export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled
  * What was never sent can be let go at once. What was sent may be public by now: until its window closes anyone may
  * submit the bytes again, so the payment stays open and is asked about.
  */
-function isFinal({ failure, sent }: SettleRefusal): boolean {
+export function isFinal({ failure, sent }: SettleRefusal): boolean {
   return !sent && failure !== 'unavailable' && failure !== 'token_paused'
 }
 

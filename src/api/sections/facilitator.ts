@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Address, Amount } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
-import { facilitatedStates } from '../../model/facilitator.ts'
+import { facilitatedStates } from '../../model/payment.ts'
 import { MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
 
