@@ -66,7 +66,10 @@ function caughtBy(host: Host) {
   const known: { payments?: number; held?: string; jobs?: number; payouts?: number } = {}
   const shown = () => host.ui.set({ ...host.ui.get() })
   const one = { limit: '1' }
-  const put = (found: Partial<typeof known>) => void (Object.assign(known, found), shown())
+  const put = (found: Partial<typeof known>) => {
+    Object.assign(known, found)
+    shown()
+  }
   void ask(host.link, { name: 'getHolds', asked: { query: { ...one, kind: 'hold' } } }, ({ total }) => total).then(
     (answer) => answer.ok && put({ payments: answer.value }),
   )

@@ -28,7 +28,7 @@ const SELECTOR_DIGITS = 8
 const MAX_SIZE = 2n ** 32n
 
 /** A function of a contract as it is called. */
-export type Method<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
+export type AbiMethod<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
   readonly selector: string
   readonly takes: In
   readonly gives: Out
@@ -39,7 +39,7 @@ export function method<const In extends readonly AbiType[], const Out extends re
   name: string,
   takes: In,
   gives: Out,
-): Method<In, Out> {
+): AbiMethod<In, Out> {
   return { selector: keccakText(`${name}(${takes.join(',')})`).slice(0, SELECTOR_DIGITS), takes, gives }
 }
 
@@ -50,7 +50,7 @@ export function topicOf(event: string): Hex {
 
 /** Calldata of a call (Solidity ABI). */
 export function encodeCall<In extends readonly AbiType[]>(
-  { selector, takes }: Method<In, readonly AbiType[]>,
+  { selector, takes }: AbiMethod<In, readonly AbiType[]>,
   values: ValuesOf<In>,
 ): Hex {
   return `0x${selector}${encode(takes, values as readonly AnyValue[])}`

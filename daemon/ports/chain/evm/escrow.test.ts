@@ -7,7 +7,7 @@ import { decodeValues, encodeCall } from './abi.ts'
 import { devAccounts, onTestChain, type TestChain } from './anvil/anvil.testkit.ts'
 import { AMOUNT, addressOf, DAY, deployEscrow, FEE, FUNDS, NET, payTo } from './contracts/escrow.testkit.ts'
 import { type ContractReads, openEscrow } from './escrow.ts'
-import type { CallOrder, CallOutcome, TxQueue } from './queue/queue.ts'
+import type { CallOrder, OrderOutcome, TxQueue } from './queue/queue.ts'
 import { openSigner } from './queue/signer.ts'
 
 const CHAIN_ID = 31_337
@@ -15,9 +15,9 @@ const SHORT_OF_GAS = 60_000
 
 /** Sends at once, from a key of the node; what reverted stays so under its id. */
 function plainQueue({ client }: TestChain, from: Hex) {
-  const kept = new Map<string, CallOutcome>()
+  const kept = new Map<string, OrderOutcome>()
   const queue = { sent: 0, gas: 10_000_000 }
-  async function send({ to, data }: CallOrder): Promise<CallOutcome> {
+  async function send({ to, data }: CallOrder): Promise<OrderOutcome> {
     const gas = BigInt(queue.gas)
     if (queue.gas > SHORT_OF_GAS) {
       const revert = await client.call({ account: from, to, data }).then(

@@ -12,10 +12,10 @@ import {
   type EscrowTerms,
   escrowStates,
 } from '../escrow.ts'
-import { type AbiType, encodeCall, type Method, method, topicOf, type ValuesOf } from './abi.ts'
-import type { CallOutcome, TxQueue } from './queue/queue.ts'
-import type { Signer } from './queue/signer.ts'
-import { RpcUnavailable } from './rpc/unavailable.ts'
+import { type AbiMethod, type AbiType, encodeCall, method, topicOf, type ValuesOf } from './abi.ts'
+import type { OrderOutcome, TxQueue } from './queue/queue.ts'
+import type { KeySigner } from './queue/signer.ts'
+import { RpcUnavailableError } from './rpc/unavailable.ts'
 
 const deals = method(
   'deals',
@@ -40,11 +40,11 @@ const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
 /** A transaction that was sent and reverted stays so under its id: so often the same is asked for anew. */
 const MAX_REVERTED = 5
 
-/** How a contract is asked; throws RpcUnavailable where no node answers. */
+/** How a contract is asked; throws RpcUnavailableError where no node answers. */
 export type ContractReads = {
   call<In extends readonly AbiType[], Out extends readonly AbiType[]>(question: {
     readonly to: Wallet
-    readonly method: Method<In, Out>
+    readonly method: AbiMethod<In, Out>
     readonly values: ValuesOf<In>
   }): Promise<ValuesOf<Out>>
 }
@@ -57,7 +57,7 @@ export type EscrowParts = {
   /** Domain separator of the token that it holds. */
   readonly separator: Uint8Array
   /** Whose money is deposited. */
-  readonly payToKey: Signer
+  readonly payToKey: KeySigner
 }
 
 /** Escrow of a connected chain: what is asked for goes through the one queue, what came of it is read from the contract. */
@@ -146,13 +146,13 @@ async function done(parts: EscrowParts, { id, data, judge }: Order): Promise<Esc
   return { ok: false, failure: 'refused', reason: `it reverted ${MAX_REVERTED} times` }
 }
 
-function refused({ data = '0x' }: Extract<CallOutcome, { ok: false }>): EscrowResult {
+function refused({ data = '0x' }: Extract<OrderOutcome, { ok: false }>): EscrowResult {
   if (data.startsWith(ENFORCED_PAUSE)) return { ok: false, failure: 'paused' }
   return { ok: false, failure: 'refused', reason: data === '0x' ? 'the contract gave no reason' : data }
 }
 
 function unavailable(error: unknown): EscrowResult {
-  if (error instanceof RpcUnavailable) return { ok: false, failure: 'unavailable' }
+  if (error instanceof RpcUnavailableError) return { ok: false, failure: 'unavailable' }
   throw error
 }
 
@@ -190,7 +190,7 @@ async function dealOf({ reads, address }: EscrowParts, job: string): Promise<Esc
   const [buyer, deadline, number, timeoutClosed, refundTo, net, fee, toBuyer] = answer
   const state = escrowStates[Number(number)]
   if (state === undefined)
-    throw new RpcUnavailable(`the escrow contract knows a state ${number} that is not known here`)
+    throw new RpcUnavailableError(`the escrow contract knows a state ${number} that is not known here`)
   return { buyer, deadline, state, timeoutClosed, refundTo, net: usdc(net), fee: usdc(fee), toBuyer: usdc(toBuyer) }
 }
 
@@ -199,6 +199,6 @@ async function pausedNow({ reads, address }: EscrowParts): Promise<boolean> {
 }
 
 /** A function whose types are written out, as those with a structure in them have to be. */
-function written<const In extends readonly AbiType[]>(signature: string, takes: In): Method<In, []> {
+function written<const In extends readonly AbiType[]>(signature: string, takes: In): AbiMethod<In, []> {
   return { selector: topicOf(signature).slice(2, 10), takes, gives: [] }
 }

@@ -12,7 +12,7 @@ import { accountAt, type TestChain } from './anvil/anvil.testkit.ts'
 import { contracts } from './contracts/artifacts.ts'
 import { type EvmChain, type EvmDeployment, type EvmOptions, openEvmChain } from './open.ts'
 import { queueCollections } from './queue/rows.ts'
-import { openSigner, type Signer } from './queue/signer.ts'
+import { type KeySigner, openSigner } from './queue/signer.ts'
 import { chainGrants } from './rows.ts'
 
 /* The port over a real EVM: contracts and keys of its own for each bench. */
@@ -29,7 +29,7 @@ export type EvmBench = ChainBench & {
   chain: EvmChain
   readonly store: Store
   readonly deployment: EvmDeployment
-  readonly keys: { readonly gas: Signer; readonly payTo: Signer }
+  readonly keys: { readonly gas: KeySigner; readonly payTo: KeySigner }
   readonly rpc: (method: string, ...params: readonly unknown[]) => Promise<unknown>
   readonly deploy: (artifact: { abi: Abi; bytecode: Hex }, args?: readonly unknown[]) => Promise<Wallet>
 }
@@ -75,7 +75,7 @@ export async function openEvmBench(testChain: TestChain, given: Given = {}): Pro
   return bench
 }
 
-async function newSigner(): Promise<Signer> {
+async function newSigner(): Promise<KeySigner> {
   return openSigner(Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'))
 }
 

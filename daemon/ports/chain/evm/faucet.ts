@@ -6,7 +6,7 @@ import { FAUCET_DAILY_LIMIT, type FaucetResult } from '../chain.ts'
 import { encodeCall } from './abi.ts'
 import type { TxQueue } from './queue/queue.ts'
 import { chainGrants } from './rows.ts'
-import { RpcUnavailable } from './rpc/unavailable.ts'
+import { RpcUnavailableError } from './rpc/unavailable.ts'
 import { mint } from './token.ts'
 
 type Request = { readonly wallet: Wallet; readonly amount: Usdc; readonly nowMs: number }
@@ -25,7 +25,7 @@ export function openFaucet({ store, queue, asset }: Parts): (request: Request) =
       return { ok: true, transaction: outcome.transaction, granted: amount, remainingToday }
     }
     if (!outcome.sent && outcome.failure === 'reverted') await store.tx((t) => giveBack(t, request))
-    throw new RpcUnavailable('the test money was not made: the chain did not take it')
+    throw new RpcUnavailableError('the test money was not made: the chain did not take it')
   }
 }
 

@@ -14,10 +14,10 @@ import { type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
 import { openDigests } from '../signature.ts'
 import { type EscrowParts, openEscrow } from './escrow.ts'
 import { openFaucet } from './faucet.ts'
-import type { QueueEvent, QueueOptions, QueueStep, Timings } from './queue/core.ts'
+import type { QueueEvent, QueueOptions, QueueStep, QueueTimings } from './queue/core.ts'
 import { openTxQueue } from './queue/open.ts'
 import { QueueRefused, type TxQueue } from './queue/queue.ts'
-import type { Signer } from './queue/signer.ts'
+import type { KeySigner } from './queue/signer.ts'
 import { openReads } from './reads.ts'
 import { openRegistries } from './registries.ts'
 import { openRpc, type Rpc, type RpcObserver } from './rpc/rpc.ts'
@@ -71,11 +71,11 @@ export type EvmOptions = {
   readonly deployment: EvmDeployment
   readonly payTo: Wallet
   /** `payTo` absent: payouts wait for the operator. */
-  readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
+  readonly keys: { readonly gas: KeySigner; readonly payTo?: KeySigner }
   readonly settings?: Partial<EvmSettings>
   /** Epoch milliseconds of the machine. */
   readonly wall: () => number
-  readonly timings?: Partial<Timings>
+  readonly timings?: Partial<QueueTimings>
   readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }
   /** Told of places at which a process may end; for tests. */
   readonly step?: (step: QueueStep) => Promise<void> | void
@@ -92,7 +92,7 @@ export type EvmChain = ChainPort &
 /**
  * The port over a connected EVM: one queue writes, reads are gathered. What an earlier process left open has been sent
  * again when this resolves.
- * @throws QueueRefused with one sentence and the way out; RpcUnavailable when no node answers.
+ * @throws QueueRefused with one sentence and the way out; RpcUnavailableError when no node answers.
  */
 export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
   const { deployment, observe } = options
@@ -159,7 +159,7 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
   }
 }
 
-type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: Signer | undefined }
+type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: KeySigner | undefined }
 
 /** Without the key of the money that would wait there, nothing can be put into it. */
 function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: EscrowMeans): Pick<ChainPort, 'escrow'> {
@@ -167,7 +167,7 @@ function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: Es
 }
 
 /** A devnet mines at once and is never undone; elsewhere nodes are asked less often. */
-const devnetTimings: Timings = {
+const devnetTimings: QueueTimings = {
   pollMs: 8,
   followMs: SECOND_MS,
   resendMs: 2 * SECOND_MS,
@@ -175,7 +175,7 @@ const devnetTimings: Timings = {
   keepMs: HOUR_MS,
   reversalGraceMs: MINUTE_MS,
 }
-const baseTimings: Timings = {
+const baseTimings: QueueTimings = {
   pollMs: SECOND_MS / 4,
   followMs: 10 * SECOND_MS,
   resendMs: 10 * SECOND_MS,

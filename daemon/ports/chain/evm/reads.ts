@@ -1,10 +1,10 @@
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { isObject } from '../../../../src/core/json.ts'
 import type { AsOf, Finality } from '../chain.ts'
-import { type AbiType, decodeValues, encodeCall, type Method, type ValuesOf } from './abi.ts'
+import { type AbiMethod, type AbiType, decodeValues, encodeCall, type ValuesOf } from './abi.ts'
 import type { RpcAnswer, RpcCall } from './rpc/endpoint.ts'
 import type { Rpc } from './rpc/rpc.ts'
-import { RpcUnavailable } from './rpc/unavailable.ts'
+import { RpcUnavailableError } from './rpc/unavailable.ts'
 import { bytesIn, type Head, headIn, numberIn, quantity } from './rpc/values.ts'
 
 /** Reads that come within this go to the node in one request. */
@@ -28,11 +28,11 @@ export class CallReverted extends Error {
 }
 
 /** A node answered, but not what was asked: out of gas, or a fault of its own. */
-export class CallFailed extends RpcUnavailable {}
+export class CallFailed extends RpcUnavailableError {}
 
 export type Question<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
   readonly to: Wallet
-  readonly method: Method<In, Out>
+  readonly method: AbiMethod<In, Out>
   readonly values: ValuesOf<In>
   readonly from?: Wallet
   readonly gas?: number
@@ -50,13 +50,13 @@ export type FoundLog = {
 
 type Answered = { readonly head: Head; readonly answer: RpcAnswer }
 
-/** What is asked of a chain, many questions a request. All of it throws RpcUnavailable where no node answers. */
+/** What is asked of a chain, many questions a request. All of it throws RpcUnavailableError where no node answers. */
 export type Reads = {
-  /** @throws CallReverted, RpcUnavailable also for an answer that is none of the method's */
+  /** @throws CallReverted, RpcUnavailableError also for an answer that is none of the method's */
   call<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Question<In, Out>,
   ): Promise<ValuesOf<Out>>
-  /** What a call that is not sent would return. @throws CallReverted, RpcUnavailable */
+  /** What a call that is not sent would return. @throws CallReverted, RpcUnavailableError */
   trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
   /** A value of the node itself. */
   ask(method: string, params: readonly unknown[]): Promise<{ readonly head: Head; readonly result: unknown }>
@@ -82,7 +82,7 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
 
   async function ask(method: string, params: readonly unknown[]) {
     const { head, answer } = await answerOf({ method, params })
-    if (!answer.ok) throw new RpcUnavailable(`${method}: ${answer.message}`)
+    if (!answer.ok) throw new RpcUnavailableError(`${method}: ${answer.message}`)
     return { head, result: answer.result }
   }
 
@@ -115,12 +115,7 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
       }
       const { answer } = await answerOf({ method: 'eth_call', params: [asked, 'latest'] })
       if (!answer.ok) throw refusalOf(answer)
-      try {
-        return decodeValues(method.gives, bytesIn(answer.result))
-      } catch (error) {
-        if (error instanceof RangeError) throw new RpcUnavailable(`${to} is no such contract: ${error.message}`)
-        throw error
-      }
+      return answered(to, () => decodeValues(method.gives, bytesIn(answer.result)))
     },
     asOf: async (finality) => {
       if (finality === 'included' || isHeadFinal) {
@@ -140,6 +135,16 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
   }
 }
 
+/** @throws RpcUnavailableError where a contract answers what its method never gives. */
+function answered<T>(contract: Wallet, decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof RangeError) throw new RpcUnavailableError(`${contract} is no such contract: ${error.message}`)
+    throw error
+  }
+}
+
 function refusalOf({ code, message, data }: Extract<RpcAnswer, { ok: false }>): Error {
   const isRevert = code === REVERTED_CODE || data !== undefined
   return isRevert ? new CallReverted(message, data) : new CallFailed(message)
@@ -156,7 +161,7 @@ function gathered(rpc: ReadsParts['rpc']): (call: RpcCall) => Promise<Answered> 
       for (const [at, { settled }] of batch.entries()) {
         const answer = answers[at]
         if (answer) settled.resolve({ head, answer })
-        else settled.reject(new RpcUnavailable('a call was left without an answer'))
+        else settled.reject(new RpcUnavailableError('a call was left without an answer'))
       }
     } catch (error) {
       for (const { settled } of batch) settled.reject(error)
@@ -171,9 +176,9 @@ function gathered(rpc: ReadsParts['rpc']): (call: RpcCall) => Promise<Answered> 
 }
 
 function logsIn(result: unknown): FoundLog[] {
-  if (!Array.isArray(result)) throw new RpcUnavailable('the node sent no logs')
+  if (!Array.isArray(result)) throw new RpcUnavailableError('the node sent no logs')
   return result.map((log: unknown) => {
-    if (!isObject(log) || !Array.isArray(log['topics'])) throw new RpcUnavailable('the node sent no log')
+    if (!isObject(log) || !Array.isArray(log['topics'])) throw new RpcUnavailableError('the node sent no log')
     return {
       address: toWallet(bytesIn(log['address'])),
       transaction: bytesIn(log['transactionHash']),

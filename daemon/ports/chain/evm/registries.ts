@@ -15,7 +15,7 @@ import {
   type WriteResult,
 } from '../registries.ts'
 import { decodeValues, encodeCall, method, topicOf } from './abi.ts'
-import type { CallOutcome, TxQueue } from './queue/queue.ts'
+import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import { CallReverted, type FoundLog, type Reads } from './reads.ts'
 import { headIn, quantity } from './rpc/values.ts'
 
@@ -137,7 +137,7 @@ function isOf({ topics, data }: Event, said: Pick<FeedbackOrder, 'agentId' | 'va
   return BigInt(topics[1] ?? -1) === said.agentId && value === said.value && hash === said.hash
 }
 
-function written({ transaction, already }: Extract<CallOutcome, { ok: true }>, isSame: boolean): WriteResult {
+function written({ transaction, already }: Extract<OrderOutcome, { ok: true }>, isSame: boolean): WriteResult {
   return isSame ? { ok: true, transaction, already } : { ok: false, failure: 'id_reused' }
 }
 

@@ -19,10 +19,10 @@ import { batchCall, batchResults, transferCall } from './queue/calldata.ts'
 import type { QueueOptions } from './queue/core.ts'
 import { failureOf } from './queue/outcome.ts'
 import type { TxQueue } from './queue/queue.ts'
-import type { Signer } from './queue/signer.ts'
+import type { KeySigner } from './queue/signer.ts'
 import { CallReverted, type Reads } from './reads.ts'
-import { RpcUnavailable } from './rpc/unavailable.ts'
-import { AGREED, isValidSignature, SIGNATURE_GAS, type Token } from './token.ts'
+import { RpcUnavailableError } from './rpc/unavailable.ts'
+import { AGREED, isValidSignature, SIGNATURE_GAS, type TokenCalls } from './token.ts'
 import { isTooLong, type Undeployed, undeployedIn } from './wallet-signature.ts'
 
 /** What a transfer may use where it is only tried out, contract wallets included. */
@@ -33,13 +33,13 @@ const DEPLOY_GAS = 1_500_000
 export type SettlementParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'settle' | 'call'>
-  readonly token: Token
+  readonly token: TokenCalls
   /** What tries out a wallet that is not deployed yet; without it such wallets are refused. */
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly payTo: Wallet
   /** Absent: payouts wait for the operator. */
-  readonly payToKey: Signer | undefined
+  readonly payToKey: KeySigner | undefined
   /** Who sends: trials are made as it. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
@@ -142,7 +142,7 @@ async function trial({ reads, sender, asset }: SettlementParts, data: Hex): Prom
     return undefined
   } catch (error) {
     if (error instanceof CallReverted) return failureOf(error.data ?? '0x')
-    if (error instanceof RpcUnavailable) return 'unavailable'
+    if (error instanceof RpcUnavailableError) return 'unavailable'
     throw error
   }
 }

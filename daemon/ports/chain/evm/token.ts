@@ -29,8 +29,8 @@ export type Spent =
   /** Used beyond where a search goes back, or in a way that left no transfer. */
   | { readonly kind: 'unknown' }
 
-/** The token of a connected chain; every call throws RpcUnavailable where no node answers. */
-export type Token = {
+/** The token of a connected chain; every call throws RpcUnavailableError where no node answers. */
+export type TokenCalls = {
   balanceOf(wallet: Wallet): Promise<Usdc>
   authorizationState(from: Wallet, nonce: Hex, finality: Finality): Promise<AuthorizationState>
   /** What a used authorization moved. */
@@ -41,7 +41,7 @@ export type Token = {
   isAgreed(wallet: Wallet, digest: Uint8Array, signature: Hex): Promise<boolean>
 }
 
-export function openToken(reads: Reads, asset: Wallet): Token {
+export function openToken(reads: Reads, asset: Wallet): TokenCalls {
   async function spent({ from, nonce }: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent> {
     const party = [wordOf(from), nonce]
     const [used] = await reads.newestLogs({ address: asset, topics: [USED, ...party] }, 1)

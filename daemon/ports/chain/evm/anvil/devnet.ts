@@ -62,7 +62,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
       } catch (error) {
         if (closing.signal.aborted) return anvil
         log.error({ source: 'chain', error: String(error) }, 'the devnet does not start again')
-        await sleep(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+        await sleep(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => undefined) // closing is looked at next
       }
     }
   }
@@ -97,7 +97,7 @@ function keepState(url: string, { keep, log, signal }: Keeping): { readonly now:
     notBefore = performance.now() + (performance.now() - begun) * KEEP_SHARE
   }
   const now = () => {
-    last = last.catch(() => undefined).then(keepNow)
+    last = last.catch(() => undefined).then(keepNow) // whoever asked for that one was told
     return last
   }
   const keepInTime = async () => {

@@ -1,13 +1,13 @@
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Draft, Tx } from '../../../../store/port.ts'
 import { batchCall, transferCall } from './calldata.ts'
-import { type Core, noteError, type OpenTx, pass, type TransferWork, type Work } from './core.ts'
+import { type Core, noteError, type OpenTx, pass, type QueueWork, type TransferWork } from './core.ts'
 import type { Fees } from './fees.ts'
 import { type ChainItem, type ChainTxRow, chainSigners, chainTransfers, chainTxs } from './rows.ts'
 import { ALONE_GAS, batchedCalls, batchGas, ITEM_GAS } from './simulate.ts'
 
 export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number }
-export type Parcel = { readonly works: readonly Work[]; readonly payload: Payload; readonly fees: Fees }
+export type Parcel = { readonly works: readonly QueueWork[]; readonly payload: Payload; readonly fees: Fees }
 
 /** What a transaction for these transfers calls. */
 export function transferPayload(core: Core, works: readonly TransferWork[]): Payload {

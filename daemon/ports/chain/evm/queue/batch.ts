@@ -1,5 +1,5 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
-import { RpcUnavailable } from '../rpc/unavailable.ts'
+import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { numberIn } from '../rpc/values.ts'
 import { assign, type Parcel, transferPayload, transmit } from './assign.ts'
 import { type CallWork, type Core, inFlight, isClosed, noteError, pass, type TransferWork } from './core.ts'
@@ -184,7 +184,7 @@ async function estimate(core: Core, work: CallWork): Promise<number | undefined>
   const revert = answer?.data
   if (revert === undefined && wall() - work.at < CALL_WAITS * timings.waitMs) {
     work.notBefore = wall() + MS
-    noteError(core, new RpcUnavailable(`the node does not estimate: ${answer?.message}`))
+    noteError(core, new RpcUnavailableError(`the node does not estimate: ${answer?.message}`))
     return undefined
   }
   leave(core, work)

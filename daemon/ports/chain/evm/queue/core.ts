@@ -5,10 +5,10 @@ import type { Reversal, SettleResult } from '../../chain.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Head } from '../rpc/values.ts'
 import type { BatchKind } from './calldata.ts'
-import type { CallOrder, CallOutcome, QueueStatus } from './queue.ts'
+import type { CallOrder, OrderOutcome, QueueStatus } from './queue.ts'
 import type { ChainTxRow } from './rows.ts'
-import type { Signal } from './signal.ts'
-import type { Signer } from './signer.ts'
+import type { QueueSignal } from './signal.ts'
+import type { KeySigner } from './signer.ts'
 
 /** Places at which a process may end: told as they are passed, so that tests can end it there. */
 export type QueueStep =
@@ -29,7 +29,7 @@ export type QueueEvent =
 
 export type BlockTag = 'latest' | 'safe' | 'finalized'
 
-export type Timings = {
+export type QueueTimings = {
   /** How often the head is asked for while something is in flight. */
   readonly pollMs: number
   /** How often what is included is looked at until it is final. */
@@ -47,7 +47,7 @@ export type Timings = {
 export type QueueOptions = {
   readonly store: Store
   readonly rpc: Rpc
-  readonly signer: Signer
+  readonly signer: KeySigner
   readonly chainId: number
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
@@ -58,7 +58,7 @@ export type QueueOptions = {
   readonly maxInFlight?: number
   readonly maxBatch?: number
   readonly finality: { readonly confirmed: BlockTag; readonly final: BlockTag }
-  readonly timings: Timings
+  readonly timings: QueueTimings
   /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly observe?: (event: QueueEvent) => void
@@ -95,7 +95,7 @@ export type CallWork = {
   readonly kind: 'call'
   readonly key: string
   readonly order: CallOrder
-  readonly done: PromiseWithResolvers<CallOutcome>
+  readonly done: PromiseWithResolvers<OrderOutcome>
   tries: number
   transaction: Hex | undefined
   notBefore: number
@@ -103,13 +103,13 @@ export type CallWork = {
   readonly at: number
 }
 
-export type Work = TransferWork | CallWork
+export type QueueWork = TransferWork | CallWork
 
 /** A transaction that is followed: its row as stored, and who waits for it. */
 export type OpenTx = {
   row: ChainTxRow
   /** By place in `row.items`, or the one call; what is settled or moved on is no longer here. */
-  readonly works: Map<number, Work>
+  readonly works: Map<number, QueueWork>
   /** Wall time of the first and of the last time its bytes went out, and the head at the latter. */
   readonly firstSentAt: number
   sentAt: number
@@ -128,9 +128,9 @@ export type Counts = { resent: number; replaced: number; reorged: number; revers
 export type Core = {
   readonly options: QueueOptions
   /** What has not ended, by key. */
-  readonly works: Map<string, Work>
+  readonly works: Map<string, QueueWork>
   /** What waits for a transaction, in order of arrival. */
-  waiting: Work[]
+  waiting: QueueWork[]
   /** Not final, by nonce. */
   readonly open: Map<number, OpenTx>
   /** Of them those that are in no block. */
@@ -159,8 +159,8 @@ export type Core = {
   readonly counts: Counts
   lastError: QueueStatus['lastError']
   readonly listeners: Set<(reversal: Reversal) => void>
-  readonly pump: Signal
-  readonly watch: Signal
+  readonly pump: QueueSignal
+  readonly watch: QueueSignal
   readonly closing: AbortController
 }
 

@@ -1,9 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import type { SettleResult } from '../../chain.ts'
-import { type CallWork, type Core, inFlight, isClosed, noteError, type TransferWork, type Work } from './core.ts'
+import { type CallWork, type Core, inFlight, isClosed, noteError, type QueueWork, type TransferWork } from './core.ts'
 import { called, refused, sentFacts, settled } from './outcome.ts'
-import type { CallOrder, CallOutcome, TransferOrder } from './queue.ts'
+import type { CallOrder, OrderOutcome, TransferOrder } from './queue.ts'
 import { receiptIn } from './receipt.ts'
 import { newTransfer } from './reversal.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './rows.ts'
@@ -72,12 +72,12 @@ async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
   }
 }
 
-function wait(core: Core, work: Work): void {
+function wait(core: Core, work: QueueWork): void {
   core.waiting.push(work)
   core.pump.ring()
 }
 
-export async function call(core: Core, order: CallOrder): Promise<CallOutcome> {
+export async function call(core: Core, order: CallOrder): Promise<OrderOutcome> {
   const key = `call:${order.id}`
   const known = core.works.get(key)
   if (!known && isFull(core)) return { ok: false, failure: 'unavailable', sent: false }

@@ -1,4 +1,4 @@
-import { type Core, type OpenTx, pass, type Work } from './core.ts'
+import { type Core, type OpenTx, pass, type QueueWork } from './core.ts'
 import { called, requeue, settled } from './outcome.ts'
 import { movementIn, type Receipt } from './receipt.ts'
 import { restore } from './reversal.ts'
@@ -60,7 +60,7 @@ function tellOne(core: Core, { tx, receipt }: Found): void {
   for (const [place, work] of works) tellWork(core, { tx, receipt, place, work })
 }
 
-type Told = Found & { readonly place: number; readonly work: Work }
+type Told = Found & { readonly place: number; readonly work: QueueWork }
 
 function tellWork(core: Core, { tx, receipt, place, work }: Told): void {
   const { hash: transaction, logs } = receipt

@@ -1,8 +1,8 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
 import type { SettleFailure } from '../../chain.ts'
 import { revertText } from './calldata.ts'
-import type { CallWork, Core, TransferWork, Work } from './core.ts'
-import type { CallOutcome } from './queue.ts'
+import type { CallWork, Core, QueueWork, TransferWork } from './core.ts'
+import type { OrderOutcome } from './queue.ts'
 
 /** How often what a reorganisation undid is tried again while its window is open. */
 const UNDONE_RETRY_MS = 500
@@ -26,7 +26,7 @@ export function failureOf(data: Hex): SettleFailure {
 }
 
 /** Whether its bytes left, and in which transaction last. */
-export function sentFacts({ tx, tries, transaction }: Work): { sent: boolean; transaction?: Hex } {
+export function sentFacts({ tx, tries, transaction }: QueueWork): { sent: boolean; transaction?: Hex } {
   const latest = tx?.row.sends.at(-1)?.hash ?? transaction
   return { sent: tx !== undefined || tries > 0 || latest !== undefined, ...(latest ? { transaction: latest } : {}) }
 }
@@ -52,13 +52,13 @@ function isLostForGood({ options }: Core, { authorization }: TransferWork, failu
   return options.wall() > Number(authorization.validBefore) * MS + options.timings.reversalGraceMs
 }
 
-export function called(core: Core, work: CallWork, outcome: CallOutcome): void {
+export function called(core: Core, work: CallWork, outcome: OrderOutcome): void {
   core.works.delete(work.key)
   work.done.resolve(outcome)
 }
 
 /** Puts it before what waits, to be looked at again; no sooner than in `delayMs`. */
-export function requeue(core: Core, work: Work, delayMs = 0): void {
+export function requeue(core: Core, work: QueueWork, delayMs = 0): void {
   work.notBefore = core.options.wall() + delayMs
   work.transaction = work.tx?.row.sends.at(-1)?.hash ?? work.transaction
   work.tx = undefined

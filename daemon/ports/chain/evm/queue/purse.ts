@@ -8,7 +8,7 @@ const HELD_REFRESH_MS = 500
 /** What is offered to whoever makes blocks where the node does not say: a thousandth of a gwei. */
 const DEFAULT_TIP = 1_000_000n
 
-/** Asks for the balance of the gas key and for the tip, where they are old. @throws RpcUnavailable */
+/** Asks for the balance of the gas key and for the tip, where they are old. @throws RpcUnavailableError */
 export async function lookIntoPurse(core: Core): Promise<void> {
   const { rpc, signer, wall, maxFee } = core.options
   const age = wall() - core.purseAt

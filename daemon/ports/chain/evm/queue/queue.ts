@@ -23,7 +23,7 @@ export type CallOrder = {
   readonly gas?: number
 }
 
-export type CallOutcome =
+export type OrderOutcome =
   | { readonly ok: true; readonly transaction: Hex; readonly already: boolean; readonly logs: readonly EventLog[] }
   /** `data`: what the contract reverted with, where the node tells. `unavailable` is indeterminate: ask again. */
   | {
@@ -71,7 +71,7 @@ export type TxQueue = {
   start(): Promise<void>
   settle(order: TransferOrder): Promise<SettleResult>
   /** Stands behind transfers. */
-  call(order: CallOrder): Promise<CallOutcome>
+  call(order: CallOrder): Promise<OrderOutcome>
   status(): QueueStatus
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void

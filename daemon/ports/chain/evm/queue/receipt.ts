@@ -16,7 +16,7 @@ export type Receipt = {
   readonly logs: readonly EventLog[]
 }
 
-/** A receipt as a node sends it; undefined for null. @throws RpcUnavailable for what is none. */
+/** A receipt as a node sends it; undefined for null. @throws RpcUnavailableError for what is none. */
 export function receiptIn(value: unknown): Receipt | undefined {
   if (!isObject(value) || typeof value['blockHash'] !== 'string') return undefined
   const logs = Array.isArray(value['logs']) ? value['logs'] : []

@@ -10,7 +10,7 @@ const PAGE = 500
 
 /**
  * Takes up what an earlier process left: the stored bytes go out again, in order. Nothing is signed anew.
- * @throws QueueRefused, RpcUnavailable
+ * @throws QueueRefused, RpcUnavailableError
  */
 export async function recover(core: Core): Promise<void> {
   const { rpc, store, signer, chainId } = core.options

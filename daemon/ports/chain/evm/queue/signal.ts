@@ -1,11 +1,11 @@
 /** A bell for one sleeper: rung while nobody sleeps, it wakes the next one at once. */
-export type Signal = {
+export type QueueSignal = {
   ring(): void
   /** Resolves when it rings, at the latest after so many milliseconds; without a number only when it rings. */
   wait(ms?: number): Promise<void>
 }
 
-export function createSignal(): Signal {
+export function createSignal(): QueueSignal {
   let rung = false
   let wake: (() => void) | undefined
   return {

@@ -17,12 +17,12 @@ export type Unsigned = {
   readonly data: Hex
 }
 
-export type Signed = { readonly raw: Hex; readonly hash: Hex }
+export type SignedTx = { readonly raw: Hex; readonly hash: Hex }
 
 /** A key of the operator. It is never told: not in logs, not in errors. */
-export type Signer = {
+export type KeySigner = {
   readonly address: Wallet
-  transaction(unsigned: Unsigned): Signed
+  transaction(unsigned: Unsigned): SignedTx
   /** Signs 32 bytes as `r ‖ s ‖ v` with a low s, as tokens take it. */
   digest(hash: Uint8Array): Hex
 }
@@ -30,7 +30,7 @@ export type Signer = {
 const TYPE = Uint8Array.of(2)
 
 /** @param key - 32 bytes as hex, with or without `0x`. @throws RangeError, which does not repeat it. */
-export async function openSigner(key: string): Promise<Signer> {
+export async function openSigner(key: string): Promise<KeySigner> {
   const digits = key.trim()
   const hex = toBytes32(digits.startsWith('0x') ? digits : `0x${digits}`)
   const secp256k1 = await instantiateSecp256k1()

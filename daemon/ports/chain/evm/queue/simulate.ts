@@ -1,6 +1,6 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
 import type { RpcAnswer, RpcCall } from '../rpc/endpoint.ts'
-import { RpcUnavailable } from '../rpc/unavailable.ts'
+import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { bytesIn, quantity } from '../rpc/values.ts'
 import { type BatchedCall, batchCall, batchResults, isOfKey, transferCall } from './calldata.ts'
 import type { Core, TransferWork } from './core.ts'
@@ -16,7 +16,7 @@ const BASE_GAS = 60_000
 export const MAX_TX_GAS = 16_000_000
 
 /** What the token would say now: undefined for yes, or what it reverts with. */
-export type Verdict = { readonly revert: Hex } | undefined
+export type TrialVerdict = { readonly revert: Hex } | undefined
 
 export function batchGas(items: number): number {
   return Math.min(MAX_TX_GAS, BASE_GAS + items * (ITEM_GAS + ITEM_OVERHEAD_GAS))
@@ -29,9 +29,9 @@ export function batchedCalls(core: Core, works: readonly TransferWork[], gasCap:
 
 /**
  * Asks the node what each transfer would do, with one verdict for the whole batch. Those whose payer has code are
- * marked to go alone. @throws RpcUnavailable
+ * marked to go alone. @throws RpcUnavailableError
  */
-export async function simulate(core: Core, works: readonly TransferWork[]): Promise<Map<TransferWork, Verdict>> {
+export async function simulate(core: Core, works: readonly TransferWork[]): Promise<Map<TransferWork, TrialVerdict>> {
   for (const work of works) if (!isOfKey(work.signature)) work.alone = true
   const keyed = works.filter(({ alone }) => !alone)
   const batched = core.options.batch ? keyed : []
@@ -45,7 +45,7 @@ export async function simulate(core: Core, works: readonly TransferWork[]): Prom
     if (hasCode(answers[at])) work.alone = true
   })
   if (batched.some(({ alone }) => alone)) return simulate(core, works)
-  const verdicts = new Map<TransferWork, Verdict>()
+  const verdicts = new Map<TransferWork, TrialVerdict>()
   for (const [at, work] of single.entries()) verdicts.set(work, singleVerdict(core, answers[codes.length + at]))
   if (batched.length === 0) return verdicts
   const results = resultsIn(answers.at(-1), batched.length)
@@ -55,7 +55,11 @@ export async function simulate(core: Core, works: readonly TransferWork[]): Prom
 }
 
 /** The whole batch had no verdict: each is asked about by itself. */
-async function eachAlone(core: Core, works: readonly TransferWork[], into: Map<TransferWork, Verdict>): Promise<void> {
+async function eachAlone(
+  core: Core,
+  works: readonly TransferWork[],
+  into: Map<TransferWork, TrialVerdict>,
+): Promise<void> {
   const { answers } = await core.options.rpc.read(works.map((work) => singleCall(core, work)))
   works.forEach((work, at) => {
     work.alone = true
@@ -86,24 +90,24 @@ function ethCall({ gas, ...rest }: { from: Hex; to: Hex; data: Hex; gas: number 
   return call('eth_call', [{ ...rest, gas: quantity(gas) }, 'latest'])
 }
 
-function singleVerdict(core: Core, answer: RpcAnswer | undefined): Verdict {
+function singleVerdict(core: Core, answer: RpcAnswer | undefined): TrialVerdict {
   if (!answer?.ok) {
-    if (answer?.data === undefined) throw new RpcUnavailable(`the node does not simulate: ${answer?.message}`)
+    if (answer?.data === undefined) throw new RpcUnavailableError(`the node does not simulate: ${answer?.message}`)
     return { revert: answer.data }
   }
   if (!core.options.batch) return undefined
   const results = resultsIn(answer, 1)
-  if (!results) throw new RpcUnavailable('the answer of the batch is none')
+  if (!results) throw new RpcUnavailableError('the answer of the batch is none')
   return results[0]
 }
 
-function resultsIn(answer: RpcAnswer | undefined, count: number): Verdict[] | undefined {
+function resultsIn(answer: RpcAnswer | undefined, count: number): TrialVerdict[] | undefined {
   if (!answer?.ok) return undefined
   return batchResults(bytesIn(answer.result), count)?.map(({ ok, data }) => (ok ? undefined : { revert: data }))
 }
 
 function hasCode(answer: RpcAnswer | undefined): boolean {
-  if (!answer?.ok) throw new RpcUnavailable('the node does not tell code')
+  if (!answer?.ok) throw new RpcUnavailableError('the node does not tell code')
   return bytesIn(answer.result) !== '0x'
 }
 

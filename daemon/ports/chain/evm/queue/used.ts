@@ -1,6 +1,6 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { type AnyObject, isObject } from '../../../../../src/core/json.ts'
-import { RpcUnavailable } from '../rpc/unavailable.ts'
+import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { bytesIn, quantity } from '../rpc/values.ts'
 import { topicOf, topics } from './calldata.ts'
 import type { Core, TransferWork } from './core.ts'
@@ -15,7 +15,7 @@ export type Use = { readonly how: 'moved' | 'other' | 'cancelled'; readonly tran
 
 /**
  * What used an authorization, by its event; undefined when no event is found.
- * @throws RpcUnavailable
+ * @throws RpcUnavailableError
  */
 export async function findUse(core: Core, work: TransferWork): Promise<Use> {
   const { number: head } = (await core.options.rpc.read([])).head
@@ -37,13 +37,13 @@ async function search(core: Core, work: TransferWork, blocks: { from: number; to
     topics: [[topics.used, topics.cancelled], topicOf(from), nonce],
   }
   const logs = await rpc.ask('eth_getLogs', [filter])
-  if (!Array.isArray(logs)) throw new RpcUnavailable('the node sent no events')
+  if (!Array.isArray(logs)) throw new RpcUnavailableError('the node sent no events')
   const event: AnyObject | undefined = logs.findLast(isObject)
   if (!event) return undefined
   const transaction = bytesIn(event['transactionHash'])
   const [name] = Array.isArray(event['topics']) ? event['topics'] : []
   if (name === topics.cancelled) return { how: 'cancelled', transaction }
   const receipt = receiptIn(await rpc.ask('eth_getTransactionReceipt', [transaction]))
-  if (!receipt) throw new RpcUnavailable('the node has no receipt for an event that it told')
+  if (!receipt) throw new RpcUnavailableError('the node has no receipt for an event that it told')
   return { how: movementIn(receipt.logs, token, work.authorization) === 'moved' ? 'moved' : 'other', transaction }
 }

@@ -17,7 +17,7 @@ export type RpcAnswer =
   | { readonly ok: false; readonly code: number; readonly message: string; readonly data?: Hex }
 
 /** One node. */
-export type Endpoint = {
+export type NodeEndpoint = {
   /** Host and port: paths of hosted nodes hold keys. */
   readonly label: string
   /** One request for all of them, never repeated. @throws EndpointFailed */
@@ -25,7 +25,7 @@ export type Endpoint = {
   close(): Promise<void>
 }
 
-export function openEndpoint(url: string): Endpoint {
+export function openEndpoint(url: string): NodeEndpoint {
   const { origin, pathname, search, host, username, password } = new URL(url)
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1 })
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }

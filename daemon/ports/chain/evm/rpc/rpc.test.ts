@@ -94,7 +94,7 @@ test.each([
   node.say = () => ({ body })
   const rpc = open([node])
   const error = await rpc.read([]).catch((thrown: unknown) => String(thrown))
-  expect(error).toMatch(/^RpcUnavailable: .*(127\.0\.0\.1|the node)/)
+  expect(error).toMatch(/^RpcUnavailableError: .*(127\.0\.0\.1|the node)/)
   expect(error).not.toContain('secret-key')
 })
 

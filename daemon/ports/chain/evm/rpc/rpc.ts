@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../../../../src/core/hex.ts'
-import { type Endpoint, openEndpoint, type RpcAnswer, type RpcCall } from './endpoint.ts'
-import { EndpointFailed, type RpcFault, RpcUnavailable } from './unavailable.ts'
+import { type NodeEndpoint, openEndpoint, type RpcAnswer, type RpcCall } from './endpoint.ts'
+import { EndpointFailed, type RpcFault, RpcUnavailableError } from './unavailable.ts'
 import { type Head, headIn } from './values.ts'
 
 /** Calls in one array; hosted nodes take no more. */
@@ -46,10 +46,10 @@ export type Rpc = {
   /**
    * Asks one node that has seen the highest block that any has; repeated on others until one answers.
    * Calls that a node answers with an error are told as such, by no text of theirs.
-   * @throws RpcUnavailable
+   * @throws RpcUnavailableError
    */
   read(calls: readonly RpcCall[]): Promise<RpcRead>
-  /** A read of one value. @throws RpcUnavailable, also when the node answers with an error. */
+  /** A read of one value. @throws RpcUnavailableError, also when the node answers with an error. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
   /** Sends a signed transaction to every node, once each; resolves with the first answer, whatever it says. */
   send(raw: Hex): Promise<RpcAnswer>
@@ -57,7 +57,7 @@ export type Rpc = {
   close(): Promise<void>
 }
 
-type Node = Endpoint & { head: number | undefined; error: string | undefined }
+type Node = NodeEndpoint & { head: number | undefined; error: string | undefined }
 
 export function openRpc(options: RpcOptions): Rpc {
   const { wall = Date.now, setBackMs = SET_BACK_MS, readTimeoutMs = READ_TIMEOUT_MS } = options
@@ -97,25 +97,16 @@ export function openRpc(options: RpcOptions): Rpc {
       const read = await readRound(calls)
       if (read) return read
     }
-    throw new RpcUnavailable(lastError)
+    throw new RpcUnavailableError(lastError)
   }
 
-  async function read(calls: readonly RpcCall[]): Promise<RpcRead> {
-    if (calls.length <= MAX_ARRAY) return readPart(calls)
-    const parts: RpcRead[] = []
-    for (let from = 0; from < calls.length; from += MAX_ARRAY) {
-      parts.push(await readPart(calls.slice(from, from + MAX_ARRAY)))
-    }
-    // The earliest head: what the later ones saw it may not have seen.
-    return { head: (parts[0] as RpcRead).head, answers: parts.flatMap(({ answers }) => answers) }
-  }
-
+  const read = inParts(readPart)
   return {
     read,
     ask: async (method, params) => {
       const [answer] = (await read([{ method, params }])).answers
       if (answer?.ok) return answer.result
-      throw new RpcUnavailable(`${method}: ${answer?.message ?? 'no answer'}`)
+      throw new RpcUnavailableError(`${method}: ${answer?.message ?? 'no answer'}`)
     },
     send: (raw) => sendToAll(raw, { nodes, post, timeoutMs: options.sendTimeoutMs ?? SEND_TIMEOUT_MS }),
     health: () => ({
@@ -126,6 +117,26 @@ export function openRpc(options: RpcOptions): Rpc {
       await Promise.all(nodes.map((node) => node.close()))
     },
   }
+}
+
+type Read = Rpc['read']
+
+/** As many requests as the calls need, one after the other. */
+function inParts(readPart: Read): Read {
+  return async (calls) => {
+    const [first, ...rest] = inSlices(calls)
+    const { head, answers } = await readPart(first ?? [])
+    const all = [...answers]
+    for (const slice of rest) all.push(...(await readPart(slice)).answers)
+    // The earliest head: what the later ones saw it may not have seen.
+    return { head, answers: all }
+  }
+}
+
+function inSlices(calls: readonly RpcCall[]): (readonly RpcCall[])[] {
+  return Array.from({ length: Math.ceil(calls.length / MAX_ARRAY) }, (_, at) =>
+    calls.slice(at * MAX_ARRAY, (at + 1) * MAX_ARRAY),
+  )
 }
 
 function readHead(block: unknown): Head {

@@ -1,6 +1,6 @@
 /** No node gave an answer that can be relied on; nothing is known by it. */
-export class RpcUnavailable extends Error {
-  override readonly name = 'RpcUnavailable'
+export class RpcUnavailableError extends Error {
+  override readonly name = 'RpcUnavailableError'
 }
 
 /** What went wrong on the way, for counting. */

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
-import { RpcUnavailable } from './unavailable.ts'
+import { RpcUnavailableError } from './unavailable.ts'
 
 const HEX_SHAPE = /^0x[0-9a-fA-F]*$/
 
@@ -13,21 +13,21 @@ export function isHex(value: unknown): value is Hex {
   return typeof value === 'string' && HEX_SHAPE.test(value)
 }
 
-/** Bytes that a node sent, in lower case. @throws RpcUnavailable for anything else. */
+/** Bytes that a node sent, in lower case. @throws RpcUnavailableError for anything else. */
 export function bytesIn(value: unknown): Hex {
-  if (!isHex(value)) throw new RpcUnavailable('the node sent no bytes where some belong')
+  if (!isHex(value)) throw new RpcUnavailableError('the node sent no bytes where some belong')
   return `0x${value.slice(2).toLowerCase()}`
 }
 
-/** A number that a node sent. @throws RpcUnavailable for anything else. */
+/** A number that a node sent. @throws RpcUnavailableError for anything else. */
 export function bigIn(value: unknown): bigint {
-  if (!isHex(value) || value.length < 3) throw new RpcUnavailable('the node sent no number where one belongs')
+  if (!isHex(value) || value.length < 3) throw new RpcUnavailableError('the node sent no number where one belongs')
   return BigInt(value)
 }
 
 export function numberIn(value: unknown): number {
   const number = Number(bigIn(value))
-  if (!Number.isSafeInteger(number)) throw new RpcUnavailable('the node sent a number that is none of this chain')
+  if (!Number.isSafeInteger(number)) throw new RpcUnavailableError('the node sent a number that is none of this chain')
   return number
 }
 
@@ -41,9 +41,9 @@ export type Head = {
   readonly baseFee: bigint
 }
 
-/** @throws RpcUnavailable when it is no block. */
+/** @throws RpcUnavailableError when it is no block. */
 export function headIn(block: unknown): Head {
-  if (!isObject(block)) throw new RpcUnavailable('the node sent no block')
+  if (!isObject(block)) throw new RpcUnavailableError('the node sent no block')
   return {
     number: numberIn(block['number']),
     hash: bytesIn(block['hash']),
