@@ -23,9 +23,14 @@ const INSTALLED = [
   'optionalDependencies',
 ] as const
 
+/** The rest that is optional is for who works on the program: an installed one finds a chain's node where it is. */
+const NODE = 'node-'
+
 /** @returns the manifest of the program as it is installed: bundled, so that nothing but a Node comes with it. */
 export function slimManifest(whole: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(INSTALLED.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])))
+  const slim = Object.fromEntries(INSTALLED.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])))
+  const optional = Object.entries(slim['optionalDependencies'] ?? {}).filter(([name]) => name.startsWith(NODE))
+  return { ...slim, optionalDependencies: Object.fromEntries(optional) }
 }
 
 export function readManifest(): Record<string, unknown> & { readonly version: string } {

@@ -1,8 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLog } from '../../../log.ts'
@@ -44,7 +54,12 @@ describe('the program of a devnet', () => {
     const binary = findAnvil({ path: '' })
     expect(binary).toMatch(/node_modules.*bin.anvil/)
     // Its command is a script that would leave the chain behind where it is killed.
-    const command = fileURLToPath(import.meta.resolve('@foundry-rs/anvil/bin.mjs'))
+    const modules = join(folder, 'node_modules', '@foundry-rs')
+    const command = join(modules, 'anvil', 'bin.mjs')
+    mkdirSync(dirname(command), { recursive: true })
+    writeFileSync(command, '#!/usr/bin/env node\n', { mode: 0o755 })
+    const ofPlatform = dirname(dirname(binary))
+    symlinkSync(ofPlatform, join(modules, basename(ofPlatform)))
     expect(findAnvil({ given: command })).toBe(binary)
   })
 
