@@ -154,7 +154,7 @@ function listLines({ money, rows, view: { ui, now, keys } }: Model, width: numbe
 
 function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenColumn<Waiting>[] {
   const state: ScreenColumn<Waiting> = { title: 'STATE', value: ({ state: word }) => word, min: 11 }
-  const next: ScreenColumn<Waiting> = { title: 'NEXT', value: (row) => nextWord(row, now), min: 4 }
+  const next: ScreenColumn<Waiting> = { title: 'NEXT', value: (row) => nextWord(row, now), min: NEXT_COLUMNS_MIN }
   if (view === 'payees') return [...payeeColumns, { ...state, title: 'WHY', drop: 1 }, next]
   return [
     state,
@@ -171,6 +171,8 @@ function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenCol
 }
 
 const OWNER_COLUMNS_MAX = 28
+/** `waits for you`: what is to be done goes before the whole id, which the drawer has too. */
+const NEXT_COLUMNS_MIN = 13
 
 const payeeColumns: readonly ScreenColumn<Waiting>[] = [
   { title: 'PAYEE', value: ({ owner }) => owner, min: 8 },
