@@ -32,12 +32,10 @@ export const command = defineCommand({
       ...(codeOnly ? { code_only: true as const } : {}),
     }
   },
-  ownText: true,
   view(data, io) {
-    if (data.code_only) {
-      io.line(data.code.trimEnd())
-      return
-    }
+    // Made again, of what may be shown: as one text of the answer its lines would be joined.
+    const code = serversOf(data)[data.server].trimEnd()
+    if (data.code_only) return io.line(code)
     if (!data.enabled) {
       io.line(`${yellow('!')} it is off   ${cyan(io.hint('souk restart --facilitator on'))}`)
       io.line(`  a server that settles here once it is on (${data.server}):`)
@@ -54,6 +52,6 @@ export const command = defineCommand({
       io.line(`  server    ${data.server}:`)
     }
     io.line('')
-    io.line(data.code.trimEnd())
+    io.line(code)
   },
 })

@@ -11,6 +11,17 @@ export function serversOf(facts: FacilitatorFacts) {
   return { '@x402/express': expressServer(facts), 'x402-express': earlierServer(facts) }
 }
 
+/**
+ * A literal of whatever an instance says, for code that people will run: nothing of it can end the string, break the
+ * line, or look like another character.
+ */
+function quoted(value: string): string {
+  const inside = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
+  return `'${inside.replace(NOT_ASCII, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
+}
+
+const NOT_ASCII = /[^\x20-\x7e]/g
+
 const SERVED = `app.get('/hello', (_req, res) => res.json({ hello: 'paid' }))
 
 const listener = app.listen(Number(process.env.PORT ?? 4021), () => {
@@ -30,15 +41,15 @@ import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
 import express from 'express'
 
-${keyless ? '' : KEY}const facilitator = new HTTPFacilitatorClient({ url: '${url}'${keyless ? '' : ', createAuthHeaders'} })
-const server = new x402ResourceServer(facilitator).register('${caip2}', new ExactEvmScheme())
+${keyless ? '' : KEY}const facilitator = new HTTPFacilitatorClient({ url: ${quoted(url)}${keyless ? '' : ', createAuthHeaders'} })
+const server = new x402ResourceServer(facilitator).register(${quoted(caip2)}, new ExactEvmScheme())
 const payTo = process.env.PAY_TO // your wallet
-const price = { amount: '10000', asset: '${address}', extra: { name: '${name}', version: '${version}' } }
+const price = { amount: '10000', asset: ${quoted(address)}, extra: { name: ${quoted(name)}, version: ${quoted(version)} } }
 
 const app = express()
 app.use(
   paymentMiddleware(
-    { 'GET /hello': { accepts: { scheme: 'exact', network: '${caip2}', payTo, price }, description: 'A greeting' } },
+    { 'GET /hello': { accepts: { scheme: 'exact', network: ${quoted(caip2)}, payTo, price }, description: 'A greeting' } },
     server,
   ),
 )
@@ -51,14 +62,14 @@ function earlierServer({ url, keyless, network, asset }: FacilitatorFacts): stri
 import express from 'express'
 import { paymentMiddleware } from 'x402-express'
 
-${keyless ? '' : KEY}const facilitator = { url: '${url}'${keyless ? '' : ', createAuthHeaders'} }
+${keyless ? '' : KEY}const facilitator = { url: ${quoted(url)}${keyless ? '' : ', createAuthHeaders'} }
 const payTo = process.env.PAY_TO // your wallet
-const asset = { address: '${address}', decimals: ${decimals}, eip712: { name: '${name}', version: '${version}' } }
+const asset = { address: ${quoted(address)}, decimals: ${Number(decimals)}, eip712: { name: ${quoted(name)}, version: ${quoted(version)} } }
 const price = { amount: '10000', asset }
 
 const app = express()
 app.use(
-  paymentMiddleware(payTo, { 'GET /hello': { price, network: '${network}', config: { description: 'A greeting' } } }, facilitator),
+  paymentMiddleware(payTo, { 'GET /hello': { price, network: ${quoted(network)}, config: { description: 'A greeting' } } }, facilitator),
 )
 ${SERVED}`
 }
