@@ -22,7 +22,11 @@ test('what only a page shows, or somebody else calls, is no more than that', () 
     'getConsentPage',
     'getDocs',
     'getHome',
+    'getSupportedPayments', // servers of others ask the facilitator these four
+    'listFacilitatedResources',
     'openTrace',
     'receiveVendorCallback',
+    'settlePayment',
+    'verifyPayment',
   ])
 })
