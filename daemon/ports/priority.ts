@@ -4,9 +4,9 @@ import { constants, getPriority, setPriority } from 'node:os'
 /**
  * What is worked on for a buyer stands behind whoever is answered: on two processors a page that is made in 4 ms waited
  * up to 150 ms for its turn while browsers ran. Much lower, and on a machine that others keep busy no engine would be
- * done within its time: so a quarter of a processor is left to it beside one that never rests.
+ * done within its time: so a sixth of a processor is left to it beside one that never rests.
  */
-const STEPS = 5
+const STEPS = 7
 const LOWEST = constants.priority.PRIORITY_LOW
 const isLinux = process.platform === 'linux'
 
