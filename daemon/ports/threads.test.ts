@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fairQueue } from './fair-queue.ts'
+import { PRIORITY_STEPS } from './priority.ts'
 import { openThreadPool, type PoolLimits, type ThreadCall, type ThreadEnd, type ThreadPool } from './threads.ts'
 
 const FILE = join(import.meta.dirname, '..', '..', 'fixtures', 'kit', 'thread.ts')
@@ -50,7 +51,7 @@ describe('a thread pool', () => {
   it.runIf(process.platform === 'linux')('leaves the processor to whoever is answered', async () => {
     open()
     const own = getPriority()
-    expect([await run('priority'), getPriority()]).toEqual([Math.min(19, own + 5), own])
+    expect([await run('priority'), getPriority()]).toEqual([Math.min(19, own + PRIORITY_STEPS), own])
   })
 
   it('a task whose caller leaves is ended, running or waiting', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PRIORITY_STEPS } from '../priority.ts'
 import type { ProcessOrder } from './spawn.ts'
 import { openStarter, type Starter } from './start.ts'
 
@@ -58,8 +59,8 @@ describe.each(LINUX ? ways : ways.slice(0, 1))('a process that is started %s', (
     const one = await open().start(order('read go; cut -d" " -f19 /proc/$$/stat; cat /proc/$$/autogroup'))
     one.input(0).end('go\n')
     const [priority, group] = (await text(one.output(1))).split('\n')
-    expect(priority).toBe(String(Math.min(19, getPriority() + 5)))
-    if (HAS_GROUPS) expect(group).toMatch(/ nice 5$/)
+    expect(priority).toBe(String(Math.min(19, getPriority() + PRIORITY_STEPS)))
+    if (HAS_GROUPS) expect(group).toMatch(new RegExp(` nice ${PRIORITY_STEPS}$`))
   })
 
   it('that cannot be started says so', async () => {
