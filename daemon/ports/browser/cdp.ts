@@ -13,6 +13,16 @@ export class CdpError extends Error {
 }
 
 export type CdpParams = { readonly [name: string]: unknown }
+
+/** A script that is sent often, kept as it goes over the pipe: writing a large one anew stops everybody for milliseconds. */
+export class PreparedScript {
+  readonly json: Buffer
+
+  constructor(text: string) {
+    this.json = Buffer.from(JSON.stringify(text))
+  }
+}
+
 export type CdpListener = (params: CdpParams, session: string | undefined) => void
 
 /** A connection to one browser (Chrome DevTools Protocol), over its pipe: no port is open that a page could reach. */
@@ -88,7 +98,9 @@ export function openCdp(to: Writable, from: Readable): Cdp {
       lastId += 1
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
       waiting.set(lastId, { resolve, reject })
-      to.write(`${JSON.stringify({ id: lastId, method, params, ...(session ? { sessionId: session } : {}) })}\0`)
+      to.cork()
+      for (const part of messageOf({ id: lastId, method, sessionId: session }, params)) to.write(part)
+      to.uncork()
       return answer.parse(await promise)
     },
     on: (event, listener) => {
@@ -96,6 +108,16 @@ export function openCdp(to: Writable, from: Readable): Cdp {
     },
     close,
   }
+}
+
+/** A message as the pieces that are written one after the other; what is prepared goes as it is. */
+function messageOf(head: CdpParams, params: CdpParams): readonly (string | Buffer)[] {
+  const members = Object.entries(params).filter(([, value]) => value !== undefined)
+  const pieces = members.flatMap(([name, value], index) => [
+    `${index === 0 ? '' : ','}${JSON.stringify(name)}:`,
+    value instanceof PreparedScript ? value.json : JSON.stringify(value),
+  ])
+  return [`${JSON.stringify(head).slice(0, -1)},"params":{`, ...pieces, '}}\0']
 }
 
 /** Calls back for each message; a browser that sends what is none is given up. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { WebError } from '../web/error.ts'
-import { Nothing } from './cdp.ts'
+import { Nothing, type PreparedScript } from './cdp.ts'
 import { BrowserError } from './error.ts'
 import type { PageSession } from './session.ts'
 import type { PageResource } from './traffic.ts'
@@ -27,6 +27,9 @@ export type Paper = {
   readonly pages: number
 }
 
+/** What is run beside a page. */
+type Script = string | PreparedScript
+
 /** A page in a browser of its own. Everything of it may throw BrowserError. */
 export type BrowserPage = {
   /** @throws WebError for an address that is refused or cannot be reached. */
@@ -34,8 +37,8 @@ export type BrowserPage = {
   /** Shows a document of our own, at no address; its scripts do not run. */
   readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
   /** Runs a script beside the page, which cannot see or change it. */
-  readonly evaluate: <T>(script: string, answer: z.ZodType<T>) => Promise<T>
-  readonly evaluateInFrames: <T>(script: string, answer: z.ZodType<T>) => Promise<readonly T[]>
+  readonly evaluate: <T>(script: Script, answer: z.ZodType<T>) => Promise<T>
+  readonly evaluateInFrames: <T>(script: Script, answer: z.ZodType<T>) => Promise<readonly T[]>
   readonly picture: (how: PictureOrder) => Promise<Buffer>
   readonly print: (paper: Paper) => Promise<Buffer>
   /** Slows processor and network as a phone has them. */
@@ -149,7 +152,7 @@ async function show(session: PageSession, html: string): Promise<{ timed_out: bo
 }
 
 /** A world of its own: the page's scripts have changed nothing in it, and its policy does not hold there. */
-async function evaluate({ send }: PageSession, frameId: string, script: string): Promise<unknown> {
+async function evaluate({ send }: PageSession, frameId: string, script: Script): Promise<unknown> {
   const { executionContextId } = await send(
     'Page.createIsolatedWorld',
     { frameId, worldName: 'souk' },
@@ -165,7 +168,7 @@ async function evaluate({ send }: PageSession, frameId: string, script: string):
 }
 
 /** Frames of other sites are in other processes, and are left out. */
-async function evaluateInFrames<T>(session: PageSession, script: string, answer: z.ZodType<T>): Promise<readonly T[]> {
+async function evaluateInFrames<T>(session: PageSession, script: Script, answer: z.ZodType<T>): Promise<readonly T[]> {
   const { frameTree } = await session.send('Page.getFrameTree', {}, z.object({ frameTree: FrameTree }))
   const answers: T[] = []
   for (const { id } of framesOf(frameTree).slice(0, MAX_FRAMES)) {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { PreparedScript } from '../../../ports/browser/cdp.ts'
 import type { BrowserPage } from '../../../ports/browser/page.ts'
 
 /** Name of the rules beside the bundle, where the build put them. */
@@ -60,8 +61,11 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
 
 /** What is wrong with a page and the frames of its own site, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
-  return reportOf(await page.evaluateInFrames(`${await axeSource()};${AXE_RUN()}`, Report))
+  script ??= axeSource().then((source) => new PreparedScript(`${source};${AXE_RUN()}`))
+  return reportOf(await page.evaluateInFrames(await script, Report))
 }
+
+let script: Promise<PreparedScript> | undefined
 
 /** What was found in all frames together, the worst first. @throws ZodError for what is no report */
 export function reportOf(found: readonly unknown[]): AxeReport {
