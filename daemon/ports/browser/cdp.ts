@@ -14,14 +14,8 @@ export class CdpError extends Error {
 
 export type CdpParams = { readonly [name: string]: unknown }
 
-/** A script that is sent often, kept as it goes over the pipe: writing a large one anew stops everybody for milliseconds. */
-export class PreparedScript {
-  readonly json: Buffer
-
-  constructor(text: string) {
-    this.json = Buffer.from(JSON.stringify(text))
-  }
-}
+/** A value as it goes over the pipe: writing a large one anew each time stops everybody for milliseconds. */
+export const prepared = (value: string): Buffer => Buffer.from(JSON.stringify(value))
 
 export type CdpListener = (params: CdpParams, session: string | undefined) => void
 
@@ -115,7 +109,7 @@ function messageOf(head: CdpParams, params: CdpParams): readonly (string | Buffe
   const members = Object.entries(params).filter(([, value]) => value !== undefined)
   const pieces = members.flatMap(([name, value], index) => [
     `${index === 0 ? '' : ','}${JSON.stringify(name)}:`,
-    value instanceof PreparedScript ? value.json : JSON.stringify(value),
+    Buffer.isBuffer(value) ? value : JSON.stringify(value),
   ])
   return [`${JSON.stringify(head).slice(0, -1)},"params":{`, ...pieces, '}}\0']
 }

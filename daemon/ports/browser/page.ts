@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { WebError } from '../web/error.ts'
-import { Nothing, type PreparedScript } from './cdp.ts'
+import { Nothing } from './cdp.ts'
 import { BrowserError } from './error.ts'
 import type { PageSession } from './session.ts'
 import type { PageResource } from './traffic.ts'
@@ -27,8 +27,8 @@ export type Paper = {
   readonly pages: number
 }
 
-/** What is run beside a page. */
-type Script = string | PreparedScript
+/** What is run beside a page: its text, or that text prepared for the pipe. */
+type Script = string | Buffer
 
 /** A page in a browser of its own. Everything of it may throw BrowserError. */
 export type BrowserPage = {

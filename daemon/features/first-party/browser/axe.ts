@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { PreparedScript } from '../../../ports/browser/cdp.ts'
+import { prepared } from '../../../ports/browser/cdp.ts'
 import type { BrowserPage } from '../../../ports/browser/page.ts'
 
 /** Name of the rules beside the bundle, where the build put them. */
@@ -61,11 +61,11 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
 
 /** What is wrong with a page and the frames of its own site, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
-  script ??= axeSource().then((source) => new PreparedScript(`${source};${AXE_RUN()}`))
+  script ??= axeSource().then((source) => prepared(`${source};${AXE_RUN()}`))
   return reportOf(await page.evaluateInFrames(await script, Report))
 }
 
-let script: Promise<PreparedScript> | undefined
+let script: Promise<Buffer> | undefined
 
 /** What was found in all frames together, the worst first. @throws ZodError for what is no report */
 export function reportOf(found: readonly unknown[]): AxeReport {
