@@ -65,6 +65,7 @@ import { autoRefund } from './features/payments/auto-refund.ts'
 import { balanceRoutes } from './features/payments/balance-routes.ts'
 import { paymentCollections } from './features/payments/rows.ts'
 import { type Handlers, sellers } from './features/payments/seller.ts'
+import { tellReversals } from './features/payments/settle.ts'
 import { inFlight } from './features/payments/single-flight.ts'
 import { countingUnpaid, unpaidAttempts } from './features/payments/unpaid.ts'
 import { reviewKept } from './features/payouts/payouts.ts'
@@ -205,6 +206,7 @@ const parts = {
       inFlight.open(ctx, shortLived())
       unpaidAttempts.open(ctx, countingUnpaid())
       sellers.open(ctx, handlers)
+      tellReversals(ctx)
     },
   },
   webhooks: {

@@ -1,9 +1,10 @@
+import { AppError } from '../../../src/core/error.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Seat } from '../../kernel/keyed-mutex.ts'
 import { commit } from '../../store/draw.ts'
-import { isTendered, provenCredential } from './credential.ts'
+import { type Credential, isTendered, provenCredential } from './credential.ts'
 import { fulfil } from './fulfil.ts'
 import { offer, offerUnlessCovered, offerUnlessOther, PaymentRefused } from './offer.ts'
 import { callOf, type Order, openOrder } from './order.ts'
@@ -31,9 +32,13 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
   if (repeated) return repeated
   const free = await admit()
   if (free) return free
+  if (needsChain(credential)) refuseWhileDown(request.ctx) // 503: nobody signs what could not be settled
   if (!isTendered(credential)) return offer(request, credential) // 402: nothing to pay with
   const uncovered = await offerUnlessCovered(request, credential, payer) // 402: a lone key without a subscription
-  if (uncovered) return uncovered
+  if (uncovered) {
+    refuseWhileDown(request.ctx)
+    return uncovered
+  }
   const order = await openOrder(request, credential, payer) // proven, screened, parsed, quoted, within X-Max-Price
   noteOrder(order)
   try {
@@ -45,6 +50,22 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
   } catch (error) {
     return offerUnlessOther(order, order.quote, error) // 402 with the reason of what was refused
   }
+}
+
+/** Seconds after which a caller may look again whether the chain is back. */
+const DOWN_RETRY_SECONDS = 15
+
+/** A balance pays without the chain, and a subscription needs no money. */
+function needsChain({ kind }: Credential): boolean {
+  return kind !== 'balance' && kind !== 'key'
+}
+
+/** @throws AppError 503 */
+function refuseWhileDown({ chain }: Context): void {
+  if (chain.status?.().health !== 'down') return
+  const what = 'The chain cannot be used now, so nothing can be paid by a signature; nothing was charged.'
+  const wayOut = 'Pay from a balance (X-BALANCE-AUTH), or ask again: it goes on by itself.'
+  throw new AppError('unavailable', `${what} ${wayOut}`, { retryAfter: DOWN_RETRY_SECONDS })
 }
 
 /** For the log of requests: who signed or whose key it is, and what it costs. */

@@ -7,7 +7,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { MINUTE_MS, unixSeconds } from '../../../src/core/time.ts'
 import type { Ports } from '../../app.ts'
 import { writePlatform } from '../../kernel/switches.ts'
-import type { SettleResult } from '../../ports/chain/chain.ts'
+import type { ChainStatus, SettleResult } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
@@ -175,6 +175,30 @@ test('on a real chain a refused settlement stays open until nobody can submit it
   await market.restart()
   expect(await openPayments(market)).toEqual([])
   expect(await market.daemon.ctx.chain.balanceOf(gone.wallet)).toBe(1_000_000n)
+})
+
+test('while the chain is down nobody is asked for a signature, and balances pay on', async () => {
+  let health: ChainStatus['health'] = 'ok'
+  const seen = {
+    ...{ faults: [], head: null, gas: null, oldestSeconds: null, lastError: null },
+    ...{ lagBlocks: 0, waiting: 0, inFlight: 0, resent: 0, replaced: 0, reorged: 0, reversed: 0 },
+  }
+  const path = await open({ chain: chainWith(() => ({ status: () => ({ ...seen, health }) })) })
+  const buyer = await market.buyer('1.00')
+  const early = await signPayment(buyer.account, await market.call('POST', path, { body }))
+  const key = await member(market, { balance: '1.00' })
+  health = 'degraded'
+  expect((await market.call('POST', path, { body })).status).toBe(402)
+  health = 'down'
+  const asked = await market.call('POST', path, { body })
+  expect([asked.status, asked.body.code, asked.headers.get('Retry-After')]).toEqual([503, 'unavailable', '15'])
+  expect((await market.call('POST', path, { body, headers: early })).status).toBe(503)
+  expect((await market.call('POST', path, { body, headers: { 'X-BALANCE-AUTH': key.apiKey } })).status).toBe(200)
+  health = 'ok'
+  expect((await market.call('POST', path, { body, headers: early })).status).toBe(200)
+  // Who has paid gets the answer.
+  health = 'down'
+  expect((await market.call('POST', path, { body, headers: early })).status).toBe(200)
 })
 
 describe('an effect that fails for a fault of ours', () => {

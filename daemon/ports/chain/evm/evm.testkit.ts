@@ -37,6 +37,9 @@ export type EvmBench = ChainBench & {
 type Given = {
   /** What the operator set, by what is deployed for it. */
   readonly withSettings?: (deploy: EvmBench['deploy']) => Promise<NonNullable<EvmOptions['settings']>>
+  /** How the chain is reached; directly unless given. */
+  readonly rpcUrls?: readonly string[]
+  readonly change?: Partial<EvmOptions>
 }
 
 export async function openEvmBench(testChain: TestChain, given: Given = {}): Promise<EvmBench> {
@@ -50,12 +53,13 @@ export async function openEvmBench(testChain: TestChain, given: Given = {}): Pro
     store,
     mode: 'devnet',
     network: NETWORK,
-    rpcUrls: [testChain.url],
+    rpcUrls: given.rpcUrls ?? [testChain.url],
     deployment,
     payTo: keys.payTo.address,
     keys,
     wall: Date.now,
     settings: (await given.withSettings?.(deploy)) ?? {},
+    ...given.change,
   }
   let grants = 0
   const bench: EvmBench = {

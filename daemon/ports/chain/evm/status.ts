@@ -6,9 +6,15 @@ import type { Reads } from './reads.ts'
 import type { RpcHealth } from './rpc/rpc.ts'
 import { bigIn, type Head } from './rpc/values.ts'
 
-/** How often head and gas are looked at while nothing is sent. */
+/** How often head and gas are looked at while nothing is sent and nothing is wrong. */
 const BEAT_MS = 15 * SECOND_MS
-/** Without an answer for so long the chain counts as down. */
+/** How often it is looked whether a look is due: what is down is looked at each time, so that work goes on soon. */
+const TICK_MS = 2 * SECOND_MS
+/** What waits longer for a block may have a reason that a look finds. */
+const SLOW_MS = 2 * TICK_MS
+/** Looks in a row without an answer after which the chain counts as down; one may be a hiccup. */
+const DEAF_LOOKS = 2
+/** Without a look for so long nothing is known of it either. */
 const SILENT_MS = 3 * BEAT_MS
 /** Blocks that may be missing before the chain counts as slow. */
 const LATE_BLOCKS = 10
@@ -41,30 +47,51 @@ export type Heart = {
 
 /** Looks at the chain now and then, so that what is wrong is known before anybody pays. */
 export function openHeart(parts: StatusParts): Heart {
-  let last: Beat | undefined
-  let lastError: string | null = null
-  const beat = async () => {
+  const looks: Looks = { last: undefined, failed: 0, lastError: null }
+  let looking: Promise<void> | undefined
+  const look = async () => {
     try {
       const { head, result } = await parts.reads.ask('eth_getBalance', [parts.sender, 'latest'])
-      last = { at: parts.wall(), head, wei: bigIn(result) }
+      looks.last = { at: parts.wall(), head, wei: bigIn(result) }
+      looks.failed = 0
     } catch (error) {
-      lastError = error instanceof Error ? error.message : String(error)
+      looks.failed += 1
+      looks.lastError = error instanceof Error ? error.message : String(error)
     }
   }
-  const timer = setInterval(() => void beat(), BEAT_MS).unref()
+  const beat = () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  const tick = () => {
+    const isDue = looks.last === undefined || parts.wall() - looks.last.at >= BEAT_MS
+    const isTroubled = looks.failed > 0 || isDeaf(parts) || parts.queue.status().oldestMs > SLOW_MS
+    if (isDue || isTroubled || statusOf(parts, looks).health === 'down') void beat()
+  }
+  const timer = setInterval(tick, TICK_MS).unref()
   return {
     beat,
     stop: () => clearInterval(timer),
-    status: () => statusOf(parts, last, lastError),
+    status: () => statusOf(parts, looks),
   }
 }
 
-function statusOf(parts: StatusParts, last: Beat | undefined, lastError: string | null): ChainStatus {
+/** Whether the last thing that any node did was to fail. */
+function isDeaf({ rpc }: StatusParts): boolean {
+  return rpc.health().nodes.every(({ error }) => error !== undefined)
+}
+
+type Looks = { last: Beat | undefined; failed: number; lastError: string | null }
+
+function statusOf(parts: StatusParts, { last, failed, lastError }: Looks): ChainStatus {
   const queue = parts.queue.status()
   const gas = last && { address: parts.sender, wei: queue.gasBalance ?? last.wei, payments: paymentsOf(last) }
   const head = headOf(last, queue, parts.wall())
-  const isSilent = last === undefined || parts.wall() - last.at > SILENT_MS
-  const down = downFaults({ isSilent, lastError, isEmpty: queue.held === 'gas', sender: parts.sender })
+  const isSilent = last === undefined || failed >= DEAF_LOOKS || parts.wall() - last.at > SILENT_MS
+  const isEmpty = queue.held === 'gas' || gas?.payments === 0
+  const down = downFaults({ isSilent, lastError, isEmpty, sender: parts.sender })
   const slow = slowFaults({ parts, ageSeconds: head?.ageSeconds ?? 0, queue, payments: gas?.payments })
   const { waiting, inFlight, resent, replaced, reorged, reversed } = queue
   return {
@@ -126,7 +153,7 @@ type Slow = {
 function slowFaults({ parts, ageSeconds, queue, payments }: Slow): string[] {
   const { blockTimeS, sender } = parts
   const isLate = blockTimeS !== undefined && ageSeconds > LATE_BLOCKS * blockTimeS
-  const isPoor = payments !== undefined && payments < FEW_PAYMENTS
+  const isPoor = payments !== undefined && payments > 0 && payments < FEW_PAYMENTS
   const isStuck = queue.inFlight > 0 && queue.oldestMs > STUCK_MS
   return [
     ...(isLate ? [`The newest block is ${ageSeconds} s old: the chain or its node stands still.`] : []),

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { member, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
+import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
+import { recoverPayments } from '../features/payments/recover.ts'
+import { startTestChain, type TestChain } from '../ports/chain/evm/anvil/anvil.testkit.ts'
+import { type EvmBench, openEvmBench, testChainFlags } from '../ports/chain/evm/evm.testkit.ts'
+import { type FaultyNode, startProxy } from '../ports/chain/evm/queue/queue.testkit.ts'
+
+// @slow starts a chain, and waits until a daemon has seen that it is gone
+
+const body = { data: 'mine' }
+const PRICE = 10_000n
+const GAS = '0x56bc75e2d63100000'
+const patience = { timeout: 30_000, interval: 200 }
+
+let testChain: TestChain
+let node: FaultyNode
+let bench: EvmBench
+let market: Marketplace
+let path: string
+
+beforeAll(async () => {
+  testChain = await startTestChain(testChainFlags)
+  node = await startProxy(testChain.url)
+  const chain = async () => {
+    bench = await openEvmBench(testChain, { rpcUrls: [node.url] })
+    return bench.chain
+  }
+  market = await openMarketplace({}, { chain })
+  path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+})
+afterAll(async () => {
+  await market.close()
+  await bench.close()
+  await node.close()
+  await testChain.stop()
+})
+
+const ask = (headers: Record<string, string> = {}) => market.call('POST', path, { body, headers })
+const asked = async () => (await ask()).status
+const retryAfter = ({ status, body: { code }, headers }: Answer) => [status, code, headers.get('Retry-After')]
+
+test('while no node answers nobody is asked to sign, what needs no chain goes on, and it all resumes by itself', async () => {
+  const buyer = await market.buyer('1.00')
+  const early = await signPayment(buyer.account, await ask())
+  const { apiKey } = await member(market, { balance: '1.00' })
+  node.dead = true
+  await expect.poll(asked, patience).toBe(503)
+  const refused = await ask()
+  expect(retryAfter(refused)).toEqual([503, 'unavailable', '15'])
+  expect(refused.body.accepts).toBeUndefined()
+  expect(retryAfter(await ask(early))).toEqual([503, 'unavailable', '15'])
+  expect(await openPayments(market)).toEqual([])
+  expect((await ask({ 'X-BALANCE-AUTH': apiKey })).status).toBe(200)
+  expect((await market.call('GET', '/v1/services/catalog')).status).toBe(200)
+  node.dead = false
+  await expect.poll(asked, patience).toBe(402)
+  expect((await ask(early)).status).toBe(200)
+  expect(await bench.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+  await soundBooks(market)
+})
+
+test('with an empty gas key nobody is asked to sign, and what was signed before is neither lost nor paid twice', async () => {
+  const buyer = await market.buyer('1.00')
+  const signed = await signPayment(buyer.account, await ask())
+  await bench.rpc('anvil_setBalance', bench.keys.gas.address, '0x0')
+  const early = ask(signed)
+  await expect.poll(asked, patience).toBe(503)
+  await bench.rpc('anvil_setBalance', bench.keys.gas.address, GAS)
+  await expect.poll(asked, patience).toBe(402)
+  await early
+  await recoverPayments(market.daemon.ctx)
+  expect((await ask(signed)).status).toBe(200)
+  expect(await bench.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+  expect(await openPayments(market)).toEqual([])
+  await soundBooks(market)
+})
