@@ -18,7 +18,7 @@ import { recoverSettlements } from './features/facilitator/flights.ts'
 import { startFirstParty } from './features/jobs/first-party.ts'
 import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
-import { seedNamed, seedStore } from './features/operator/seed.ts'
+import { planSeed, seedNamed, seedStore } from './features/operator/seed.ts'
 import { recoverPayments } from './features/payments/recover.ts'
 import { payments } from './features/payments/rows.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
@@ -123,6 +123,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
     ? await ports.chain({ store })
     : await openSandboxChain({ store, recover, entropy, wall: machine.wall })
   const clock = ports.businessClock ?? (await openClock(store, chain, machine))
+  if (config.seedOfNew !== undefined) await planSeed({ store, entropy }, config.seedOfNew)
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const { switches, close: unfollow } = await openSwitches({ store, entropy, config, clock })
   const stopping = new AbortController()
@@ -171,7 +172,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
 
 /** Fills a new store, and ends what a crash left open. */
 async function finishEarlierRun(ctx: Context): Promise<void> {
-  if (ctx.config.seed !== undefined) await seedStore(ctx, ctx.config.seed)
+  await seedStore(ctx, ctx.config.seed)
   await syncFirstParty(ctx)
   await loadFirstList(ctx)
   const recovered = await recoverPayments(ctx)

@@ -40,6 +40,8 @@ export type Config = {
   readonly sdnAcceptShrink?: boolean
   /** Named seed to load into an empty store. */
   readonly seed?: string
+  /** Named seed to load into a store that this start makes; one that there is keeps what it has. */
+  readonly seedOfNew?: string
   /** `GET /metrics` needs no admin key on a loopback bind. */
   readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'

@@ -21,6 +21,7 @@ export type Start = {
   readonly bazaar?: string
   readonly checkoutV2?: boolean
   readonly seed?: string
+  readonly seedOfNew?: string
   readonly sdnSource?: string
   readonly sdnAcceptShrink?: boolean
   readonly payees?: readonly { readonly to: Wallet | 'operator'; readonly bps: bigint }[]

@@ -97,10 +97,10 @@ function fatal({ stderr, exit }: Host['system'], error: Error): never {
 }
 
 /** The seed that the daemon loads: a new store has the services of the house, unless it is to have none. */
-function seedOf({ seed }: Launch, dataDir: string): string | undefined {
-  if (seed === NO_SEED) return undefined
-  if (seed === undefined) return hasStore({ places: { data: dataDir } }) ? undefined : HOUSE
-  return seed === DEMO ? HOUSE : seed
+function seedOf({ seed }: Launch): Pick<Start, 'seed' | 'seedOfNew'> {
+  if (seed === NO_SEED) return {}
+  if (seed === undefined) return { seedOfNew: HOUSE }
+  return { seed: seed === DEMO ? HOUSE : seed }
 }
 
 function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Start {
@@ -120,7 +120,8 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...moneyConfig(launch),
     ...facilitatorConfig(launch),
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
-    ...compact({ seed: seedOf(launch, dataDir), bazaar: launch.bazaar }),
+    ...seedOf(launch),
+    ...compact({ bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -1,13 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { NewListing } from '../../../src/api/sections/services.ts'
+import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { toWallet } from '../../../src/core/hex.ts'
 import { isKeyOf } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
-import { participants } from '../../kernel/rows.ts'
+import { IDENTITY } from '../../kernel/identity.ts'
+import { participants, settings } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import type { Store, Tx } from '../../store/port.ts'
 import { houseOrder } from '../first-party/order.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
 import { liveness } from '../listings/liveness.ts'
@@ -29,12 +33,40 @@ export function seedNamed(name: string): (ctx: Context) => Promise<void> {
   throw new AppError('invalid_request', `There is no seed ${name}: use demo, ${Object.keys(seeds).join(', ')} or none.`)
 }
 
-/** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
-export async function seedStore(ctx: Context, name: string): Promise<void> {
+/** Key of the settings row that says what a new store is still to be filled with. */
+const PLANNED = 'planned_seed'
+const Planned = z.strictObject({ name: z.string() })
+
+/** Notes it before anything else stands in a new store: a first start that is killed is made good by the next one. */
+export async function planSeed(
+  parts: { readonly store: Store; readonly entropy: Entropy },
+  name: string,
+): Promise<void> {
+  await commit(parts, async (t) => {
+    if (await t.table(settings).getForUpdate(IDENTITY)) return
+    await t.table(settings).getForUpdate(PLANNED)
+    await t.table(settings).put({ id: PLANNED, value: { name } })
+  })
+}
+
+/**
+ * Loads a seed into an empty marketplace, the named one or what was planned for it; one that holds listings is left
+ * as it is.
+ */
+export async function seedStore(ctx: Context, named: string | undefined): Promise<void> {
+  const planned = await ctx.store.table(settings).get(PLANNED)
+  const name = named ?? (planned && Planned.parse(planned.value).name)
+  if (name === undefined) return
   const seed = seedNamed(name)
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
   if (page.rows.length === 0) await seed(ctx)
   else await renewUnsold(ctx)
+  if (planned) await commit(ctx, dropPlan)
+}
+
+async function dropPlan(t: Tx): Promise<void> {
+  await t.table(settings).getForUpdate(PLANNED)
+  await t.table(settings).delete(PLANNED)
 }
 
 /** Listings of an earlier version that nobody could buy promise what this version delivers. */
