@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context.ts'
 import type { SeenEngine } from '../../ports/engine.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { engineBoard } from '../engines/engines.ts'
+import { missable } from '../engines/seen.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
@@ -88,8 +89,9 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
 /** Before the first look nothing is known to be missing. */
 async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<readonly string[]> {
   const missing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'missing')
-  const awaited = missing.every(({ wasThere }) => wasThere) ? new Set() : await awaitedBy(ctx)
-  return missing.filter(({ name, wasThere }) => wasThere || awaited.has(name)).map(({ name }) => name)
+  const isMissed = await missable(ctx)
+  const awaited = missing.every(isMissed) ? new Set() : await awaitedBy(ctx)
+  return missing.filter((engine) => isMissed(engine) || awaited.has(engine.name)).map(({ name }) => name)
 }
 
 /** Engines that somebody's open job needs, by name. */

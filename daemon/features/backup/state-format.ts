@@ -4,6 +4,7 @@ import { MAX_PRODUCT_BYTES } from '../../../src/core/limits.ts'
 import { IDENTITY } from '../../kernel/identity.ts'
 import { settings } from '../../kernel/rows.ts'
 import type { AnyRow } from '../../store/engine/order.ts'
+import { ENGINES_SEEN } from '../engines/seen.ts'
 import { VENDOR } from '../verification/open-vendor.ts'
 
 /*
@@ -24,7 +25,7 @@ export const MAX_FILE_BYTES = MAX_PRODUCT_BYTES
 export const SYMBOLS = { asset: '@asset', pay_to: '@pay_to' } as const
 
 /** Settings that make an installation one of its own. */
-const installationSettings = [IDENTITY, VENDOR] as const
+const installationSettings = [IDENTITY, VENDOR, ENGINES_SEEN] as const
 
 export function isOwn({ name }: { readonly name: string }, row: AnyRow): boolean {
   return name === settings.name && installationSettings.some((id) => id === row['id'])

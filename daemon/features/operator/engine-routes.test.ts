@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { jobDraft } from '../../../fixtures/kit/rows.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
-import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { openNameServer } from '../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../ports/dns/dns.ts'
 import { builtIn, type Engine } from '../../ports/engine.ts'
@@ -161,4 +161,16 @@ test('a program that fails needs a hand, and so does one that was there and went
   expect(await trouble()).toMatchObject([
     { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
   ])
+})
+
+test('what went away is missed after a restart too, and not for ever', async () => {
+  await market.restart()
+  await engineBoard.of(market.daemon.ctx).ready
+  expect(await trouble()).toMatchObject([
+    { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
+  ])
+  wall += 31 * DAY_MS
+  await market.restart()
+  await engineBoard.of(market.daemon.ctx).ready
+  expect(await trouble()).toEqual([])
 })

@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { engineBoard } from '../engines/engines.ts'
 import { firstParty } from '../engines/first-party.ts'
+import { noteSeen } from '../engines/seen.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { refreshDirectory } from '../listings/directory.ts'
 import { liveness } from '../listings/liveness.ts'
@@ -36,10 +37,14 @@ export async function syncFirstParty(ctx: Context): Promise<void> {
   })
 }
 
-/** Does so whenever an engine comes or goes. */
+/** Does so whenever an engine comes or goes, and notes which there were. */
 export function followEngines(ctx: Context): void {
   const sync = () => {
-    if (!ctx.stopping.aborted) inBackground(ctx, 'house', () => syncFirstParty(ctx))
+    if (ctx.stopping.aborted) return
+    inBackground(ctx, 'house', async () => {
+      await syncFirstParty(ctx)
+      await noteSeen(ctx)
+    })
   }
   const engines = engineBoard.of(ctx)
   engines.onChange(sync)
