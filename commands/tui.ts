@@ -4,6 +4,7 @@ import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { readKeyFile } from '../src/cli/files/key-file.ts'
+import { putOffFile } from '../src/cli/files/put-off-file.ts'
 import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
 import { LOCAL } from '../src/client/settings.ts'
@@ -99,6 +100,7 @@ function cockpitOptions(context: Host): CockpitOptions {
     readonly: options.readonly,
     snapshot: snapshotsOf(context),
     lastWords: lastWordsOf(context),
+    putOffFile: putOffFile(context.places),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,

@@ -9,7 +9,7 @@ import { BadAnswer } from '../client/check.ts'
 import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts'
 import type { ScreenId } from '../model/screen.ts'
 import { Cockpit } from './cockpit.tsx'
-import { createHost } from './host.ts'
+import { createHost, type HostOptions } from './host.ts'
 import { createPainter, type Painter } from './painter.ts'
 import { type Line, sized } from './parts/line.ts'
 import type { Look } from './parts/theme.ts'
@@ -216,6 +216,7 @@ export type OpenOptions = {
   /** Who writes the rows; the cockpit's own painter unless told. */
   readonly painter?: 'ink'
   readonly keys?: Host['keys']
+  readonly putOffFile?: HostOptions['putOffFile']
   readonly notice?: string
   /** When it is opened, epoch milliseconds. */
   readonly now?: number
@@ -243,6 +244,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     snapshot,
     lastWords,
     commandLine,
+    putOffFile: options.putOffFile,
   })
   const look = lookOf(options)
   let hasExited = false

@@ -22,6 +22,7 @@ import { nextWords, nextWordsName, picksOf } from './picking.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
 import { fetchNeeds } from './shell/needs.ts'
+import { withoutPutOff } from './shell/put-off.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { ONCE_MS } from './shell/query.ts'
 import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
@@ -76,10 +77,12 @@ function useView(host: Host, size: Size): FrameView {
   const health = useQuery(fetchHealth(host.link), { name: 'health', every: host.refreshMs })
   const where = useQuery(host.link.whereabouts, { name: 'whereabouts', every: host.refreshMs })
   useQuery(fetchPauseReason(host.link), { name: 'pause', every: SLOW_EVERY_MS })
-  const needs = useQuery(fetchNeeds(host.link), { name: 'needs', every: host.refreshMs })
+  const told = useQuery(fetchNeeds(host.link), { name: 'needs', every: host.refreshMs })
+  const putOffs = useSyncExternalStore(host.putOffs.subscribe, host.putOffs.get)
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const now = useNow(host)
   const { link, refreshMs, readonly, keys } = host
+  const needs = withoutPutOff(told, putOffs, { instance: health.value?.instanceId ?? '', now })
   const area = bodyArea(size)
   const isPushed = stream.state === 'live'
   return { ui, area, health, needs, isPushed, where: where.value, now, place: link.place, refreshMs, readonly, keys }

@@ -16,6 +16,7 @@ import { cronPauseDialog, runDialog } from './crons/dialogs.ts'
 import { createHost } from './host.ts'
 import { readJob } from './jobs/facts.ts'
 import { rulingDialog } from './jobs/ruling-dialog.ts'
+import { withdrawDialog } from './jobs/withdraw-dialog.ts'
 import { suspendDialog, tierDialog } from './people/dialogs.ts'
 import type { PersonFacts } from './people/facts.ts'
 import type { DialogSpec, Values } from './shell/dialog.ts'
@@ -91,6 +92,12 @@ async function dispute(host: Host): Promise<DialogSpec> {
   return rulingDialog(host, readJob(body.job))
 }
 
+async function heldJob(host: Host): Promise<DialogSpec> {
+  const { id } = await jobIn(escrow, { status: 'dispatched', buyer })
+  const { body } = await escrow.market.admin('GET', `/dashboard/api/admin/jobs/${id}/bundle`)
+  return withdrawDialog(host, readJob(body.job))
+}
+
 /** Who is new for each of the two ways. */
 const fresh = () => escrow.agent()
 const WALLETS = ['0x00000000000000000000000000000000000000a1', '0x00000000000000000000000000000000000000a2']
@@ -115,6 +122,7 @@ const cases: readonly Case[] = [
   { title: 'release', open: dispute, values: () => ({ outcome: 'release', reason, buyer: '' }) },
   { title: 'refund', open: dispute, values: () => ({ outcome: 'refund', reason, buyer: '' }) },
   { title: 'split', open: dispute, values: () => ({ outcome: 'split', reason, buyer: '$0.25' }) },
+  { title: 'give money back', open: heldJob, values: () => ({ reason }) },
   { title: 'suspend', open: async (host) => suspendDialog(host, person(await fresh())), values: () => ({ reason }) },
   {
     title: 'lift a suspension',

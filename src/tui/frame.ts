@@ -110,6 +110,11 @@ const pickerHints = {
     { key: '↑↓', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
+  putOff: [
+    { key: 'enter', word: 'puts it off' },
+    { key: '↑↓', word: 'choose' },
+    { key: 'esc', word: 'close' },
+  ],
   help: [
     { key: 'type', word: 'to search' },
     { key: '↑↓', word: 'choose' },
@@ -209,7 +214,7 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
   return boxed({ title, content, width, indent: Math.floor((area.width - width) / 2) })
 }
 
-const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns' } as const
+const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off' } as const
 const PICKER_COLUMNS_MAX = 96
 
 const HELP_COLUMNS = { group: 6, keys: 11 } as const

@@ -3,6 +3,7 @@ import type { ScreenId } from '../model/screen.ts'
 import { type Binding, bindings } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'
 import { createPace, pacedSubscription } from './shell/pace.ts'
+import { createPutOffs, type PutOffFile } from './shell/put-off.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { createQueries } from './shell/query.ts'
 import type { Face, Host } from './shell/screen.ts'
@@ -25,6 +26,8 @@ export type HostOptions = {
   readonly snapshot: Host['snapshot']
   readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
+  /** Where what is put off is kept; nowhere unless told. */
+  readonly putOffFile?: PutOffFile | undefined
   /** Least time between two drawings of what happens by itself. */
   readonly frameGapMs: number
 }
@@ -49,6 +52,7 @@ export function createHost(options: HostOptions): Host {
     refreshMs,
     readonly,
     keys,
+    putOffs: createPutOffs(options.putOffFile),
     copy,
     snapshot,
     lastWords,

@@ -10,6 +10,7 @@ import type { CommandLine, LineWord } from './shell/command-line.ts'
 import { commandDialog, commandIn, type Named, shownOn, whyNot } from './shell/commands.ts'
 import { isPutAway, turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
+import { putOffChoices } from './shell/put-off.ts'
 import type { Host, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker } from './shell/ui.ts'
 
@@ -56,6 +57,13 @@ export function columnPicks(host: Host, typed: string): readonly Pick[] {
       does: 'do',
       act: () => turnColumn(host, title),
     }))
+}
+
+/** For how long the chosen one of the inbox is put off. */
+export function putOffPicks(host: Host, typed: string): readonly Pick[] {
+  return putOffChoices(host)
+    .filter(({ words }) => words.includes(typed.toLowerCase()))
+    .map((choice) => ({ ...choice, key: '', does: 'do' }))
 }
 
 type Palette = {
@@ -183,16 +191,18 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
   return [typed, blank, ...rows, ...none]
 }
 
-const signs = { palette: ':', help: '?', columns: '' } as const
+const signs = { palette: ':', help: '?', columns: '', putOff: '' } as const
 
 const placeholders = {
   palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
   help: '  type to search',
   columns: '  type to search',
+  putOff: '  kept on this machine; souk attention tells it all the same',
 } as const
 
 const noneWords = {
   palette: '  no command goes on like that',
   help: '  no key does that here',
   columns: '  there is no such column',
+  putOff: '  nothing is put off like that',
 } as const

@@ -1,6 +1,6 @@
 import type { Outcome } from '../client/link.ts'
 import { type Key, typed } from './parts/keys.ts'
-import { columnPicks, helpPicks, type Pick, palettePicks } from './picker.ts'
+import { columnPicks, helpPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
 import type { LineWord } from './shell/command-line.ts'
 import { ONCE_MS } from './shell/query.ts'
 import type { Host } from './shell/screen.ts'
@@ -28,6 +28,7 @@ export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
   if (picker.kind === 'columns') return columnPicks(host, picker.text)
+  if (picker.kind === 'putOff') return putOffPicks(host, picker.text)
   const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []
   return palettePicks({ host, typed: picker.text, next })
 }
@@ -94,14 +95,15 @@ function picked(host: Host, picker: Picker, key: Key): PickerStep {
   return {
     to: 'do',
     act() {
-      const ui = host.ui.get()
-      host.ui.set({
-        ...ui,
-        lines: [...ui.lines.filter((line) => line !== picker.text), picker.text].slice(-LINES_KEPT),
-      })
+      if (picker.kind === 'palette') keepLine(host, picker.text)
       if (chosen.does === 'do') chosen.act()
     },
   }
+}
+
+function keepLine({ ui }: Host, text: string): void {
+  const { lines } = ui.get()
+  ui.set({ ...ui.get(), lines: [...lines.filter((line) => line !== text), text].slice(-LINES_KEPT) })
 }
 
 /** The line before the one that stands there, or the last one. */

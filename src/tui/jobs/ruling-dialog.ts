@@ -64,7 +64,7 @@ function buyerField({ amount }: JobOnScreen): Field {
   }
 }
 
-const reasonField: Field = {
+export const reasonField: Field = {
   name: 'reason',
   label: 'Reason (both parties read it)',
   check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),

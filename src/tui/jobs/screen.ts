@@ -35,6 +35,7 @@ import type { JobDetail, JobOnScreen } from './facts.ts'
 import { factLine, leftWord, linesOf, partyLine, partyLines, rulingLine, rulingLines, statusWord } from './lines.ts'
 import { fetchJob, fetchJobs, JOBS_PAGE, type Jobs } from './rows.ts'
 import { rulingDialog } from './ruling-dialog.ts'
+import { canGiveBack, withdrawDialog } from './withdraw-dialog.ts'
 
 /** Rows of the list that stay in sight above a long drawer. */
 const LIST_SHARE = 2
@@ -69,6 +70,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
       ...paneActions(host, isOpen ? lines : undefined, lowered(area)),
       ...choosing(host),
       decide: () => decide(host, jobs),
+      giveBack: () => giveBack(host, jobs),
     },
   }
 }
@@ -143,6 +145,17 @@ function decide(host: Host, jobs: readonly JobOnScreen[]): void {
     askAll(
       host,
       rows.map((job) => rulingDialog(host, job)),
+    )
+}
+
+function giveBack(host: Host, jobs: readonly JobOnScreen[]): void {
+  const rows = meant(host.ui.get(), jobs, ({ id }) => id)
+  const other = rows.find((job) => !canGiveBack(job))
+  if (other) refuse(host, `Nothing is held for ${other.id}: it is ${other.status}.  → v open`)
+  else
+    askAll(
+      host,
+      rows.map((job) => withdrawDialog(host, job)),
     )
 }
 

@@ -49,6 +49,7 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
       ...(toggleRaw ? { raw: toggleRaw } : {}),
       view: () => viewNext(host),
       audit: () => void check(host),
+      giveBack: () => giveBackOf(host, rows[chosenIndex(host.ui.get(), ids)]),
     },
   }
 }
@@ -59,6 +60,13 @@ function viewNext({ ui }: Host): void {
   // What the one is sorted by, the other may not have.
   if (next !== undefined)
     ui.set({ ...ui.get(), moneyView: next, pages: { ...pages, money: 0 }, sorts: { ...sorts, money: undefined } })
+}
+
+/** What is held for a job; other money is nobody's who could have it back. */
+function giveBackOf(host: Host, row: Waiting | undefined): void {
+  const job = /^esc:(job_.+)$/.exec(row?.id ?? '')?.[1]
+  if (job === undefined) refuse(host, 'Only what is held for a job can be given back.  → v held')
+  else void import('../overview/mend.ts').then(({ giveBack }) => giveBack(host, job))
 }
 
 async function check(host: Host): Promise<void> {

@@ -37,6 +37,9 @@ export const mends: Readonly<Partial<Record<AttentionKind, { readonly act: MendA
 }
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause'
 
+/** Those that are about a job with money in escrow. */
+export const heldFor: ReadonlySet<AttentionKind> = new Set(['dispute', 'overdue'])
+
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
 /** From this width on amounts have a column of their own, and below the other kinds have none. */
@@ -60,12 +63,17 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
     const why = needs.problem?.kind === 'denied' ? [dim(' needs the admin credential')] : waitingLines(needs, width)[0]
     return [rule(width, 'Needs a hand'), why ?? blank]
   }
-  const { items, total } = needs.value
-  if (items.length === 0) return [rule(width, 'Needs a hand 0'), [good(' ✓ '), 'nothing waits for you']]
+  const { items, total, putOff } = needs.value
+  const away: Line = putOff === 0 ? [] : [dim(`${count(putOff)} put off  `)]
+  const putsOff: Line = [accent(keyFor('putOff', inbox.keys)), dim(' put off')]
+  if (items.length === 0) {
+    const hint = putOff === 0 ? [] : [...away, ...putsOff]
+    return [rule(width, 'Needs a hand 0', hint), [good(' ✓ '), 'nothing waits for you']]
+  }
   const height = Math.max(1, Math.min(items.length, rows))
   const from = windowStart({ rows: items, chosen, height })
   const place = items.length > height ? `${from + 1} to ${from + height}  ` : ''
-  const hints: Line = [dim(place), accent(enterOf(inbox.keys)), dim(' mends it')]
+  const hints: Line = [dim(place), ...away, accent(enterOf(inbox.keys)), dim(' mends it  '), ...putsOff]
   const shown = items.slice(from, from + height)
   const columns = columnsFor(shown, width)
   const lines = shown.map((need, i) => marked(needLine(need, inbox, { ...columns, width }), from + i === chosen))

@@ -1,6 +1,8 @@
 import { cronOf, runDialog } from '../crons/dialogs.ts'
+import type { JobOnScreen } from '../jobs/facts.ts'
 import { fetchJob } from '../jobs/rows.ts'
 import { rulingDialog } from '../jobs/ruling-dialog.ts'
+import { canGiveBack, withdrawDialog } from '../jobs/withdraw-dialog.ts'
 import { ask, refuse, type Sent } from '../shell/ask.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import type { Need } from '../shell/needs.ts'
@@ -38,9 +40,22 @@ async function dialogFor(host: Host, need: Need): Promise<DialogSpec | undefined
   }
 }
 
+/** Opens the dialog that gives back what is held for the job that something in the inbox is about. */
+export async function giveBack(host: Host, id: string): Promise<void> {
+  const job = await jobOf(host, id)
+  if (job === undefined) refuse(host, `${id} cannot be read.`)
+  else if (canGiveBack(job)) ask(host, withdrawDialog(host, job))
+  else refuse(host, `Nothing is held for ${id}: it is ${job.status}.`)
+}
+
 async function disputeOf(host: Host, id: string): Promise<DialogSpec | undefined> {
+  const job = await jobOf(host, id)
+  return job && rulingDialog(host, job)
+}
+
+async function jobOf(host: Host, id: string): Promise<JobOnScreen | undefined> {
   const found = await fetchJob(host.link, { id, admin: true })(AbortSignal.timeout(READ_MS))
-  return found.ok && found.value !== undefined ? rulingDialog(host, found.value.job) : undefined
+  return found.ok ? found.value?.job : undefined
 }
 
 const READ_MS = 5_000

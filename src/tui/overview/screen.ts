@@ -11,6 +11,7 @@ import type { HealthFacts } from '../shell/health.ts'
 import type { Need } from '../shell/needs.ts'
 import { screenOfKind } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
+import { putOffChoices } from '../shell/put-off.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import { ONCE_MS } from '../shell/query.ts'
@@ -19,7 +20,7 @@ import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, goTo, seriesSpans } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { fetchRiver, fetchSeries, fetchWork, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
-import { inboxLines, type MendAct, mends, needDetail } from './inbox.ts'
+import { heldFor, inboxLines, type MendAct, mends, needDetail } from './inbox.ts'
 import {
   ageOf,
   callsLines,
@@ -102,6 +103,16 @@ function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']
     copyCommand() {
       const need = chosenOne()
       if (need !== undefined) copy(host, need.fix)
+    },
+    giveBack() {
+      const need = chosenOne()
+      if (need === undefined) refuse(host, 'Nothing waits that money could be given back for.')
+      else if (heldFor.has(need.kind)) void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
+      else refuse(host, `No money of a job waits there: it is about ${need.kind.replaceAll('_', ' ')}.`)
+    },
+    putOff() {
+      if (putOffChoices(host).length === 0) refuse(host, 'Nothing waits that could be put off.')
+      else host.ui.set({ ...host.ui.get(), picker: { kind: 'putOff', text: '', at: 0 } })
     },
     runCron: ofAct('runCron'),
     decide: ofAct('decide'),

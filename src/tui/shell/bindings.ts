@@ -30,6 +30,8 @@ export type Action =
   | 'testHook'
   | 'view'
   | 'span'
+  | 'putOff'
+  | 'giveBack'
   | 'write'
   | 'copyId'
   | 'copyCommand'
@@ -164,6 +166,17 @@ export const bindings: readonly Binding[] = [
     hintOn: ['crons', 'compliance'],
     changes: true,
   },
+  {
+    action: 'giveBack',
+    keys: ['W'],
+    group: 'ACT',
+    label: 'give money back',
+    hint: 'give back',
+    on: ['overview', 'jobs', 'money'],
+    hintOn: ['jobs', 'money'],
+    changes: true,
+  },
+  { action: 'putOff', keys: ['x'], group: 'ACT', label: 'put it off', hint: 'put off', on: ['overview'] },
   {
     action: 'pauseCron',
     keys: ['Z'],

@@ -29,6 +29,8 @@ export type Needs = {
   readonly items: readonly Need[]
   readonly total: number
   readonly counts: Answered['counts']
+  /** Of those that were told, how many are not to be seen now. */
+  readonly putOff: number
   /** All there are, by the screen that shows them. */
   readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
 }
@@ -71,10 +73,15 @@ export const fetchNeeds = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getAttention', asked: { signal } }, readNeeds)
 
 function readNeeds({ items, counts, total }: Answered): Needs {
+  return { items: items.map(readNeed), total, counts, byScreen: byScreenOf(items, counts), putOff: 0 }
+}
+
+/** What waits on each screen. */
+export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Needs['counts']): Needs['byScreen'] {
   const graves = new Set(items.filter(({ grave }) => grave).map(({ kind }) => screenOfKind[kind]))
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}
   for (const item of Object.entries(counts)) addCount(item, { byScreen, graves })
-  return { items: items.map(readNeed), total, counts, byScreen }
+  return byScreen
 }
 
 type Sums = {

@@ -1,4 +1,5 @@
 import type { Link, LinkClock, Outcome, Place, Whereabouts } from '../../client/link.ts'
+import type { PutOff } from '../../model/put-off.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action, Binding } from './bindings.ts'
@@ -42,6 +43,8 @@ export type Host = {
   readonly readonly: boolean
   /** What each key does. */
   readonly keys: readonly Binding[]
+  /** What of the inbox is not to be seen for a while. */
+  readonly putOffs: StateStore<readonly PutOff[]>
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   /** Keeps a copy of the instance's store under a name, in place of the one before; undefined where it is not local. */
@@ -71,7 +74,7 @@ export type View = {
   readonly now: number
   /** What each key does. */
   readonly keys: readonly Binding[]
-  /** What waits for the operator. */
+  /** What waits for the operator, without what is put off. */
   readonly needs: Query<Needs>
   /** Whether events come by themselves. */
   readonly isPushed: boolean

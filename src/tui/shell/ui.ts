@@ -35,7 +35,7 @@ export type Toast = { readonly text: string; readonly tone: Tone /** Stays until
 
 /** A list over the screen that what is typed narrows. */
 export type Picker = {
-  readonly kind: 'help' | 'palette' | 'columns'
+  readonly kind: 'help' | 'palette' | 'columns' | 'putOff'
   readonly text: string
   /** The chosen one of what is left. */
   readonly at: number

@@ -1,0 +1,109 @@
+import { tableOf } from '../../core/record.ts'
+import { HOUR_MS } from '../../core/time.ts'
+import { attentionKinds } from '../../model/attention.ts'
+import { PUT_OFF_MAX, type PutOff } from '../../model/put-off.ts'
+import { shortSpan } from '../../text/text.ts'
+import { showToast } from './ask.ts'
+import { byScreenOf, fetchNeeds, type Need, type Needs } from './needs.ts'
+import type { Query } from './query.ts'
+import type { Host } from './screen.ts'
+import { createStore, type StateStore } from './store.ts'
+import { chosenIndex } from './ui.ts'
+
+const DAY_HOURS = 24
+/** More of a sentence than tells one from another. */
+const SAID_CHARS = 500
+
+/** Where it is kept from one cockpit to the next. */
+export type PutOffFile = {
+  readonly read: () => readonly PutOff[]
+  readonly write: (list: readonly PutOff[]) => void
+}
+
+/** What is put off, kept whenever that changes. */
+export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly PutOff[]> {
+  const store = createStore<readonly PutOff[]>(file?.read() ?? [])
+  return {
+    ...store,
+    set(next) {
+      store.set(next.slice(-PUT_OFF_MAX))
+      file?.write(store.get())
+    },
+  }
+}
+
+/** All that can change of it; a day more that it waits is no change. */
+function saidOf({ sentence, amount, since, due }: Need): string {
+  return `${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
+}
+
+type Seen = { readonly instance: string; readonly now: number }
+
+/** What of an inbox is to be seen now: the counts and badges of the cockpit are of that. */
+export function withoutPutOff(query: Query<Needs>, putOffs: readonly PutOff[], seen: Seen): Query<Needs> {
+  const { value } = query
+  if (value === undefined) return query
+  const hidden = new Set(value.items.filter((need) => isPutOff(need, putOffs, seen)).map(({ id }) => id))
+  if (hidden.size === 0) return query
+  const items = value.items.filter(({ id }) => !hidden.has(id))
+  const left = (kind: Need['kind']) =>
+    (value.counts[kind] ?? 0) - value.items.filter((one) => one.kind === kind && hidden.has(one.id)).length
+  const counts = tableOf(attentionKinds, left)
+  const total = value.total - hidden.size
+  return { ...query, value: { items, counts, total, byScreen: byScreenOf(items, counts), putOff: hidden.size } }
+}
+
+function isPutOff(need: Need, putOffs: readonly PutOff[], { instance, now }: Seen): boolean {
+  const put = putOffs.find((one) => one.id === need.id && one.instance === instance)
+  if (put === undefined) return false
+  return put.until === undefined ? put.said === saidOf(need) : now < put.until
+}
+
+export type PutOffChoice = { readonly words: string; readonly summary: string; readonly act: () => void }
+
+/** How long the chosen one can be put off, and how all of them come back. */
+export function putOffChoices(host: Host): readonly PutOffChoice[] {
+  const { queries, link, refreshMs, putOffs, clock, health } = host
+  const told = queries.open<Needs>('needs', fetchNeeds(link), refreshMs).get()
+  const seen = { instance: health()?.instanceId ?? '', now: clock.now() }
+  const needs = withoutPutOff(told, putOffs.get(), seen).value
+  if (needs === undefined) return []
+  const ids = needs.items.map(({ id }) => id)
+  const need = needs.items[chosenIndex(host.ui.get(), ids)]
+  const back = {
+    words: `have back the ${needs.putOff} put off`,
+    summary: 'all of them, at once',
+    act: () => haveBack(host),
+  }
+  const later = need === undefined ? [] : laterChoices(host, need)
+  return needs.putOff === 0 ? later : [...later, back]
+}
+
+function laterChoices(host: Host, need: Need): readonly PutOffChoice[] {
+  const of = (words: string, hours?: number): PutOffChoice => ({
+    words,
+    summary:
+      hours === undefined
+        ? 'it comes back when it says something else'
+        : `it comes back in ${shortSpan(hours * HOUR_MS)}`,
+    act() {
+      putOff(host, need, hours)
+      showToast(host, { text: `put off ${words}: ${need.sentence}`, tone: 'dim', stays: false })
+    },
+  })
+  return [of('for 1 hour', 1), of('for 1 day', DAY_HOURS), of('until it changes')]
+}
+
+function putOff({ putOffs, clock, health }: Host, need: Need, hours: number | undefined): void {
+  const now = clock.now()
+  const instance = health()?.instanceId ?? ''
+  const kept = putOffs.get().filter((one) => one.until === undefined || one.until > now)
+  const others = kept.filter((one) => one.id !== need.id || one.instance !== instance)
+  const until = hours === undefined ? {} : { until: now + hours * HOUR_MS }
+  putOffs.set([...others, { instance, id: need.id, ...until, said: saidOf(need) }])
+}
+
+function haveBack({ putOffs, health }: Host): void {
+  const instance = health()?.instanceId ?? ''
+  putOffs.set(putOffs.get().filter((one) => one.instance !== instance))
+}
