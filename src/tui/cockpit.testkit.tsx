@@ -228,7 +228,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
   const clock = fakeClock(options.now)
-  const { link, snapshot, lastWords, commandLine, keys, notice, readonly = false } = options
+  const { link, snapshot, lastWords, commandLine, keys, notice, putOffFile, readonly = false } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
   const host = createHost({
@@ -239,12 +239,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     readonly,
     copy: (text) => copied.push(text),
     frameGapMs: 0,
-    keys,
-    notice,
-    snapshot,
-    lastWords,
-    commandLine,
-    putOffFile: options.putOffFile,
+    ...{ keys, notice, snapshot, lastWords, commandLine, putOffFile },
   })
   const look = lookOf(options)
   let hasExited = false
