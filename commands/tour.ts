@@ -33,8 +33,13 @@ export const command = defineCommand({
   summary: 'walk through a first sale: daemon, wallet, price, payment, result',
   description: 'Each step is the command that it shows; run again, it does no harm.',
   args: z.object({}),
-  options: z.object({}),
-  examples: ['souk tour', 'souk tour --ndjson'],
+  options: z.object({
+    chain: z
+      .enum(['sandbox', 'devnet'])
+      .default('sandbox')
+      .meta({ description: 'where the first sale settles; devnet is a real chain on this machine' }),
+  }),
+  examples: ['souk tour', 'souk tour --ndjson', 'souk tour --chain devnet --instance chain --help'],
   run: (context) => steps(context),
   view(step, io) {
     if (step.kind === 'step') io.line(`\n${dim('$')} ${bold(`souk ${step.line}`)}`)
@@ -48,6 +53,8 @@ export const command = defineCommand({
 })
 
 const NEXT_COLUMNS = 44
+/** People are there where the demo is. */
+const AS_ACME = ['souk jobs list --as acme', 'the same as one of its people'] as const
 
 /** The line that puts the program on the path, where it was not found there; a packed one is a file and has no npm. */
 function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
@@ -57,7 +64,9 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
   return [[line, 'from then on "souk" alone is enough, in every folder']]
 }
 
-async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator<Step> {
+type Context = CommandContext<unknown, { readonly chain: 'sandbox' | 'devnet' }>
+
+async function* steps(context: Context): AsyncGenerator<Step> {
   const { places, system } = context
   wouldDo(context.globals, 'bring the daemon up, fund a wallet with test money and buy a QR code')
   yield* up(context)
@@ -76,7 +85,7 @@ async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator
     lines: [
       ['souk tui', 'the whole market on one screen'],
       ['souk attention', 'what needs a hand'],
-      ['souk jobs list --as acme', 'the same as one of its people'],
+      ...(context.options.chain === 'sandbox' ? [AS_ACME] : []),
       ['souk services list', 'the whole catalog'],
       [`souk services view ${SERVICE}`, 'what a service takes and gives'],
       [`souk why ${job}`, 'what that purchase was, step by step'],
@@ -90,8 +99,10 @@ async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator
 }
 
 /** Brings the daemon up on its usual port, or on a free one where a stranger has that. */
-async function* up(context: CommandContext<unknown, unknown>): AsyncGenerator<Step> {
-  const usual = ['up', '--seed', 'demo']
+async function* up(context: Context): AsyncGenerator<Step> {
+  const { chain } = context.options
+  // The history of the demo was lived in a sandbox.
+  const usual = chain === 'sandbox' ? ['up', '--seed', 'demo'] : ['up', '--chain', chain]
   try {
     yield* step(context, usual)
   } catch (error) {

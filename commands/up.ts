@@ -6,9 +6,10 @@ import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
-import { DEMO, HOUSE, hostOf, launchOptions, NO_SEED } from '../src/lifecycle/launch.ts'
+import { checkChain, keptChain } from '../src/lifecycle/chain-options.ts'
+import { DEMO, HOUSE, hostOf, type Launch, lastLaunch, launchOptions, NO_SEED } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
-import { startDaemon } from '../src/lifecycle/start.ts'
+import { type Started, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import { Rate, showTraffic } from '../src/market/rate.ts'
 import type { TrafficItem } from '../src/market/traffic.ts'
@@ -19,6 +20,15 @@ const SEED_WORDS: ReadonlyMap<string, string> = new Map([
   [HOUSE, ': services that this daemon does by itself; --seed demo has people too, none has nothing'],
   [NO_SEED, ': an empty market'],
 ])
+
+const CHAIN_WORDS = {
+  sandbox: 'sandbox (test money, nothing leaves this machine)',
+  devnet: 'devnet (test money on a real chain of this machine)',
+  'base-sepolia': 'base-sepolia (test money on a public chain)',
+  base: yellow('base: REAL MONEY'),
+} as const satisfies Readonly<Record<NonNullable<Launch['chain']>, string>>
+type ChainName = keyof typeof CHAIN_WORDS
+const REAL_MONEY = 'real money'
 
 const options = z.object({
   ...launchOptions,
@@ -48,6 +58,7 @@ export const command = defineCommand({
     'souk up --public-url https://souk.example.org',
     'souk up --tls --public-faucet --instance lan --help',
     'souk up --port 0 --json',
+    'souk up --chain devnet --seed house --instance chain --help',
     'souk up --systemd',
     'souk up --clock frozen --instance still --help',
   ],
@@ -69,7 +80,7 @@ export const command = defineCommand({
     }
     io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
     if (data.clock !== null) io.line(`  clock     ${data.clock.state}   ${data.clock.now}`)
-    io.line('  chain     sandbox (test money, nothing leaves this machine)')
+    io.line(`  chain     ${CHAIN_WORDS[data.chain]}`)
     if (data.seed !== null) io.line(`  seeded    ${data.seed}${SEED_WORDS.get(data.seed) ?? ''}`)
     io.line(
       `  next      ${['souk services list', 'souk status', 'souk logs -f'].map((line) => cyan(io.hint(line))).join('    ')}`,
@@ -83,6 +94,8 @@ type Running = ReturnType<typeof shown> & {
   readonly already_running: boolean
   readonly recovered: boolean
   readonly persistent: boolean
+  /** Where payments settle. */
+  readonly chain: ChainName
   readonly data: string
   /** What a new store was filled with. */
   readonly seed: string | null
@@ -114,7 +127,7 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
 async function bringUp(context: Context): Promise<Up> {
   const { foreground, traffic: _, systemd, clock: _clock, ...typed } = context.options
   const move = clockMove(context.options)
-  const launch = withDaemonSettings(context.places, typed)
+  const launch = await agreed(context, withDaemonSettings(context.places, onItsChain(context, typed)))
   if (systemd) return (await import('../src/lifecycle/systemd.ts')).unitOf(context, launch)
   const startedAt = context.io.now()
   const isNew = launch.ephemeral || !hasStore(context)
@@ -128,16 +141,14 @@ async function bringUp(context: Context): Promise<Up> {
   }
   const started = await startDaemon(context, launch)
   const { url, data_dir } = started.registration
-  if (started.alreadyRunning)
-    context.io.note(dim(`it runs already; change how with: ${context.io.hint('souk restart --help')}`))
-  for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
-  if (started.recovered) context.io.note('the daemon before it had ended without tidying up; its data was recovered')
+  noteOf(context, started)
   return {
     ...shown(started.registration),
     state: 'running' as const,
     already_running: started.alreadyRunning,
     recovered: started.recovered,
     persistent: data_dir === context.places.data,
+    chain: lastLaunch(context.places).chain ?? 'sandbox',
     data: context.io.path(data_dir),
     seed: isNew && !started.alreadyRunning ? (launch.seed ?? HOUSE) : null,
     url,
@@ -145,6 +156,29 @@ async function bringUp(context: Context): Promise<Up> {
     clock: await clockAfter(context, move),
     took_ms: context.io.now() - startedAt,
   }
+}
+
+/** Data that is there stays on the chain that it began on. */
+function onItsChain(context: Context, typed: Launch) {
+  return keptChain(typed, typed.ephemeral || !hasStore(context) ? undefined : lastLaunch(context.places))
+}
+
+function noteOf({ io }: Context, { alreadyRunning, notes, recovered }: Started): void {
+  if (alreadyRunning) io.note(dim(`it runs already; change how with: ${io.hint('souk restart --help')}`))
+  for (const note of notes) io.note(`${yellow('!')} ${note}`)
+  if (recovered) io.note('the daemon before it had ended without tidying up; its data was recovered')
+}
+
+/** Nobody takes real money by a slip: whoever starts with it for the first time types that it is real. */
+async function agreed(context: Context, launch: Launch): Promise<Launch> {
+  checkChain(launch)
+  if (launch.chain !== 'base' || launch.realMoney || context.options.systemd || hasStore(context)) return launch
+  const asked = `This marketplace takes and pays real USDC. Type "${REAL_MONEY}" to go on:`
+  const typed = await context.io.ask(asked, { flag: '--real-money' })
+  if (typed.trim() === REAL_MONEY) return { ...launch, realMoney: true }
+  throw usage('Nothing was started: that the money is real was not agreed to.', {
+    next: ['souk up', 'souk up --chain devnet'],
+  })
 }
 
 /** `frozen`, `real`, or a time from which it goes on. @throws CliError usage */

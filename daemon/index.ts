@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
 import { handlers, openResources, type Ports, saveCounts } from './app.ts'
 import { readClockSetting } from './crons/clock-setting.ts'
@@ -36,9 +37,9 @@ import type { Context } from './kernel/context.ts'
 import { installation, openIdentity } from './kernel/identity.ts'
 import { keyedMutex } from './kernel/keyed-mutex.ts'
 import { closeResources } from './kernel/resource.ts'
+import { type OpenedChain, openChain } from './open-chain.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
-import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
-import { openRecover } from './ports/chain/signature.ts'
+import { openRecover, type Recover } from './ports/chain/signature.ts'
 import { type Clock, type MovableClock, movableClock, systemClock, UNMOVED } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
 import { type Log, openLog } from './ports/log.ts'
@@ -88,12 +89,19 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     collections: allCollections,
   })
   const store = ports.store?.(opened) ?? opened
+  let chain: OpenedChain | undefined
   try {
     if (await storageOf(opened).isFull()) throw diskFull(config.dataDir)
     await dropReplaced(config.dataDir)
-    const built = await buildContext({ config, ports, store, opened, log, machine })
+    const entropy = ports.entropy ?? systemEntropy()
+    const recover = await openRecover()
+    chain = ports.chain
+      ? { chain: await ports.chain({ store }), notes: [], close: async () => undefined }
+      : await openChain({ config, store, recover, entropy, wall: machine.wall, log, takeLock })
+    const built = await buildContext({ config, ports, store, opened, log, machine, chain, recover, entropy })
     return await listen(built, ports.ticker ?? tickerOf(config.tickMs))
   } catch (error) {
+    await chain?.close()
     await store.close()
     throw error
   }
@@ -107,21 +115,22 @@ type Parts = {
   readonly log: Log
   /** The clock under the one that can be moved. */
   readonly machine: Clock
+  readonly chain: OpenedChain
+  readonly recover: Recover
+  readonly entropy: Entropy
 }
 
 type Opened = {
   readonly ctx: Context
+  readonly notes: readonly string[]
   readonly bind: (port: number) => void
   readonly beginStop: () => void
   readonly close: () => Promise<void>
 }
 
-async function buildContext({ config, ports, store, opened, log, machine }: Parts): Promise<Opened> {
-  const entropy = ports.entropy ?? systemEntropy()
-  const recover = await openRecover()
-  const chain = ports.chain
-    ? await ports.chain({ store })
-    : await openSandboxChain({ store, recover, entropy, wall: machine.wall })
+async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened> {
+  const { config, ports, store, opened, log, machine, recover, entropy } = parts
+  const { chain } = settled
   const clock = ports.businessClock ?? (await openClock(store, chain, machine))
   if (config.seedOfNew !== undefined) await planSeed({ store, entropy }, config.seedOfNew)
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
@@ -158,6 +167,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
   await finishEarlierRun(ctx)
   return {
     ctx,
+    notes: settled.notes,
     beginStop: () => stopping.abort(),
     bind: (bound) => {
       port = bound
@@ -165,6 +175,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
     close: async () => {
       await closeResources(ctx)
       unfollow()
+      await settled.close()
       await store.close()
     },
   }
@@ -188,7 +199,7 @@ async function openClock(store: Store, chain: ChainPort, machine: Clock): Promis
   return movableClock(machine, setting ?? UNMOVED)
 }
 
-async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): Promise<Daemon> {
+async function listen({ ctx, bind, beginStop, close, ...found }: Opened, ticker: Ticker): Promise<Daemon> {
   const edge = createEdge({ ctx, handlers })
   const { server } = edge
   server.listen(ctx.config.port, ctx.config.host)
@@ -202,8 +213,8 @@ async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): 
   const stopSaving = ticker(() => inBackground(ctx, 'counts', () => saveCounts(ctx)))
   let stopping: Promise<void> | undefined
   const { cut } = storage.of(ctx)
-  const notes = cut ? [cutSentence(cut)] : []
-  for (const note of notes) ctx.log.warn({ source: 'store', ...cut }, note)
+  if (cut) ctx.log.warn({ source: 'store', ...cut }, cutSentence(cut))
+  const notes = [...(cut ? [cutSentence(cut)] : []), ...found.notes]
   return {
     url: boundUrl(ctx.config, installation.of(ctx).port()),
     ctx,

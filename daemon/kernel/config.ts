@@ -1,7 +1,8 @@
 import type { EngineConfig } from '../../src/model/engines/config.ts'
 import type { LogLevel } from '../../src/model/log.ts'
-import type { FacilitatorConfig } from '../../src/model/payment.ts'
+import type { ChainSetup, FacilitatorConfig } from '../../src/model/payment.ts'
 import type { Payee } from '../../src/model/payout.ts'
+import type { ChainMode } from '../ports/chain/chain.ts'
 
 /** How a daemon is started; everything that an operator chooses. */
 export type Config = {
@@ -21,7 +22,10 @@ export type Config = {
   readonly plainPayments?: boolean
   /** Gives test money to whoever asks, though others than this machine can reach the marketplace. */
   readonly publicFaucet?: boolean
-  readonly chain: 'sandbox'
+  /** Fixed at the first start of a data folder. */
+  readonly chain: ChainMode
+  /** How a chain is reached; nothing in a sandbox. */
+  readonly chainSetup?: ChainSetup
   /** Verifies and settles payments for the servers of others; it does not unless set. */
   readonly facilitator?: FacilitatorConfig
   /** Address of an index that lists this marketplace among others; health names its own unless set. */

@@ -1,12 +1,15 @@
 import type { Writable } from 'node:stream'
+import type { chainNetworks } from '../core/authorization.ts'
 import type { Wallet } from '../core/hex.ts'
+import type { ChainSetup } from '../model/payment.ts'
 
 /** How a daemon is started, as the command line says it; the daemon knows what is left out. */
 export type Start = {
   readonly dataDir: string
   readonly host: string
   readonly port: number
-  readonly chain: 'sandbox'
+  readonly chain: keyof typeof chainNetworks
+  readonly chainSetup?: ChainSetup
   readonly profile: 'local' | 'observed'
   readonly crons: boolean
   readonly tickMs?: number

@@ -6,6 +6,7 @@ import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
 import { logLevels } from '../model/log.ts'
 import { kebab } from '../text/text.ts'
+import { chainFiles, chainOptions } from './chain-options.ts'
 import { facilitatorOptions } from './facilitator.ts'
 import { Payees, payeesOf } from './payees.ts'
 
@@ -52,7 +53,7 @@ export const launchOptions = {
     .enum(['local', 'observed'])
     .default('local')
     .meta({ description: 'observed starts paused with the cutover on' }),
-  chain: z.enum(['sandbox']).default('sandbox').meta({ description: 'where payments settle' }),
+  ...chainOptions,
   checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
   tick: z
@@ -130,7 +131,7 @@ export function lastLaunch(places: Pick<Places, 'state'>): Launch {
 }
 
 /** Options that name a file, which a child finds from any folder. */
-const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines'] satisfies readonly (keyof Launch)[])
+const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
 /** The words that give a child these options: all of them, as they are declared. */
 export function launchWords(launch: Launch): string[] {

@@ -12,6 +12,7 @@ import { dropInstance } from '../client/secrets.ts'
 import { compact } from '../core/record.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import type { OwnCertificate } from './certificate.ts'
+import { chainConfig } from './chain-options.ts'
 import { readEngines } from './engines-file.ts'
 import { facilitatorConfig } from './facilitator.ts'
 import { DEMO, HOUSE, hostOf, keepLaunch, type Launch, moneyConfig, NO_SEED } from './launch.ts'
@@ -109,7 +110,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     dataDir,
     host: hostOf(launch),
     port: launch.port,
-    chain: launch.chain,
+    ...chainConfig(launch),
     profile: launch.profile,
     crons: launch.crons === 'on',
     durability: launch.ephemeral ? 'os' : 'full',

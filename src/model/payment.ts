@@ -25,3 +25,24 @@ export type FacilitatorConfig = {
   /** How long a caller waits for a settlement before it is told that it is pending. */
   readonly waitMs?: number
 }
+
+/** How a chain is reached and who signs on it; nothing of it where money is a ledger inside the daemon. */
+export type ChainSetup = {
+  /** Nodes of the chain, the preferred first; a devnet without any has a node of its own. */
+  readonly rpcUrls: readonly string[]
+  /** The program that runs a devnet; it is looked for unless named. */
+  readonly anvil?: string
+  /** A devnet makes a block every so many seconds instead of one a transaction. */
+  readonly blockTimeS?: number
+  /** Files with the key that receives payments and pays out, and with the one that pays for gas. */
+  readonly payToKeyFile?: string
+  readonly gasKeyFile?: string
+  /** Nothing is offered above it for a unit of gas. */
+  readonly maxFeeGwei?: number
+  /** Payments above it wait for more than one block: decimal USDC. */
+  readonly instantLimit?: string
+  /** Factories whose wallets are deployed with their first payment: addresses. */
+  readonly walletFactories?: readonly string[]
+  /** Somebody typed that the money is real. */
+  readonly realMoney?: boolean
+}

@@ -35,7 +35,7 @@ export function headerLine(view: FrameView, { columns }: Size): Line {
     strong('souk'),
     '  ',
     place.name,
-    dim(isFull && !isGone ? moneyWords(view) : ''),
+    ...moneyWords(view, isFull && !isGone),
     ...actorWords(view, columns >= ROOMY_COLUMNS && !isGone),
   ]
   const up = view.where?.startedAt
@@ -49,9 +49,12 @@ export function headerLine(view: FrameView, { columns }: Size): Line {
   return grounded(spread(columns, [...left, '  ', ...stateWords(view), since], right), 'bar')
 }
 
-function moneyWords({ health }: FrameView): string {
+/** That money is real is said in the smallest window, too. */
+function moneyWords({ health }: FrameView, isFull: boolean): Line {
   const { chain } = health.value ?? {}
-  return chain === undefined ? '' : ` · ${chain === 'sandbox' ? 'sandbox money' : chain}`
+  if (chain === 'base') return [warn(' · REAL MONEY')]
+  if (chain === undefined || !isFull) return []
+  return [dim(` · ${chain === 'sandbox' ? 'sandbox money' : chain}`)]
 }
 
 function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {

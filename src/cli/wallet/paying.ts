@@ -320,8 +320,10 @@ type Wanted = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
 /** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the sandbox's token. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
-  if (target.name === LOCAL || staysHere(target.url)) return { maxPrice, network: 'sandbox', allowedAssets: [asset] }
+  const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
+  if (target.name === LOCAL) return here
   if (target.name === target.url) {
+    if (staysHere(target.url)) return here
     throw new CliError('payment', 'A one-off address is not paid: its network is not known.', {
       next: [shellLine`souk remote add NAME ${target.url} --network base`],
     })
@@ -330,7 +332,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
   if (remote.network === 'base' || remote.network === 'base-sepolia') {
     return { maxPrice, network: remote.network, allowedAssets: [] }
   }
-  return { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }
+  return staysHere(target.url) ? here : { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }
 }
 
 /** What pays for one could be taken by whoever stands between, and shown elsewhere. */

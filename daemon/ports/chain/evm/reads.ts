@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { isObject } from '../../../../src/core/json.ts'
 import type { AsOf, Finality } from '../chain.ts'
@@ -9,6 +10,7 @@ import { bytesIn, type Head, headIn, numberIn, quantity } from './rpc/values.ts'
 
 /** Reads that come within this go to the node in one request. */
 const GATHER_MS = 2
+const AGAIN_MS = 50
 /** Hosted nodes refuse more blocks of logs at once. */
 const LOG_SLICE = 2_000
 /** A search goes back so many slices: about 55 hours of blocks of 2 s. */
@@ -78,7 +80,7 @@ export type ReadsParts = {
 }
 
 export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
-  const answerOf = gathered(rpc)
+  const answerOf = askedAgain(gathered(rpc))
 
   async function ask(method: string, params: readonly unknown[]) {
     const { head, answer } = await answerOf({ method, params })
@@ -145,9 +147,25 @@ function answered<T>(contract: Wallet, decode: () => T): T {
   }
 }
 
-function refusalOf({ code, message, data }: Extract<RpcAnswer, { ok: false }>): Error {
-  const isRevert = code === REVERTED_CODE || data !== undefined
-  return isRevert ? new CallReverted(message, data) : new CallFailed(message)
+type RpcRefusal = Extract<RpcAnswer, { ok: false }>
+
+function isRevert({ code, data }: RpcRefusal): boolean {
+  return code === REVERTED_CODE || data !== undefined
+}
+
+function refusalOf(refusal: RpcRefusal): Error {
+  const { message, data } = refusal
+  return isRevert(refusal) ? new CallReverted(message, data) : new CallFailed(message)
+}
+
+/** One fault of a node's own is nothing yet: some answer so while a block comes in. */
+function askedAgain(ask: (call: RpcCall) => Promise<Answered>): (call: RpcCall) => Promise<Answered> {
+  return async (call) => {
+    const first = await ask(call)
+    if (first.answer.ok || isRevert(first.answer)) return first
+    await sleep(AGAIN_MS)
+    return ask(call)
+  }
 }
 
 /** Calls that come together go as one request; each gets its own answer. */

@@ -41,6 +41,12 @@ export type AnvilOptions = {
   readonly dump?: string | undefined
 }
 
+/**
+ * A call at the latest block is answered by the state of the number that this had when it was asked: a block that comes
+ * meanwhile must not have dropped it.
+ */
+const KEPT_STATES = 32
+
 /** A local chain that runs. */
 export type Anvil = {
   readonly url: string
@@ -113,7 +119,7 @@ function flagsOf({ chainId, port = NEW_PORT, blockTimeS, load, dump }: Omit<Anvi
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
     // Its ready-made accounts have keys that everybody knows, and a page in a browser is nobody to take orders from.
-    ...['--accounts', '0', '--no-cors', '--prune-history'],
+    ...['--accounts', '0', '--no-cors', '--prune-history', String(KEPT_STATES)],
     ...(blockTimeS === undefined ? [] : ['--block-time', String(blockTimeS)]),
     ...(load === undefined ? [] : ['--load-state', load]),
     ...(dump === undefined ? [] : ['--dump-state', dump]),

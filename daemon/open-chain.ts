@@ -1,0 +1,52 @@
+import { AppError } from '../src/core/error.ts'
+import type { Config } from './kernel/config.ts'
+import type { ChainPort } from './ports/chain/chain.ts'
+import { chainHomes } from './ports/chain/evm/start/rows.ts'
+import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
+import { sandboxTokens } from './ports/chain/sandbox/ledger.ts'
+import type { Recover } from './ports/chain/signature.ts'
+import type { Log } from './ports/log.ts'
+import type { Store } from './store/port.ts'
+
+type Parts = {
+  readonly config: Config
+  readonly store: Store
+  readonly recover: Recover
+  readonly entropy: (bytes: number) => Uint8Array
+  /** Epoch milliseconds of the machine. */
+  readonly wall: () => number
+  readonly log: Log
+  /** Takes a folder for this process alone. @throws StoreLocked */
+  readonly takeLock: (folder: string) => { readonly release: () => void }
+}
+
+export type OpenedChain = {
+  readonly chain: ChainPort
+  readonly notes: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/**
+ * The chain that a data folder began on: money that is owed there cannot be paid anywhere else.
+ * @throws AppError where another one is asked for, and what starting it throws.
+ */
+export async function openChain(parts: Parts): Promise<OpenedChain> {
+  const { config, store, wall, entropy, log, takeLock } = parts
+  const began = await beganOn(store)
+  const { chain: mode } = config
+  if (began !== undefined && began !== mode) {
+    const sentence = `This data folder began with --chain ${began} and stays with it: take another --instance or --data for --chain ${mode}.`
+    throw new AppError('conflict', sentence)
+  }
+  if (mode === 'sandbox') return { chain: await openSandboxChain(parts), notes: [], close: async () => undefined }
+  // Nothing of it is loaded where no chain is.
+  const { startEvm } = await import('./ports/chain/evm/start/open.ts')
+  const setup = config.chainSetup ?? { rpcUrls: [] }
+  return startEvm({ store, mode, setup, dataDir: config.dataDir, entropy, wall, log, takeLock })
+}
+
+async function beganOn(store: Store): Promise<Config['chain'] | undefined> {
+  const home = await store.table(chainHomes).get('chain')
+  if (home) return home.mode
+  return (await store.table(sandboxTokens).get('token')) ? 'sandbox' : undefined
+}

@@ -1,0 +1,137 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { chainNetworks, domainSeparator, networks, type TokenDomain } from '../../../../../src/core/authorization.ts'
+import { AppError } from '../../../../../src/core/error.ts'
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
+import { isObject } from '../../../../../src/core/json.ts'
+import type { ChainMode } from '../../chain.ts'
+import { encodeCall, method } from '../abi.ts'
+import type { RpcAnswer } from '../rpc/endpoint.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import { RpcUnavailableError } from '../rpc/unavailable.ts'
+import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
+import { factory, withoutCode } from './contracts.ts'
+
+/** Nodes of developers: only to such a one a devnet is joined. */
+const LOCAL_NODES = /^(anvil|hardhat)/i
+const DECIMALS = 6n
+/** How far the clocks of chain and machine may be apart, seconds: windows of payments are that short. */
+const MAX_SKEW_S = 60
+const decimals = encodeCall(method('decimals', [], ['uint8']), [])
+const separator = encodeCall(method('DOMAIN_SEPARATOR', [], ['bytes32']), [])
+
+/** A start that is refused: one sentence with the way out. */
+function refused(sentence: string): AppError {
+  return new AppError('invalid_request', sentence)
+}
+
+/**
+ * What a chain is, before anything is signed for it.
+ * @returns the hash of its first block
+ * @throws AppError naming what is wrong and the way out
+ */
+export async function checkNode(rpc: Rpc, mode: ChainMode): Promise<Hex> {
+  const ask = async (name: string, ...params: unknown[]) => {
+    try {
+      return await rpc.ask(name, params)
+    } catch (error) {
+      if (!(error instanceof RpcUnavailableError)) throw error
+      throw refused(
+        `No node of the chain answers (${error.message}): look at --rpc-url, or start without --chain ${mode}.`,
+      )
+    }
+  }
+  const { chainId } = networks[chainNetworks[mode]]
+  const found = numberIn(await ask('eth_chainId'))
+  if (found !== chainId) {
+    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : 'name a node of that chain'
+    throw refused(`The node of --rpc-url is on chain ${found}, and --chain ${mode} is chain ${chainId}: ${way}.`)
+  }
+  if (mode === 'devnet') {
+    const version = String(await ask('web3_clientVersion'))
+    if (!LOCAL_NODES.test(version)) {
+      throw refused(
+        `The node of --rpc-url is ${version.slice(0, 80)}, no anvil or hardhat: a devnet is never a public chain.`,
+      )
+    }
+  }
+  const first = await ask('eth_getBlockByNumber', '0x0', false)
+  if (!isObject(first)) throw refused('The node of --rpc-url has no first block: name another one.')
+  return bytesIn(first['hash'])
+}
+
+/** Windows of payments are judged by the clock of the chain. @throws AppError */
+export async function checkClock(rpc: Rpc, mode: ChainMode, nowSeconds: number): Promise<void> {
+  // A local chain without payments makes no blocks: what counts is the time of its next one.
+  const block = await rpc.ask('eth_getBlockByNumber', [mode === 'devnet' ? 'pending' : 'latest', false])
+  const at = isObject(block) ? numberIn(block['timestamp']) : 0
+  const apart = at - nowSeconds
+  if (Math.abs(apart) <= MAX_SKEW_S) return
+  const how = `${Math.abs(apart)} s ${apart > 0 ? 'ahead of' : 'behind'}`
+  throw refused(
+    `The clock of the chain is ${how} that of this machine: set the clock right, or name a node that keeps up.`,
+  )
+}
+
+/** The token is what is pinned: code, decimals and the domain that payers sign under. @throws AppError */
+export async function checkToken(rpc: Rpc, domain: TokenDomain): Promise<void> {
+  const to = domain.verifyingContract
+  const call = (data: Hex) => ({ method: 'eth_call', params: [{ to, data }, 'latest'] })
+  const { answers } = await rpc.read([
+    { method: 'eth_getCode', params: [to, 'latest'] },
+    call(decimals),
+    call(separator),
+  ])
+  const [code, places, own] = answers.map(resultOf)
+  if (code === undefined || code === '0x') {
+    throw refused(`The token ${to} is no contract on this chain: name a node of the chain that has it.`)
+  }
+  if (places === undefined || places === '0x' || bigIn(places) !== DECIMALS) {
+    throw refused(`The token ${to} has not ${DECIMALS} decimals, so it is not USDC: name a node of the right chain.`)
+  }
+  if (own !== `0x${bytesToHex(domainSeparator(domain))}`) {
+    throw refused(
+      `The token ${to} signs under another domain than ${domain.name} version ${domain.version}: nothing signed here would be good there.`,
+    )
+  }
+}
+
+/** What makes contracts at addresses that follow from what they are. @throws AppError where it is not there */
+export async function checkFactory(rpc: Rpc): Promise<void> {
+  const [missing] = await withoutCode([factory.address], rpc)
+  if (missing === undefined) return
+  throw refused(
+    `Nothing makes contracts at known addresses on this chain (no ${missing}): name a node of the right one.`,
+  )
+}
+
+type KeyAddresses = Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>
+
+/** The keys that a data folder began with: its contracts obey them, and people were told to pay to one. @throws AppError */
+export function checkKeys(
+  keys: KeyAddresses,
+  home: { readonly gas_key: Wallet; readonly pay_to: Wallet } | undefined,
+): void {
+  if (!home) return
+  for (const [flag, began, now] of [
+    ['--gas-key-file', home.gas_key, keys.gas.address],
+    ['--pay-to-key-file', home.pay_to, keys.payTo.address],
+  ]) {
+    if (began === now) continue
+    throw refused(
+      `This data folder began with the key of ${began}, and ${flag} holds that of ${now}: name that one again.`,
+    )
+  }
+}
+
+/** @param least - wei. @throws AppError where the gas key could not pay for anything */
+export async function checkGas(rpc: Rpc, key: Wallet, least: bigint): Promise<void> {
+  const held = bigIn(await rpc.ask('eth_getBalance', [key, 'latest']))
+  if (held >= least) return
+  throw refused(
+    `The gas key ${key} holds ${held} wei, too little for a payment: send it some ETH of this chain and start again.`,
+  )
+}
+
+function resultOf(answer: RpcAnswer): Hex | undefined {
+  return answer.ok ? bytesIn(answer.result) : undefined
+}

@@ -1,0 +1,119 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
+import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
+import { type AbiType, encodeCall, method, type ValuesOf } from '../abi.ts'
+import { contracts } from '../contracts/artifacts.ts'
+import type { CallOrder, TxQueue } from '../queue/queue.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import { RpcUnavailableError } from '../rpc/unavailable.ts'
+import { bytesIn } from '../rpc/values.ts'
+
+/**
+ * Makes a contract at an address that follows from what it is (CREATE2), so that a deployment that broke off goes on
+ * where it was and nothing is ever there twice. It stands at the same address on every public chain.
+ */
+export const factory = {
+  address: toWallet('0x4e59b44847b379578588920ca78fbf26c0b4956c'),
+  code: '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
+} as const
+
+const SELECTOR_CHARS = 10
+const ADDRESS_BYTES = 20
+const CREATE2 = Uint8Array.of(0xff)
+
+/** What a contract is made of, and where it will be. */
+export type Planned = { readonly name: string; readonly address: Wallet; readonly order: Omit<CallOrder, 'id'> }
+
+/** Who may do what; a key of the operator or an address of it. */
+export type Roles = {
+  /** Sends everything: gives test money, registers, anchors, moves escrow. */
+  readonly sender: Wallet
+  readonly payTo: Wallet
+  /** Of this installation, so that no two share a contract. */
+  readonly salt: Hex
+}
+
+/** The contracts of ours that a chain with real people needs besides what is there: the token is somebody else's. */
+export function planOwn(roles: Roles, token: Wallet) {
+  return {
+    escrow: planned('escrow', roles, [
+      ['address', 'address', 'address', 'address', 'address'],
+      [token, roles.payTo, roles.sender, roles.sender, roles.sender],
+    ]),
+    anchors: planned('verdictAnchors', roles, [['address'], [roles.sender]]),
+  }
+}
+
+/** All contracts of a devnet. @param domain - name and version of the token */
+export function planDevnet(roles: Roles, domain: { readonly name: string; readonly version: string }) {
+  const { name, version } = domain
+  const token = planned('testToken', roles, [
+    ['string', 'string', 'address'],
+    [name, version, roles.sender],
+  ])
+  const identity = planned('identityRegistry', roles, [['address'], [roles.sender]])
+  return {
+    token,
+    identity,
+    reputation: planned('reputationRegistry', roles, [['address'], [identity.address]]),
+    batch: planned('cappedBatch', roles, [[], []]),
+    ...planOwn(roles, token.address),
+  }
+}
+
+type Arguments<T extends readonly AbiType[]> = readonly [types: T, values: ValuesOf<T>]
+
+function planned<const T extends readonly AbiType[]>(
+  name: keyof typeof contracts,
+  { salt }: Roles,
+  [types, values]: Arguments<T>,
+): Planned {
+  const given = encodeCall(method('', types, []), values).slice(SELECTOR_CHARS)
+  const code = `${contracts[name].bytecode.slice(2)}${given}`
+  const parts = [CREATE2, hexToBytes(factory.address.slice(2)), hexToBytes(salt.slice(2)), keccak_256(hexToBytes(code))]
+  const hash = keccak_256(concatBytes(...parts))
+  return {
+    name,
+    address: toWallet(`0x${Buffer.from(hash.slice(-ADDRESS_BYTES)).toString('hex')}`),
+    order: { to: factory.address, data: `${salt}${code}` },
+  }
+}
+
+/** Makes those that are not there yet, each once. @throws Error naming the one that could not be made */
+export async function deploy(
+  plan: Readonly<Record<string, Planned>>,
+  { rpc, queue }: { readonly rpc: Rpc; readonly queue: Pick<TxQueue, 'call'> },
+): Promise<number> {
+  const missing = await missingOf(Object.values(plan), rpc)
+  await Promise.all(
+    missing.map(async ({ name, address, order }) => {
+      const outcome = await queue.call({ id: `deploy:${address}`, ...order })
+      if (!outcome.ok) throw new Error(`the contract ${name} could not be deployed: ${outcome.failure}`)
+    }),
+  )
+  const [still] = await missingOf(missing, rpc)
+  if (still) throw new Error(`the contract ${still.name} is not at ${still.address} after its deployment`)
+  return missing.length
+}
+
+async function missingOf(plan: readonly Planned[], rpc: Rpc): Promise<Planned[]> {
+  const bare = new Set(
+    await withoutCode(
+      plan.map(({ address }) => address),
+      rpc,
+    ),
+  )
+  return plan.filter(({ address }) => bare.has(address))
+}
+
+/** Those of these addresses where no contract is. @throws RpcUnavailableError */
+export async function withoutCode(addresses: readonly Wallet[], rpc: Rpc): Promise<Wallet[]> {
+  const { answers } = await rpc.read(
+    addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+  )
+  return addresses.filter((_, at) => {
+    const answer = answers[at]
+    if (answer?.ok !== true) throw new RpcUnavailableError(`eth_getCode: ${answer?.message ?? 'no answer'}`)
+    return bytesIn(answer.result) === '0x'
+  })
+}

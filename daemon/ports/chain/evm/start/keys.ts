@@ -1,0 +1,51 @@
+import { mkdir, open, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { AppError, errnoOf } from '../../../../../src/core/error.ts'
+import { type KeySigner, openSigner } from '../queue/signer.ts'
+
+const PRIVATE_MODE = 0o600
+const OTHERS = 0o077
+const KEY_BYTES = 32
+/** A key is one short line: what is longer is another file. */
+const MAX_KEY_FILE_BYTES = 256
+
+/**
+ * The key in a file that only its owner may read.
+ * @param flag - what named the file, for whoever has to mend it
+ * @throws AppError that says what is wrong with the file, never what is in it
+ */
+export async function keyIn(file: string, flag: string): Promise<KeySigner> {
+  const refused = (why: string) => new AppError('invalid_request', `${flag} ${file} ${why}.`)
+  const { mode, size } = await stat(file).catch((error: unknown) => {
+    throw refused(`cannot be read (${errnoOf(error) ?? 'it fails'}): name a file with a private key in it`)
+  })
+  if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+    throw refused(`can be read by others on this machine: chmod 600 ${file}, and take another key if they may have`)
+  }
+  if (size > MAX_KEY_FILE_BYTES) throw refused('is no key file: it holds more than one key')
+  try {
+    return await openSigner(await readFile(file, 'utf8'))
+  } catch (error) {
+    if (error instanceof RangeError) throw refused(`holds no key: ${error.message}`)
+    throw error
+  }
+}
+
+/** A key of this installation alone: drawn at its first use, and the same for ever after. */
+export async function ownKey(folder: string, name: string, entropy: (bytes: number) => Uint8Array): Promise<KeySigner> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, name)
+  try {
+    const handle = await open(file, 'wx', PRIVATE_MODE)
+    try {
+      await handle.writeFile(`0x${bytesToHex(entropy(KEY_BYTES))}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+  }
+  return keyIn(file, 'The key')
+}

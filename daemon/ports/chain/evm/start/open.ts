@@ -1,0 +1,315 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { chainNetworks, circleUsdc, networks } from '../../../../../src/core/authorization.ts'
+import { AppError } from '../../../../../src/core/error.ts'
+import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
+import { parseAmount } from '../../../../../src/core/money.ts'
+import { compact } from '../../../../../src/core/record.ts'
+import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
+import type { ChainSetup } from '../../../../../src/model/payment.ts'
+import { StoreLocked } from '../../../../store/errors.ts'
+import type { Store } from '../../../../store/port.ts'
+import type { Log } from '../../../log.ts'
+import type { ChainMode } from '../../chain.ts'
+import { type Devnet, openDevnet } from '../anvil/devnet.ts'
+import { findAnvil } from '../anvil/find.ts'
+import { type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
+import { openTxQueue } from '../queue/open.ts'
+import { QueueRefused } from '../queue/queue.ts'
+import type { KeySigner } from '../queue/signer.ts'
+import { openRpc, type Rpc } from '../rpc/rpc.ts'
+import { RpcUnavailableError } from '../rpc/unavailable.ts'
+import { bigIn, numberIn } from '../rpc/values.ts'
+import { checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
+import { deploy, type Planned, planDevnet, planOwn, type Roles, withoutCode } from './contracts.ts'
+import { keyIn, ownKey } from './keys.ts'
+import { prepareDevnet } from './prepare.ts'
+import { type ChainHomeRow, chainHomes } from './rows.ts'
+
+/** Where a devnet and its keys are, inside the data folder. */
+const CHAIN_FOLDER = 'chain'
+const SALT_BYTES = 32
+const GWEI = 1_000_000_000n
+/** Gas of the smallest thing that is ever sent, and of what is made at the first start. */
+const LEAST_GAS = 100_000n
+const FIRST_GAS = 2_500_000n
+const BASE_BLOCK_S = 2
+/** The registries of ERC-8004, and what batches calls, are at the same address for everybody there. */
+const publicContracts = {
+  base: {
+    identity: toWallet('0x8004a169fb4a3325136eb29fa0ceb6d2e539a432'),
+    reputation: toWallet('0x8004baa17c55a88189ae136b182e5fda19de9b63'),
+  },
+  'base-sepolia': {
+    identity: toWallet('0x8004a818bfb912233c491871b3d84c89a494bd9e'),
+    reputation: toWallet('0x8004b663056a597dffe9eccc1965a193b7388713'),
+  },
+} as const
+const MULTICALL3 = toWallet('0xca11bde05977b3631167028862be2a173976ca11')
+
+export type EvmStart = {
+  readonly store: Store
+  readonly mode: Exclude<ChainMode, 'sandbox'>
+  readonly setup: ChainSetup
+  readonly dataDir: string
+  readonly entropy: (bytes: number) => Uint8Array
+  /** Epoch milliseconds of the machine. */
+  readonly wall: () => number
+  readonly log: Log
+  /** Takes a folder for this process alone. @throws StoreLocked */
+  readonly takeLock: (folder: string) => { readonly release: () => void }
+}
+
+export type StartedChain = {
+  readonly chain: EvmChain
+  /** What whoever started it should know: one sentence each. */
+  readonly notes: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Brings the chain of a data folder up: its node where that is ours, keys, contracts that are not there yet, and then
+ * the port over all of it.
+ * @throws AppError with one sentence and the way out.
+ */
+export async function startEvm(start: EvmStart): Promise<StartedChain> {
+  const undo: (() => Promise<void> | void)[] = []
+  const close = async () => {
+    for (const one of undo.splice(0).reverse()) await one()
+  }
+  try {
+    const started = await startOver(start, (one) => undo.push(one))
+    return { ...started, close }
+  } catch (error) {
+    await close()
+    throw refusalOf(error)
+  }
+}
+
+/** One sentence with the way out, whichever part it came from. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof QueueRefused) return new AppError('invalid_request', error.message, { cause: error })
+  if (!(error instanceof RpcUnavailableError)) return error
+  const sentence = `The node of the chain does not answer as it should (${error.message}): start again, or name another --rpc-url.`
+  return new AppError('invalid_request', sentence, { cause: error })
+}
+
+type Undo = (undo: () => Promise<void> | void) => void
+type Nodes = { readonly urls: readonly string[]; readonly devnet?: Devnet }
+
+async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedChain, 'close'>> {
+  const { mode, setup, store, wall } = start
+  const home = await store.table(chainHomes).get('chain')
+  if (mode === 'base' && !home && !setup.realMoney) {
+    throw new AppError(
+      'invalid_request',
+      'The money of --chain base is real: say so with --real-money at the first start.',
+    )
+  }
+  const nodes = await nodesOf(start, home)
+  if (nodes.devnet) onClose(nodes.devnet.close)
+  const rpc = openRpc({ urls: nodes.urls, wall })
+  onClose(() => rpc.close())
+  const genesis = await checkNode(rpc, mode)
+  if (home && home.genesis !== genesis && mode !== 'devnet') throw otherChain(mode)
+  await checkClock(rpc, mode, unixSeconds(wall()))
+  const keys = await keysOf(start)
+  checkKeys(keys, home)
+  const lock = lockedFor(start, keys.gas.address)
+  onClose(() => lock.release())
+  const [url] = nodes.urls
+  if (mode === 'devnet' && url !== undefined) await prepareDevnet(url, keys.gas.address)
+  else await checkGas(rpc, keys.gas.address, leastGas(home) * bigIn(await rpc.ask('eth_gasPrice', [])))
+  const row = home ?? (await settle(start, { rpc, genesis, keys }))
+  const { deployment, contracts, notes } = await deployed({ ...start, rpc, keys, row })
+  await nodes.devnet?.keep()
+  if (Object.keys(contracts).some((name) => row.contracts[name] === undefined)) {
+    await store.tx((t) => t.table(chainHomes).update('chain', row.version, { contracts }))
+  }
+  const chain = await openEvmChain({
+    ...{ store, mode, wall, deployment, keys, rpcUrls: nodes.urls, network: chainNetworks[mode] },
+    payTo: keys.payTo.address,
+    settings: settingsOf(mode, setup),
+  })
+  onClose(() => chain.close())
+  return { chain, notes }
+}
+
+function leastGas(home: ChainHomeRow | undefined): bigint {
+  return home && Object.keys(home.contracts).length > 0 ? LEAST_GAS : FIRST_GAS
+}
+
+function otherChain(mode: ChainMode): AppError {
+  const way = mode === 'devnet' ? 'join that one again, or begin anew with souk reset' : 'name a node of that one'
+  return new AppError('invalid_request', `The node is on another chain than this data folder began on: ${way}.`)
+}
+
+/** The node of a devnet of ours is started; all others are somebody else's. */
+async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeRow | undefined): Promise<Nodes> {
+  if (setup.rpcUrls.length > 0) return { urls: setup.rpcUrls }
+  if (mode !== 'devnet') {
+    throw new AppError('invalid_request', `--chain ${mode} needs --rpc-url: no node is asked that was not named.`)
+  }
+  const folder = join(dataDir, CHAIN_FOLDER)
+  const { chainId } = networks[chainNetworks[mode]]
+  const devnet = await openDevnet({
+    folder,
+    log,
+    chainId,
+    program: findAnvil({ given: setup.anvil }),
+    blockTimeS: setup.blockTimeS,
+  })
+  if (!home || devnet.wasThere) return { urls: [devnet.url], devnet }
+  await devnet.close()
+  throw new AppError(
+    'invalid_request',
+    `The chain of this devnet is gone from ${folder}: put that folder back, or begin anew with souk reset.`,
+  )
+}
+
+type Keys = { readonly gas: KeySigner; readonly payTo: KeySigner }
+
+async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys> {
+  if (mode === 'devnet') {
+    const folder = join(dataDir, CHAIN_FOLDER)
+    return { gas: await ownKey(folder, 'gas.key', entropy), payTo: await ownKey(folder, 'pay-to.key', entropy) }
+  }
+  const { gasKeyFile, payToKeyFile } = setup
+  if (gasKeyFile === undefined || payToKeyFile === undefined) {
+    throw new AppError('invalid_request', `--chain ${mode} needs --gas-key-file and --pay-to-key-file.`)
+  }
+  const keys = { gas: await keyIn(gasKeyFile, '--gas-key-file'), payTo: await keyIn(payToKeyFile, '--pay-to-key-file') }
+  if (keys.gas.address !== keys.payTo.address) return keys
+  throw new AppError(
+    'invalid_request',
+    'One key would both receive payments and pay for gas: name two, so that one that is lost loses half.',
+  )
+}
+
+/** Two writers of one key would take each other's numbers, whatever data they have. */
+function lockedFor({ takeLock }: EvmStart, key: Wallet): ReturnType<EvmStart['takeLock']> {
+  try {
+    return takeLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`, key))
+  } catch (error) {
+    if (!(error instanceof StoreLocked)) throw error
+    throw new AppError('conflict', `Another daemon uses the gas key ${key}: stop it, or name another --gas-key-file.`)
+  }
+}
+
+type Found = { readonly rpc: Rpc; readonly genesis: Hex; readonly keys: Keys }
+
+/** From here on the data folder belongs to this chain. */
+async function settle({ store, mode, entropy }: EvmStart, { rpc, genesis, keys }: Found): Promise<ChainHomeRow> {
+  const from_block = numberIn(await rpc.ask('eth_blockNumber', []))
+  const salt: Hex = `0x${bytesToHex(entropy(SALT_BYTES))}`
+  const own = { gas_key: keys.gas.address, pay_to: keys.payTo.address }
+  return store.tx((t) =>
+    t.table(chainHomes).insert({ id: 'chain', mode, genesis, salt, ...own, contracts: {}, from_block }),
+  )
+}
+
+type Deploying = EvmStart & { readonly rpc: Rpc; readonly keys: Keys; readonly row: ChainHomeRow }
+type Deployed = {
+  readonly deployment: EvmDeployment
+  readonly contracts: ChainHomeRow['contracts']
+  readonly notes: readonly string[]
+}
+
+/** The contracts of this installation, made where they are missing. */
+function deployed(parts: Deploying): Promise<Deployed> {
+  const { mode, keys, row } = parts
+  const roles = { sender: keys.gas.address, payTo: keys.payTo.address, salt: row.salt }
+  return mode === 'devnet' ? devnetDeployment(parts, roles) : publicDeployment(parts, mode, roles)
+}
+
+async function devnetDeployment(parts: Deploying, roles: Roles): Promise<Deployed> {
+  const { name, version } = circleUsdc[chainNetworks.devnet]
+  const plan = planDevnet(roles, { name, version })
+  const { token, batch, ...others } = await make(parts, plan, plan.token.address)
+  return {
+    deployment: {
+      ...others,
+      asset: token,
+      domain: { name, version },
+      fromBlock: parts.row.from_block,
+      batch: { address: batch, kind: 'capped' },
+    },
+    contracts: { token, batch, ...others },
+    notes: [],
+  }
+}
+
+async function publicDeployment(parts: Deploying, mode: 'base' | 'base-sepolia', roles: Roles): Promise<Deployed> {
+  const { rpc, row } = parts
+  const { asset, name, version } = circleUsdc[mode]
+  const domain = { name, version }
+  await checkToken(rpc, { ...domain, chainId: networks[mode].chainId, verifyingContract: asset })
+  await checkFactory(rpc)
+  const contracts = await make(parts, planOwn(roles, asset), asset)
+  const isBatched = (await rpc.ask('eth_getCode', [MULTICALL3, 'latest'])) !== '0x'
+  const lone = `Nothing batches on this chain (no ${MULTICALL3}): every payment is a transaction of its own.`
+  return {
+    deployment: {
+      ...publicContracts[mode],
+      ...contracts,
+      ...{ asset, domain, fromBlock: row.from_block },
+      ...(isBatched ? { batch: { address: MULTICALL3, kind: 'multicall3' } } : {}),
+    },
+    contracts,
+    notes: isBatched ? [] : [lone],
+  }
+}
+
+/** Where a plan's contracts are: where they were made once, whatever they would be made of today; the others are made. */
+async function make<Name extends string>(
+  parts: Deploying,
+  plan: Readonly<Record<Name, Planned>>,
+  token: Wallet,
+): Promise<Record<Name, Wallet>> {
+  const { rpc, row, mode } = parts
+  const known = Object.values(row.contracts)
+  if ((await withoutCode(known, rpc)).length > 0) throw otherChain(mode)
+  const fresh = Object.fromEntries(Object.entries<Planned>(plan).filter(([name]) => row.contracts[name] === undefined))
+  if (Object.keys(fresh).length > 0) await deployAll(parts, fresh, token)
+  const placed = Object.entries<Planned>(plan).map(([name, { address }]) => [name, row.contracts[name] ?? address])
+  return Object.fromEntries(placed)
+}
+
+/** Through a queue of its own, which leaves nothing open: what breaks off goes on at the next start. */
+async function deployAll(parts: Deploying, plan: Readonly<Record<string, Planned>>, token: Wallet): Promise<void> {
+  const { store, rpc, keys, mode, setup, wall } = parts
+  const queue = openTxQueue({
+    ...{ store, rpc, wall, token, signer: keys.gas, chainId: networks[chainNetworks[mode]].chainId },
+    digestOf: () => {
+      throw new Error('nothing is paid before the contracts are there')
+    },
+    maxFee: BigInt(setup.maxFeeGwei ?? 100) * GWEI,
+    finality: { confirmed: 'latest', final: 'latest' },
+    timings: deployTimings,
+  })
+  try {
+    await queue.start()
+    await deploy(plan, { rpc, queue })
+  } finally {
+    await queue.close()
+  }
+}
+
+const deployTimings = {
+  pollMs: 20,
+  followMs: SECOND_MS,
+  resendMs: 5 * SECOND_MS,
+  waitMs: 60 * SECOND_MS,
+  keepMs: 60 * SECOND_MS,
+  reversalGraceMs: 60 * SECOND_MS,
+}
+
+function settingsOf(mode: ChainMode, { instantLimit, maxFeeGwei, walletFactories = [], blockTimeS }: ChainSetup) {
+  return compact({
+    instantLimit: instantLimit === undefined ? undefined : parseAmount(instantLimit),
+    maxFee: maxFeeGwei === undefined ? undefined : BigInt(maxFeeGwei) * GWEI,
+    walletFactories: walletFactories.map(toWallet),
+    blockTimeS: mode === 'devnet' ? blockTimeS : BASE_BLOCK_S,
+  })
+}

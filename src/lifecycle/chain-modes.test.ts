@@ -1,0 +1,149 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { entries } from '../../commands/index.ts'
+import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { groups } from '../cli/run/groups.ts'
+import { isAlive } from '../client/discover.ts'
+
+/* The real program: a daemon in a process of its own on a chain in another, both of them killed. */
+
+const ENTRY = join(import.meta.dirname, '../../dist/souk.js')
+let home: string
+let data: string
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'souk-chain-'))
+  data = join(home, '.local/share/souk/default')
+})
+afterEach(async () => {
+  await souk('down', '--all', '--force')
+  await rm(home, { recursive: true, force: true })
+})
+
+function souk(...words: string[]): Promise<Ran> {
+  return runLine({ entries, groups }, words, {
+    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
+    self: [process.execPath, ENTRY],
+    now: () => Date.now(),
+  })
+}
+async function json(...words: string[]) {
+  const { code, out, err } = await souk(...words, '--json')
+  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
+  return JSON.parse(out)
+}
+const buy = () => json('buy', 'qr_code', '-i', 'data=one')
+/** What the wallet holds on the chain, once it was given a cent. */
+const held = async () => (await json('wallet', 'fund', '--amount', '0.01')).balance
+const chainPid = () => Number(readFileSync(join(data, 'chain', 'chain.pid'), 'utf8'))
+
+describe('a devnet', () => {
+  it('sells over a real chain, and a kill of the daemon or of the chain loses no cent', async () => {
+    const { pid, chain } = await json('up', '--chain', 'devnet', '--port', '0')
+    expect(chain).toBe('devnet')
+    await json('wallet', 'new', 'main')
+    await json('wallet', 'fund', '--amount', '1.00')
+    await buy()
+    expect(await held()).toBe('1.00')
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => isAlive(pid)).toBe(false)
+    // It is the chain that the data began on, said or not.
+    const again = await json('up', '--port', '0')
+    expect(again).toMatchObject({ chain: 'devnet', recovered: true })
+    expect(await held()).toBe('1.01')
+    const killed = chainPid()
+    await buy()
+    process.kill(killed, 'SIGKILL')
+    // While the chain is away nothing is charged; the same purchase is sent again, and paid once.
+    const repeated = ['buy', 'qr_code', '-i', 'data=two', '--idempotency-key', 'after-the-kill']
+    await expect.poll(async () => (await souk(...repeated)).code).toBe(0)
+    expect(chainPid()).not.toBe(killed)
+    // What the chain forgot is sent again: then it is what the books say.
+    await expect.poll(async () => (await json('money', 'audit')).ok).toBe(true)
+    expect(await held()).toBe('1.00')
+    expect(await souk('restart', '--log-level', 'warn')).toEqual({ code: 0, out: expect.anything(), err: '' })
+    await souk('down')
+    expect((await souk('up', '--chain', 'sandbox', '--port', '0')).err).toMatch(/began with --chain devnet and stays/)
+  })
+
+  it('that lost its chain says so and changes nothing', async () => {
+    await json('up', '--chain', 'devnet', '--port', '0')
+    await souk('down')
+    await rm(join(data, 'chain'), { recursive: true })
+    expect((await souk('up', '--port', '0')).err).toMatch(/The chain of this devnet is gone.*souk reset/)
+  })
+})
+
+describe('what cannot hold together starts nothing', () => {
+  const keys = ['--pay-to-key-file', 'a', '--gas-key-file', 'b']
+  const node = ['--rpc-url', 'https://node.example.org']
+  it.each([
+    ['a demo on a chain', ['--chain', 'devnet', '--seed', 'demo'], /demo lies in the past of a sandbox/],
+    ['a program for a sandbox', ['--anvil', '/bin/anvil'], /--anvil is for a devnet/],
+    [
+      'blocks of a chain of others',
+      ['--chain', 'devnet', ...node, '--block-time', '2'],
+      /--block-time is for a devnet/,
+    ],
+    ['a node for a sandbox', node, /--rpc-url is for a chain, and a sandbox has none/],
+    ['keys of money on a devnet', ['--chain', 'devnet', ...keys], /A devnet has keys of its own/],
+    ['no node', ['--chain', 'base', ...keys], /needs --rpc-url: there is no default/],
+    ['no keys', ['--chain', 'base-sepolia', ...node], /needs --pay-to-key-file/],
+    ['a sample of sanctions', ['--chain', 'base', ...node, ...keys], /sanctions list that is real/],
+    ['a node in the clear', ['--chain', 'base', '--rpc-url', 'http://node.example.org', ...keys], /in the clear/],
+    ['no program', ['--chain', 'devnet', '--anvil', '/nowhere/anvil', '--port', '0'], /no program that can be run/],
+  ])('%s', async (_, words, why) => {
+    const { code, err } = await souk('up', ...words)
+    expect(code).not.toBe(0)
+    expect(err).toMatch(why)
+  })
+
+  it('real money that nobody agreed to, and keys that others can read', async () => {
+    const key = (name: string, digit: string, mode: number) => {
+      const file = join(home, name)
+      writeFileSync(file, `0x${digit.repeat(64)}\n`, { mode })
+      return file
+    }
+    const server = await nodeOn(8_453)
+    const { port } = server.address() as AddressInfo
+    const words = ['--chain', 'base', '--rpc-url', `http://127.0.0.1:${port}`, '--sdn-source', 'sdn.xml', '--port', '0']
+    const files = ['--pay-to-key-file', key('pay', '1', 0o600), '--gas-key-file', key('gas', '2', 0o644)]
+    try {
+      expect((await souk('up', ...words, ...files, '--no-input')).err).toMatch(/--real-money/)
+      expect((await souk('up', ...words, ...files, '--real-money')).err).toMatch(/gas-key-file.*can be read by others/)
+      const same = ['--pay-to-key-file', key('one', '3', 0o600), '--gas-key-file', key('two', '3', 0o600)]
+      expect((await souk('up', ...words, ...same, '--real-money')).err).toMatch(/One key would both receive/)
+      const poor = ['--pay-to-key-file', key('p', '4', 0o600), '--gas-key-file', key('g', '5', 0o600)]
+      expect((await souk('up', ...words, ...poor, '--real-money')).err).toMatch(/holds 0 wei/)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+})
+
+/** A node of a chain without anything on it. */
+async function nodeOn(chainId: number): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const asked: { id: number; method: string }[] = [JSON.parse(Buffer.concat(chunks).toString())].flat()
+    const timestamp = `0x${Math.floor(Date.now() / 1_000).toString(16)}`
+    const says: Record<string, unknown> = {
+      eth_chainId: `0x${chainId.toString(16)}`,
+      eth_getBlockByNumber: { number: '0x1', hash: `0x${'11'.repeat(32)}`, timestamp, baseFeePerGas: '0x1' },
+      eth_getBalance: '0x0',
+      eth_gasPrice: '0x1',
+    }
+    response.setHeader('content-type', 'application/json')
+    const answers = asked.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: says[method] ?? null }))
+    response.end(JSON.stringify(answers))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}

@@ -1,0 +1,167 @@
+import { usage } from '../cli/exit.ts'
+import * as z from '../cli/params.ts'
+import { chainNetworks } from '../core/authorization.ts'
+import { isAddress } from '../core/hex.ts'
+import { staysHere } from '../core/loopback.ts'
+import { parseAmount } from '../core/money.ts'
+import { compact, keysOf } from '../core/record.ts'
+import type { ChainSetup } from '../model/payment.ts'
+import { kebab } from '../text/text.ts'
+
+const MOST_NODES = 8
+const MOST_FACTORIES = 20
+const LONGEST_BLOCK_S = 600
+const MOST_GWEI = 10_000
+
+const NodeUrl = z.string().refine(isNode, 'must be an http or https URL')
+const Factory = z.string().refine(isAddress, 'must be an address')
+const Amount = z.string().refine((text) => parseAmount(text) !== undefined, 'must be an amount like 100.00')
+
+/** Where payments settle, and how that is reached. Keys are files: what is typed can be read by others. */
+export const chainOptions = {
+  chain: z
+    .enum(keysOf(chainNetworks))
+    .optional()
+    .meta({ description: 'where payments settle: sandbox unless said; a data folder stays with what it began on' }),
+  rpcUrl: z
+    .array(NodeUrl)
+    .max(MOST_NODES)
+    .default([])
+    .meta({ description: 'a node of the chain; repeat it for more of them, the preferred first', value: 'url' }),
+  anvil: z
+    .string()
+    .optional()
+    .meta({ description: 'the program that runs a devnet; looked for unless given', value: 'path' }),
+  blockTime: z
+    .int()
+    .min(1)
+    .max(LONGEST_BLOCK_S)
+    .optional()
+    .meta({ description: 'seconds between blocks of a devnet; one a transaction unless given', value: 'n' }),
+  payToKeyFile: z
+    .string()
+    .optional()
+    .meta({ description: 'key that payments go to and payouts come from', value: 'file' }),
+  gasKeyFile: z.string().optional().meta({ description: 'key that pays for transactions', value: 'file' }),
+  maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'most for a unit of gas', value: 'n' }),
+  instantLimit: Amount.optional().meta({
+    description: 'payments above it wait for more than one block; 100.00 unless given',
+    value: 'usdc',
+  }),
+  walletFactory: z.array(Factory).max(MOST_FACTORIES).default([]).meta({
+    description: 'a factory whose wallets are deployed with their first payment; repeat it',
+    value: 'address',
+  }),
+  realMoney: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'the money is real: asked for at the first start of --chain base, unless said' }),
+} as const
+
+const Chain = z.object(chainOptions)
+type Chain = z.output<typeof Chain>
+type Mode = NonNullable<Chain['chain']>
+type Asked = Chain & {
+  readonly seed?: string | undefined
+  readonly ephemeral: boolean
+  readonly publicFaucet: boolean
+  readonly sdnSource?: string | undefined
+}
+
+/** Options that name a file. */
+export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satisfies readonly (keyof Chain)[]
+
+/** Options of a chain that runs elsewhere, and of one that is started here. */
+const elsewhere = ['rpcUrl', 'payToKeyFile', 'gasKeyFile', 'maxFeeGwei', 'instantLimit', 'walletFactory'] as const
+const here = ['anvil', 'blockTime'] as const
+
+/** A launch on the chain that the data began on, reached as it was last, unless it says otherwise. */
+export function keptChain<L extends Chain>(launch: L, last: Chain | undefined): L & { readonly chain: Mode } {
+  if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
+  const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
+  return { ...launch, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
+}
+
+/** @throws CliError usage for options that cannot hold together, before anything is started. */
+export function checkChain(asked: Asked): void {
+  const said = (names: readonly (keyof Chain)[]) => names.find((name) => [asked[name] ?? []].flat().length > 0)
+  const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })
+  const { chain = 'sandbox' } = asked
+  if (asked.seed === 'demo' && chain !== 'sandbox') {
+    throw refuse(
+      `The demo lies in the past of a sandbox, and --chain ${chain} has none.`,
+      `souk up --chain ${chain} --seed house`,
+    )
+  }
+  const local = said(here)
+  if (local !== undefined && (chain !== 'devnet' || asked.rpcUrl.length > 0)) {
+    throw refuse(`--${kebab(local)} is for a devnet that is started here, without --rpc-url.`, 'souk up --chain devnet')
+  }
+  const foreign = said(elsewhere)
+  if (chain === 'sandbox' && foreign !== undefined) {
+    throw refuse(`--${kebab(foreign)} is for a chain, and a sandbox has none.`, 'souk up --chain devnet')
+  }
+  const key = said(['payToKeyFile', 'gasKeyFile'])
+  if (chain === 'devnet' && key !== undefined) {
+    throw refuse(
+      `A devnet has keys of its own: a key with money elsewhere has no place there.`,
+      'souk up --chain devnet',
+    )
+  }
+  if (chain === 'base' || chain === 'base-sepolia') checkPublic(asked)
+}
+
+/** A chain with other people on it: nothing is assumed, nothing is asked that was not named. */
+function checkPublic(asked: Asked): void {
+  const { chain = 'sandbox', rpcUrl } = asked
+  const missing = (['rpcUrl', 'payToKeyFile', 'gasKeyFile'] as const).find(
+    (name) => [asked[name] ?? []].flat().length === 0,
+  )
+  if (missing !== undefined) {
+    const words = '--rpc-url https://node.example.org --pay-to-key-file FILE --gas-key-file FILE'
+    throw usage(`--chain ${chain} needs --${kebab(missing)}: there is no default for it.`, {
+      next: [`souk up --chain ${chain} ${words}`],
+    })
+  }
+  if (asked.publicFaucet) throw usage(`--public-faucet gives test money, and --chain ${chain} has none to give.`)
+  if (chain !== 'base') return
+  const readable = rpcUrl.find((url) => !url.startsWith('https:') && !staysHere(url))
+  if (readable !== undefined) {
+    throw usage(
+      `--rpc-url ${new URL(readable).origin} is asked about real money in the clear: name it by https, or one on this machine.`,
+    )
+  }
+  if (asked.sdnSource === undefined) {
+    throw usage('Real money needs a sanctions list that is real: name one with --sdn-source; the sample is made up.')
+  }
+  if (asked.ephemeral) throw usage('--ephemeral would throw away whom real money is owed to: keep the data.')
+}
+
+/** What a launch says of its chain, as the daemon takes it. */
+export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSetup } {
+  const {
+    chain = 'sandbox',
+    rpcUrl,
+    walletFactory,
+    anvil,
+    blockTime,
+    payToKeyFile,
+    gasKeyFile,
+    maxFeeGwei,
+    instantLimit,
+  } = launch
+  if (chain === 'sandbox') return { chain }
+  return {
+    chain,
+    chainSetup: {
+      rpcUrls: rpcUrl,
+      walletFactories: walletFactory,
+      realMoney: launch.realMoney,
+      ...compact({ anvil, blockTimeS: blockTime, payToKeyFile, gasKeyFile, maxFeeGwei, instantLimit }),
+    },
+  }
+}
+
+function isNode(text: string): boolean {
+  return ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '')
+}
