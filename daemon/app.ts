@@ -31,7 +31,7 @@ import { type FirstParties, openFirstParty } from './features/engines/first-part
 import { exportRoutes } from './features/export/routes.ts'
 import { facilitatorAdminRoutes } from './features/facilitator/admin-routes.ts'
 import { countingRequests, facilitatorCounts } from './features/facilitator/counts.ts'
-import { flights } from './features/facilitator/flights.ts'
+import { openSettlements } from './features/facilitator/hand.ts'
 import { facilitatorRoutes } from './features/facilitator/routes.ts'
 import { facilitatorCollections } from './features/facilitator/rows.ts'
 import { callFigures, openCallFigures } from './features/figures/calls.ts'
@@ -257,7 +257,7 @@ const parts = {
     collections: facilitatorCollections,
     routes: { ...facilitatorRoutes, ...facilitatorAdminRoutes },
     open(ctx) {
-      flights.open(ctx, shortLived())
+      openSettlements(ctx)
       facilitatorCounts.open(ctx, countingRequests())
     },
   },

@@ -56,6 +56,8 @@ export type Exchange = {
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
   /** Aborted when the client goes away. */
   readonly signal: () => AbortSignal
+  /** Resolves when the answer is over: whether all of it was handed to the network. */
+  readonly sent: () => Promise<boolean>
   /** Whether payment headers may be trusted to the way that the request came. */
   readonly isConfidential: () => boolean
   /** Whether a proxy passed it on. */

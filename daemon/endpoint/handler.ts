@@ -62,6 +62,8 @@ export type Call<A extends Access = Access> = {
   readonly wall: number
   readonly requestId: string
   readonly signal: () => AbortSignal
+  /** Resolves when the answer is over: whether all of it was handed to the network. */
+  readonly sent: () => Promise<boolean>
   readonly visitor: () => Visitor
 }
 

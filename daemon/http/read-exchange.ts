@@ -67,6 +67,12 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
       }
       return abort.signal
     },
+    sent: () =>
+      new Promise((done) => {
+        const over = () => done(res.writableFinished)
+        if (res.closed) over()
+        else res.once('close', over)
+      }),
     visitor: () => ({
       address: reader.peers.addressOf(req),
       declines: req.headers.dnt === '1' || req.headers['sec-gpc'] === '1',

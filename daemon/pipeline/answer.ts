@@ -63,6 +63,7 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
     wall: ctx.clock.wall(),
     requestId: exchange.requestId,
     signal: exchange.signal,
+    sent: exchange.sent,
     visitor: exchange.visitor,
   }
   const seller = sellerOf(handlers, name)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chainWith } from '../../fixtures/kit/faults.ts'
 import { balanceOfAccount, listing, type Member, member, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
+import { type Death, mortal, NEVER } from '../../fixtures/kit/mortal.ts'
 import {
   type Answer,
   type Buyer,
@@ -14,7 +14,6 @@ import { registered } from '../../fixtures/market/people.ts'
 import { product } from '../../fixtures/market/products.ts'
 import { toWallet } from '../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../src/core/money.ts'
-import type { Ports } from '../app.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
 import { insertParticipant } from '../features/participants/registration.ts'
@@ -27,63 +26,8 @@ import type { Store } from '../store/port.ts'
 
 // @slow a crash at every step
 
-/**
- * A process that dies at one of its calls: the call is made or not, it throws, and from then on
- * nothing reaches disk or chain any more. Calls are counted from `arm`.
- */
-type Death = {
-  readonly arm: (at: number, when: 'before' | 'after') => void
-  readonly calls: () => number
-  readonly ports: Ports
-  /** Happens once, as soon as a payment is about to be settled; it does not count and does not die. */
-  meanwhile: (store: Store) => Promise<unknown>
-}
-
 /** Calls of a recovery among which the second death strikes. */
 const RECOVERY_CALLS = 4
-const NEVER = Number.POSITIVE_INFINITY
-
-function mortal(): Death {
-  let count = 0
-  let fatal = NEVER
-  let after = false
-
-  async function call<T>(real: () => Promise<T>): Promise<T> {
-    const number = count
-    count += 1
-    if (number > fatal || (number === fatal && !after)) throw new Error('killed')
-    const value = await real()
-    if (number === fatal) throw new Error('killed')
-    return value
-  }
-
-  let alive: Store | undefined
-  const death: Death = {
-    meanwhile: async () => undefined,
-    arm: (at, when) => {
-      count = 0
-      fatal = at
-      after = when === 'after'
-    },
-    calls: () => count,
-    ports: {
-      store: (opened): Store => {
-        alive = opened
-        return { ...opened, tx: (body) => call(() => opened.tx(body)) }
-      },
-      chain: chainWith((real) => ({
-        settle: async (...signed) => {
-          const meanwhile = death.meanwhile
-          death.meanwhile = async () => undefined
-          await meanwhile(alive as Store)
-          return call(() => real.settle(...signed))
-        },
-        transfer: (order) => call(() => real.transfer(order)),
-      })),
-    },
-  }
-  return death
-}
 
 let market: Marketplace
 let death: Death

@@ -10,9 +10,10 @@ export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'r
 
 /**
  * A settlement for somebody else's server: `sent` (the chain was, or is about to be, asked to move the money),
- * `settled` (it moved, and nobody has heard of it yet), `handed` (its one success was handed out).
+ * `settled` (it moved, and nobody has heard of it yet), `handing` (its one success is on its way; where the daemon ended
+ * meanwhile, nobody knows whether it arrived), `handed` (it left whole).
  */
-export const facilitatedStates = ['sent', 'settled', 'handed'] as const
+export const facilitatedStates = ['sent', 'settled', 'handing', 'handed'] as const
 
 /** Whom a facilitator settles for, and how much; what is not said here is as `facilitatorDefaults` has it. */
 export type FacilitatorConfig = {

@@ -10,6 +10,8 @@ import {
 } from '../../../fixtures/payments/facilitator.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import type { SettleResult } from '../../ports/chain/chain.ts'
+import { MAX_DOUBTS } from './hand.ts'
+import { type SettlementRow, settlements } from './rows.ts'
 
 let at: Facilitator
 afterEach(() => at.market.close())
@@ -132,6 +134,34 @@ describe('one success for one authorization', () => {
     const answers = [await at.settle(asked), await at.settle(asked)]
     expect(answers.map(({ body }) => body.success)).toEqual([true, false])
     await at.market.restart()
+    expect((await at.settle(asked)).body.errorReason).toBe('duplicate_settlement')
+    expect(await at.held(SHOP)).toBe(CENT)
+  })
+
+  test('what a killed daemon was handing out is given to its owner again, a few times at most, and to nobody else', async () => {
+    await open()
+    const asked = await at.ask(await at.market.buyer('1.00'))
+    const other = { ...asked, paymentRequirements: { ...asked.paymentRequirements, maxTimeoutSeconds: 61 } }
+    expect((await at.settle(asked)).body.success).toBe(true)
+    const { store } = at.market.daemon.ctx
+    const [{ id }] = (await store.table(settlements).page('newest', [], { limit: 1 })).rows as [SettlementRow]
+    const killed = async () => {
+      await expect.poll(async () => (await store.table(settlements).get(id))?.state).toBe('handed')
+      await store.tx(async (t) => {
+        const row = (await t.table(settlements).getForUpdate(id)) as SettlementRow
+        await t.table(settlements).put({ ...row, state: 'handing', handed_by: 'an earlier start' })
+      })
+    }
+    for (let n = 0; n < MAX_DOUBTS; n += 1) {
+      await killed()
+      expect((await at.verify(other)).body.isValid).toBe(false)
+      expect((await at.settle(other)).body.errorReason).toBe('duplicate_settlement')
+      expect((await at.verify(asked)).body.isValid).toBe(true)
+      const answers = await Promise.all([at.settle(asked), at.settle(asked)])
+      expect(answers.map(({ body }) => body.success).toSorted()).toEqual([false, true])
+    }
+    await killed()
+    expect((await at.verify(asked)).body.isValid).toBe(false)
     expect((await at.settle(asked)).body.errorReason).toBe('duplicate_settlement')
     expect(await at.held(SHOP)).toBe(CENT)
   })

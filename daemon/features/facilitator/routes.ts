@@ -14,10 +14,11 @@ import { type FacilitatorAsk, type ReadAsk, readAsk } from './ask.ts'
 import { type Catalogued, catalogue, resourcesFor } from './catalogue.ts'
 import { faultOf, repeatedFault } from './checks.ts'
 import { type FacilitatorPath, type FacilitatorResult, facilitatorCounts } from './counts.ts'
+import { isHanded, type SettleOutcome } from './hand.ts'
 import { refuseSpent, rulesOf, type ServedSeller, sellerOf } from './policy.ts'
 import type { ResourceRow } from './rows.ts'
 import { settlements } from './rows.ts'
-import { begin, finish, idOf, isRepeated, type SettleOutcome } from './settle.ts'
+import { begin, finish, idOf, isRepeated } from './settle.ts'
 
 type Verdict = Answer<typeof facilitatorApi.verifyPayment>
 type Settlement = Answer<typeof facilitatorApi.settlePayment>
@@ -50,7 +51,7 @@ async function verdictOf(
   const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
   if (known) {
     // What moved, and nobody has heard of, is still good for whoever asked for it.
-    if (known.state === 'handed' || !isRepeated(known, { asked, seller })) return 'nonce_used'
+    if (isHanded(ctx, known) || !isRepeated(known, { asked, seller })) return 'nonce_used'
     return repeatedFault(ctx, asked)
   }
   refusePaused(ctx)
@@ -96,17 +97,28 @@ const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({
     : { ok: false, fault: read.fault }
   facilitatorCounts.of(ctx).add('settle', resultOf(outcome))
   const answer = settlement(ctx, read, outcome)
-  const listed = read.ok && outcome.ok ? await catalogue(ctx, read.asked) : undefined
+  const listed = read.ok && outcome.ok ? await listedAs(ctx, read.asked) : undefined
   return listed === undefined ? answer : withExtensions(answer, listed)
+}
+
+/** Its success is on its way: no fault of the list may take its place. */
+async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
+  try {
+    return await catalogue(ctx, asked)
+  } catch (error) {
+    ctx.log.error({ source: 'facilitator', err: String(error) }, 'what was paid for did not come onto the list')
+    return undefined
+  }
 }
 
 function resultOf(outcome: SettleOutcome): FacilitatorResult {
   return outcome.ok ? 'ok' : outcome.fault
 }
 
-async function outcomeOf({ ctx, caller, signal }: FacilitatorCall, asked: FacilitatorAsk): Promise<SettleOutcome> {
+async function outcomeOf(call: FacilitatorCall, asked: FacilitatorAsk): Promise<SettleOutcome> {
+  const { ctx, caller, signal, sent } = call
   const seller: ServedSeller = sellerOf(caller)
-  const settling = { ctx, asked, seller, signal }
+  const settling = { ctx, asked, seller, signal, sent }
   const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
   if (!known) {
     refusePaused(ctx)

@@ -32,6 +32,10 @@ export const SettlementRow = z.strictObject({
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
+  /** Start of the daemon that handed its success out last. */
+  handed_by: z.string().optional(),
+  /** How often it was handed out again since nobody knew whether it had arrived. */
+  doubts: z.int().optional(),
 })
 export type SettlementRow = z.infer<typeof SettlementRow>
 
@@ -69,7 +73,7 @@ export const settlements = defineCollection('facilitator_settlements', {
   schema: SettlementRow,
   key: 'id',
   masks: {
-    ...ours('id', 'seller', 'requirement', 'payer', 'pay_to', 'nonce', 'signature', 'transaction'),
+    ...ours('id', 'seller', 'requirement', 'payer', 'pay_to', 'nonce', 'signature', 'transaction', 'handed_by'),
     ...masked('url', 'resource'),
   },
   indexes: [

@@ -1,14 +1,13 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
-import type { PaymentFault } from '../../../src/core/payment-fault.ts'
-import { DAY_MS, SECOND_MS, unixSeconds } from '../../../src/core/time.ts'
-import { inBackground } from '../../kernel/background.ts'
+import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Draft, ReadTx } from '../../store/port.ts'
 import { authorizationId } from '../payments/verify.ts'
 import type { FacilitatorAsk } from './ask.ts'
-import { join, landed, wait } from './flights.ts'
+import { join, wait } from './flights.ts'
+import { hand, isHanded, isKept, type Receiver, type SettleOutcome } from './hand.ts'
 import { rulesOf, type ServedSeller, spend } from './policy.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
@@ -17,19 +16,10 @@ const MAX_SENT_OF_PAYER = 256
 const MAX_SENT = 4_096
 /** A row stays for as long as its authorization could be shown again, and no longer than this. */
 const MAX_NEEDED_MS = 3_650 * DAY_MS
-/** After its window, a success that nobody received is kept for who settles late by this much. */
-const LATE_MS = 120 * SECOND_MS
 
-export type SettleOutcome =
-  | { readonly ok: true; readonly transaction: Hex; readonly row: SettlementRow }
-  | { readonly ok: false; readonly fault: PaymentFault; readonly transaction?: Hex }
-
-export type Settling = {
-  readonly ctx: Context
+export type Settling = Receiver & {
   readonly asked: FacilitatorAsk
   readonly seller: ServedSeller
-  /** Aborted when the caller goes away. */
-  readonly signal: () => AbortSignal
 }
 
 export function idOf(ctx: Context, { credential }: FacilitatorAsk): string {
@@ -114,8 +104,8 @@ async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
  */
 export async function finish(settling: Settling, row: SettlementRow): Promise<SettleOutcome> {
   const { ctx } = settling
-  if (!isRepeated(row, settling) || row.state === 'handed') return { ok: false, fault: 'duplicate_settlement' }
-  if (row.state === 'settled') return isKept(ctx, row) ? hand(settling, row.id) : { ok: false, fault: 'expired' }
+  if (!isRepeated(row, settling) || isHanded(ctx, row)) return { ok: false, fault: 'duplicate_settlement' }
+  if (row.state !== 'sent') return isKept(ctx, row) ? hand(settling, row.id) : { ok: false, fault: 'expired' }
   const flight = join(ctx, row)
   const result = await wait(ctx, flight, settling.signal())
   if (result === undefined) return pending(ctx, row)
@@ -124,48 +114,9 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
   return { ok: false, fault: result.fault }
 }
 
-/** Settled calldata is public: who is shown it later than that is not the one who paid. */
-function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
-  const now = clock.wall()
-  return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS
-}
-
 /** Of what is under way: with its hash, where the chain names one, so that published servers ask again. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
   // Without a hash it is pending all the same.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
   return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
-}
-
-/**
- * Hands the one success of an authorization out: durable before a byte of it is sent, and taken back when the caller
- * hung up before it could be.
- */
-async function hand({ ctx, signal }: Settling, id: string, transaction?: Hex): Promise<SettleOutcome> {
-  if (signal().aborted) {
-    await landed(ctx, id, transaction)
-    return { ok: false, fault: 'settlement_pending' } // nobody reads it
-  }
-  const at = ctx.clock.wall()
-  const row = await ctx.store.tx(async (t) => {
-    const held = await t.table(settlements).getForUpdate(id)
-    const hash = transaction ?? held?.transaction
-    if (!held || held.state === 'handed' || !hash) return undefined
-    const settled_at = held.settled_at ?? at
-    return t.table(settlements).put({ ...held, state: 'handed', transaction: hash, settled_at, handed_at: at })
-  })
-  if (!row?.transaction) return { ok: false, fault: 'duplicate_settlement' }
-  const takeBack = () => inBackground(ctx, 'facilitator', () => unhand(ctx, row))
-  if (signal().aborted) takeBack()
-  else signal().addEventListener('abort', takeBack, { once: true })
-  return { ok: true, transaction: row.transaction, row }
-}
-
-/** The answer never left whole: its success waits for who asks for it again. */
-async function unhand({ store }: Context, { id, handed_at }: SettlementRow): Promise<void> {
-  await store.tx(async (t) => {
-    const row = await t.table(settlements).getForUpdate(id)
-    if (row?.state !== 'handed' || row.handed_at !== handed_at) return
-    await t.table(settlements).put({ ...row, state: 'settled', handed_at: null })
-  })
 }

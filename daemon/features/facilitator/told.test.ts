@@ -36,10 +36,12 @@ describe('what it tells', () => {
     ]) {
       expect(figures).toContain(`souk_facilitator_requests_total${line}`)
     }
-    const { body } = await at.market.admin('GET', '/dashboard/api/admin/facilitator?state=handed')
+    const listed = (state: string) => at.market.admin('GET', `/dashboard/api/admin/facilitator?state=${state}`)
+    await expect.poll(async () => (await listed('handed')).body.total).toBe(1)
+    const { body } = await listed('handed')
     expect(body).toMatchObject({ enabled: true, keyless: true, url: `${at.market.url()}/facilitator`, total: 1 })
     expect(body.settlements).toMatchObject([{ state: 'handed', seller: 'local', amount: '0.01', x402_version: 2 }])
-    expect((await at.market.admin('GET', '/dashboard/api/admin/facilitator?state=sent')).body.total).toBe(0)
+    expect((await listed('sent')).body.total).toBe(0)
   })
 
   const bazaar = {
