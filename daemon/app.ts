@@ -21,8 +21,8 @@ import { openCatalogOver } from './features/catalog/feed.ts'
 import { listingRoutes } from './features/catalog/listing-routes.ts'
 import { catalogRoutes } from './features/catalog/routes.ts'
 import { serviceTestRoutes } from './features/catalog/test-endpoint.ts'
-import { compute, openCompute, type ThreadsChange } from './features/compute/compute.ts'
-import { openSchemas, schemas } from './features/compute/schemas.ts'
+import type { ThreadsChange } from './features/compute/compute.ts'
+import { openThreads } from './features/compute/schemas.ts'
 import { discoverRoutes } from './features/discovery/discover.ts'
 import { docsRoutes } from './features/discovery/docs.ts'
 import { discoveryRoutes } from './features/discovery/routes.ts'
@@ -63,9 +63,9 @@ import { participantRoutes } from './features/participants/routes.ts'
 import { termsRoutes } from './features/participants/terms-routes.ts'
 import { autoRefund } from './features/payments/auto-refund.ts'
 import { balanceRoutes } from './features/payments/balance-routes.ts'
+import { followReversals } from './features/payments/reversed.ts'
 import { paymentCollections } from './features/payments/rows.ts'
 import { type Handlers, sellers } from './features/payments/seller.ts'
-import { tellReversals } from './features/payments/settle.ts'
 import { inFlight } from './features/payments/single-flight.ts'
 import { countingUnpaid, unpaidAttempts } from './features/payments/unpaid.ts'
 import { reviewKept } from './features/payouts/payouts.ts'
@@ -161,7 +161,7 @@ const parts = {
   // What is for sale by itself stands in its index.
   'first-party': {},
   kernel: { collections: kernelCollections, open: openKernel },
-  compute: { open: openThreads },
+  compute: { open: (ctx, { ports }) => openThreads(ctx, ports.threads) },
   engines: {
     open(ctx, { ports }) {
       openEngines(ctx, ports.engines)
@@ -206,7 +206,6 @@ const parts = {
       inFlight.open(ctx, shortLived())
       unpaidAttempts.open(ctx, countingUnpaid())
       sellers.open(ctx, handlers)
-      tellReversals(ctx)
     },
   },
   webhooks: {
@@ -364,6 +363,7 @@ type Outside = {
 export async function openResources(ctx: Context, outside: Outside): Promise<void> {
   for (const [, part] of contents) await part.open?.(ctx, outside)
   const under = background.open(ctx, new Set(), async () => void (await Promise.all(under)))
+  followReversals(ctx)
   const { store, blobs, clock, entropy, log } = ctx
   const worker = createDeliveries({ store, blobs, clock, entropy, log, web: web.of(ctx), hooks: deliveryHooks(ctx) })
   deliveryWorker.open(ctx, worker, worker.stop)
@@ -380,13 +380,6 @@ async function openKernel(ctx: Context, outside: Outside): Promise<void> {
 function openEndpoint(ctx: Context): void {
   openSignInKey(ctx)
   pageCache.open(ctx, createPageCache(MAX_CACHED_PAGES))
-}
-
-/** Threads for work that a stranger can make costly, and the schemas that are checked there. */
-function openThreads(ctx: Context, { ports }: Outside): void {
-  const threads = openCompute(ports.threads)
-  compute.open(ctx, threads, threads.close)
-  schemas.open(ctx, openSchemas(threads))
 }
 
 async function openBackup(ctx: Context, outside: Outside): Promise<void> {

@@ -113,6 +113,8 @@ export const entryKinds = {
   settlement: null,
   splitter: null,
   adjustment: 'adjustment',
+  /** A payment that the chain undid: what it had brought in is taken out again. */
+  reversal: 'adjustment',
 } as const satisfies Record<string, HistoryType | null>
 export type EntryKind = keyof typeof entryKinds
 

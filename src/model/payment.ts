@@ -3,10 +3,18 @@ import type { Usdc } from '../core/money.ts'
 
 /**
  * Life of a payment (decisions §4): `reserved → settling → settled → fulfilled`, or `released`
- * (nothing was taken), or `refunded`. A row that settles last stores what its run returned in the
+ * (nothing was taken), or `refunded`, or `reversed` (the chain undid it for good after it had settled). A row that settles last stores what its run returned in the
  * same write that makes it `settling`: executed and about to be settled are one durable step.
  */
-export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'released', 'refunded'] as const
+export const paymentStates = [
+  'reserved',
+  'settling',
+  'settled',
+  'fulfilled',
+  'released',
+  'refunded',
+  'reversed',
+] as const
 
 /**
  * A settlement for somebody else's server: `sent` (the chain was, or is about to be, asked to move the money),

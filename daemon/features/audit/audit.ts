@@ -12,6 +12,7 @@ import { forgottenCount, whileKept } from '../ledger/forget.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf, lastSeq } from '../ledger/post.ts'
 import { type AccountRow, accounts, history, type LedgerRow } from '../ledger/rows.ts'
+import { uncoveredLosses } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { payouts } from '../payouts/rows.ts'
 import { type PurchaseRow, purchases } from '../products/rows.ts'
@@ -273,8 +274,9 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
 async function compareChain(ctx: Books): Promise<Check> {
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
     const before = ctx.store.stats().seq
-    const { ext, open, sent } = await ctx.store.read(async (t) => ({
+    const { ext, open, lost, sent } = await ctx.store.read(async (t) => ({
       ext: await balanceOf(t, account.ext),
+      lost: await uncoveredLosses(t),
       open: await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS }),
       sent: (await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })).filter(
         (row) => row.status === 'sent',
@@ -283,7 +285,8 @@ async function compareChain(ctx: Books): Promise<Check> {
     const unposted = await settledUnposted(ctx, open)
     const onChain = await ctx.chain.balanceOf(ctx.chain.payTo)
     if (ctx.store.stats().seq !== before) continue
-    return chainCheck({ ext, onChain, unposted, sent: sent.reduce((sum, row) => sum + row.amount, 0n) })
+    const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
+    return chainCheck({ ext, onChain, unposted, uncovered, sent: sent.reduce((sum, row) => sum + row.amount, 0n) })
   }
   throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
 }

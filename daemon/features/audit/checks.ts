@@ -65,17 +65,19 @@ export function recount(books: Recount, row: LedgerRow): void {
 /** How a sale was divided: `agent` left the source, `net` reached the provider, `back` the buyer, `fee` is kept. */
 export type Division = { readonly agent: bigint; readonly net: bigint; readonly back: bigint; readonly fee: bigint }
 
-export function divisionOf(row: Pick<LedgerRow, 'lines'>): Division {
+export function divisionOf(row: Pick<LedgerRow, 'kind' | 'lines'>): Division {
   const division = { agent: 0n, net: 0n, back: 0n, fee: 0n }
   for (const { account: name, delta } of row.lines) {
     if (delta < 0n) division.agent -= delta
-    else division[partOf(name)] += delta
+    else division[partOf(name, row.kind)] += delta
   }
   return division
 }
 
-function partOf(name: string): 'net' | 'back' | 'fee' {
+/** What a split gives back goes to the operator where the chain undid what the buyer had paid. */
+function partOf(name: string, of: LedgerRow['kind']): 'net' | 'back' | 'fee' {
   const kind = accountKind(name)
+  if (kind === 'oper' && of === 'dispute_split') return 'back'
   if (kind === 'prov') return 'net'
   return kind === 'bal' || kind === 'rfd' ? 'back' : 'fee'
 }
@@ -97,7 +99,7 @@ function recountSale(books: Recount, row: LedgerRow): void {
   if (fee !== agent - back - net)
     books.faults.sale.push(`${row.id} keeps ${formatAmount(fee)} of ${formatAmount(agent)}`)
   const stranger = row.lines.find(
-    (line) => line.delta > 0n && partOf(line.account) === 'fee' && !keptKinds.has(accountKind(line.account)),
+    (line) => line.delta > 0n && partOf(line.account, row.kind) === 'fee' && !keptKinds.has(accountKind(line.account)),
   )
   if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account} out of a sale`)
 }
@@ -149,14 +151,19 @@ export type ChainFacts = {
   readonly onChain: bigint
   /** Settled on the chain, not yet in the books. */
   readonly unposted: bigint
+  /** Of payments that the chain undid: lost, and covered by nothing yet. */
+  readonly uncovered: bigint
   /** Payouts that were sent and may have left the chain without being confirmed. */
   readonly sent: bigint
 }
 
 /** −ext is what the chain holds, but for what is on its way between the two. */
-export function chainCheck({ ext, onChain, unposted, sent }: ChainFacts): Check {
-  const most = -ext + unposted
+export function chainCheck({ ext, onChain, unposted, uncovered, sent }: ChainFacts): Check {
+  const most = -ext + unposted - uncovered
   const faults: string[] = []
+  if (uncovered > 0n) {
+    faults.push(`the chain undid payments: ${formatAmount(uncovered)} of them is covered by nothing that was earned`)
+  }
   if (onChain > most || onChain < most - sent) {
     faults.push(
       `the chain holds ${formatAmount(onChain)}, the books expect ${formatAmount(most)} less at most ${formatAmount(sent)}`,

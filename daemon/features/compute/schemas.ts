@@ -3,8 +3,17 @@ import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { TOO_LARGE, type Validation } from '../../../src/schema/compile.ts'
 import { checkDeliverable, compileInputSchema, unwrapBrief } from '../../../src/schema/schema.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { asUnavailable, type Compute, type How, isBeyondBounds } from './compute.ts'
+import {
+  asUnavailable,
+  type Compute,
+  compute,
+  type How,
+  isBeyondBounds,
+  openCompute,
+  type ThreadsChange,
+} from './compute.ts'
 
 /**
  * Schemas of listings, written by strangers and applied to what other strangers send. What could take longer than a
@@ -44,14 +53,21 @@ const PLAIN_VALUE_CHARS = 4_096
 const COSTLY_KEYWORD =
   /"(?:\$ref|pattern|patternProperties|allOf|anyOf|oneOf|not|if|contains|dependent\w+|unevaluated\w+|propertyNames|uniqueItems|multipleOf)":/
 
-export function openSchemas(compute: Compute): SchemaChecks {
+/** Threads for work that a stranger can make costly, and the schemas that are checked there. */
+export function openThreads(ctx: Context, change?: ThreadsChange): void {
+  const threads = openCompute(change)
+  compute.open(ctx, threads, threads.close)
+  schemas.open(ctx, openSchemas(threads))
+}
+
+function openSchemas(threads: Compute): SchemaChecks {
   const textOf = memo((schema) => JSON.stringify(schema))
   const isPlain = memo((schema) => isCheap(textOf(schema)))
   const examples = new WeakMap<JsonObject, Promise<JsonObject | undefined>>()
   async function checkInput(schema: JsonObject, input: JsonObject, how: How): Promise<Validation> {
     const text = JSON.stringify(input)
     if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return knownInput(schema).validate(input)
-    const checked = await within(compute.run('checkInput', [textOf(schema), text], how), () => TOO_LARGE)
+    const checked = await within(threads.run('checkInput', [textOf(schema), text], how), () => TOO_LARGE)
     if (!checked.ok) return checked
     return { ok: true, value: checked.text === undefined ? input : JSON.parse(checked.text) }
   }
@@ -64,7 +80,7 @@ export function openSchemas(compute: Compute): SchemaChecks {
       ] as const
       for (const [compile, path, schema] of written) {
         if (!schema) continue
-        await within(compute.run(compile, [JSON.stringify(schema), path], how), () => {
+        await within(threads.run(compile, [JSON.stringify(schema), path], how), () => {
           throw invalidField(path, 'takes too much to compile')
         })
       }
@@ -88,14 +104,14 @@ export function openSchemas(compute: Compute): SchemaChecks {
       const text = given.text ?? JSON.stringify(value)
       if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return checkDeliverable(schema, value)
       await nextTurn()
-      const checked = await within(compute.run('checkDeliverable', [textOf(schema), text], how), () => TOO_LARGE)
+      const checked = await within(threads.run('checkDeliverable', [textOf(schema), text], how), () => TOO_LARGE)
       return checked.ok ? { ok: true, value } : checked
     },
 
     example(schema, how) {
       const known = examples.get(schema)
       if (known !== undefined) return known
-      const made = compute.run('exampleInput', [textOf(schema)], how).catch(() => {
+      const made = threads.run('exampleInput', [textOf(schema)], how).catch(() => {
         examples.delete(schema) // tried again the next time
         return undefined
       })

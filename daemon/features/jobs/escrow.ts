@@ -1,8 +1,9 @@
 import type { Usdc } from '../../../src/core/money.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { type Buyer, type Escrowed, legsOf } from '../ledger/legs.ts'
+import { type Escrowed, legsOf, type Refunded } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
+import { payments } from '../payments/rows.ts'
 import { openRefund } from '../payouts/payouts.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import type { JobTransition } from './machine.ts'
@@ -29,7 +30,7 @@ export async function moveEscrow(
 }
 
 async function refund(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
-  const legs = legsOf.escrowRefund({ jobId: job.id, buyer: buyerOf(job), amount: job.amount })
+  const legs = legsOf.escrowRefund({ jobId: job.id, buyer: await buyerOf(t, job), amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
   await payBack(t, draw, { job, at })
   return 'refunded'
@@ -43,7 +44,7 @@ async function release(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStat
 
 async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<EscrowStatus> {
   if (toBuyer === undefined) throw new Error(`${job.id} is split without the buyer's part`)
-  const legs = legsOf.disputeSplit({ ...(await escrowedOf(t, job)), buyer: buyerOf(job), toBuyer })
+  const legs = legsOf.disputeSplit({ ...(await escrowedOf(t, job)), buyer: await buyerOf(t, job), toBuyer })
   await post(t, draw, { kind: 'dispute_split', ref: refOf(job), legs, at })
   if (toBuyer > 0n) await payBack(t, draw, { job, at })
   return 'split'
@@ -54,8 +55,10 @@ async function payBack(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   if (job.payment_method === 'x402') await openRefund(t, draw, { wallet: job.buyer_wallet, ref: refOf(job), at })
 }
 
-/** A refund goes back where the money came from. */
-function buyerOf(job: JobRow): Buyer {
+/** A refund goes back where the money came from; what never came goes to whoever has borne that. */
+async function buyerOf(t: ReadTx, job: JobRow): Promise<Refunded> {
+  const payment = await t.table(payments).get(job.payment_id)
+  if (payment?.state === 'reversed') return { reversed: true }
   if (job.payment_method === 'x402') return { wallet: job.buyer_wallet }
   if (job.buyer_id === null) throw new Error(`${job.id} was paid from a balance of nobody`)
   return { participantId: job.buyer_id }

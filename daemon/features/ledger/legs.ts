@@ -38,6 +38,9 @@ export type Sale = {
 /** Where a refund goes: back where the money came from (decisions §4, Refunds). */
 export type Buyer = { readonly participantId: string } | { readonly wallet: Wallet }
 
+/** Who gets a refund. `reversed`: the chain undid what was paid, so that it goes to the marketplace, which has borne it. */
+export type Refunded = Buyer | { readonly reversed: true }
+
 export type Escrowed = Omit<Sale, 'source'> & { readonly jobId: string }
 
 const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amount }]
@@ -58,7 +61,7 @@ export const legsOf = {
   /** Instant success, product, subscription, renewal. */
   instantSale: (sale: Sale) => saleLegs(sale.source, sale),
   escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
-  escrowRefund: (refund: { jobId: string; buyer: Buyer; amount: Usdc }) =>
+  escrowRefund: (refund: { jobId: string; buyer: Refunded; amount: Usdc }) =>
     move(account.escrow(refund.jobId), refundAccount(refund.buyer), refund.amount),
   disputeSplit,
   /** A settled x402 payment whose effect was refused: the wallet is owed all of it. */
@@ -84,6 +87,8 @@ export const legsOf = {
     move(account.provider(due.providerId), account.oper, due.amount),
   /** A share of what the marketplace earned, floored; the dust stays where it is. */
   splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
+  /** A payment that the chain undid for good: its money is not there. */
+  reversal: (loss: { from: string; amount: Usdc }) => move(loss.from, account.ext, loss.amount),
   /** Positive to the balance, negative from it. */
   adjustment: ({ participantId, amount }: { participantId: string; amount: Usdc }) =>
     amount < 0n
@@ -92,7 +97,8 @@ export const legsOf = {
 } as const
 
 /** The account that a buyer's refund goes to. */
-export function refundAccount(buyer: Buyer): string {
+export function refundAccount(buyer: Refunded): string {
+  if ('reversed' in buyer) return account.oper
   return 'wallet' in buyer ? account.refund(buyer.wallet) : account.balance(buyer.participantId)
 }
 
@@ -109,7 +115,7 @@ function saleLegs(source: string, { providerId, split, referrers }: Omit<Sale, '
  * fees the rest.
  * @throws RangeError when the buyer would get more than was held.
  */
-function disputeSplit(ruling: Escrowed & { readonly buyer: Buyer; readonly toBuyer: Usdc }): Leg[] {
+function disputeSplit(ruling: Escrowed & { readonly buyer: Refunded; readonly toBuyer: Usdc }): Leg[] {
   const { jobId, split, referrers, toBuyer } = ruling
   if (toBuyer < 0n || toBuyer > split.agent) throw new RangeError(`a split of ${toBuyer} out of ${split.agent}`)
   const left = split.agent - toBuyer

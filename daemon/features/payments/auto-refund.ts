@@ -6,6 +6,7 @@ import { hasMoneyIn } from '../ledger/money-in.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
 import { recoverPayments } from './recover.ts'
+import { coverLosses } from './reversed.ts'
 import { payments } from './rows.ts'
 
 /** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
@@ -23,6 +24,7 @@ export const autoRefund = defineCron({
   async run({ ctx, signal }) {
     const hasWork = await isUnresolved(ctx)
     await recoverPayments(ctx)
+    await coverLosses(ctx)
     if (!signal.aborted) await runPayouts(ctx)
     return hasWork ? undefined : idleUnderCutover(ctx)
   },

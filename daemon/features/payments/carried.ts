@@ -35,7 +35,7 @@ export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow
 }
 
 /** Removes the file of a payment that has ended; one that a crash leaves is swept with all that nobody names. */
-export function dropFile(ctx: Context, { receipt_id, file_sha256 }: PaymentRow): void {
+export function dropFile(ctx: Pick<Context, 'blobs' | 'log'>, { receipt_id, file_sha256 }: PaymentRow): void {
   if (file_sha256 === undefined) return
   ctx.blobs.remove(file_sha256).catch((error: unknown) => {
     ctx.log.warn({ source: 'x402', payment: receipt_id, err: String(error) }, 'a file was not removed')

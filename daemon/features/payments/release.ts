@@ -60,7 +60,7 @@ export async function releaseHold(
 }
 
 /** The key may have gone to another payment since. */
-async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Promise<void> {
+export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Promise<void> {
   if (key === null) return
   const used = await t.table(idempotency).getForUpdate(key)
   if (used?.payment_id === id) await t.table(idempotency).delete(key)

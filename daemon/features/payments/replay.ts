@@ -108,6 +108,7 @@ export async function answerKnown(
 async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<PaidAnswer> {
   const { ctx, sealKey } = order
   refuseOtherRequest(payment, order.fingerprint)
+  if (payment.state === 'reversed') throw reversed(payment)
   const isSameKey = payment.idempotency !== null && payment.idempotency === order.idempotency
   const validBefore = payment.authorization?.valid_before
   const isExpired = validBefore !== undefined && validBefore < BigInt(unixSeconds(ctx.clock.wall()))
@@ -125,6 +126,11 @@ async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<Pai
   const stored = answer.file_sha256 === undefined ? answer.body : await readText(ctx.blobs, answer.file_sha256)
   const body = answer.sealed && sealKey ? opened(stored, answer.sealed, sealKey) : stored
   return { status: answer.status, body, transaction: payment.transaction, replayed: true }
+}
+
+function reversed({ receipt_id }: PaymentRow): AppError {
+  const message = 'The chain undid this payment: its money did not move after all. Sign a new one.'
+  return new AppError('conflict', message, { extra: { receipt_id } })
 }
 
 /** The body as its first caller got it, or with secrets withheld when the key is another. */

@@ -17,7 +17,7 @@ export const PaymentRow = z.strictObject({
   /** `subscription`: paid for with a period; the price is 0, and no money moves. */
   method: z.enum(['x402', 'balance', 'subscription']),
   state: z.enum(paymentStates),
-  /** True until fulfilled, released or refunded: such rows are what recovery walks. */
+  /** True until fulfilled, released, refunded or reversed: such rows are what recovery walks. */
   open: z.boolean(),
   payer: StoredWallet,
   participant_id: z.string().nullable(),
@@ -49,6 +49,8 @@ export const PaymentRow = z.strictObject({
     .nullable(),
   /** Transactions of the books that hold a balance for it and, once it is released, give all of it back. */
   books: z.array(z.string()).exactOptional(),
+  /** Of a reversed one: what nothing has covered yet. */
+  uncovered: Micro.exactOptional(),
   /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
   terms: z.json(),
   /** What the run returned, for rows that settle last. */
@@ -112,6 +114,7 @@ export const payments = defineCollection('payments', {
     { name: 'request', fields: ['request_id'] },
     { name: 'released', fields: ['updated_at'], where: { field: 'state', equals: 'released' } },
     { name: 'file', fields: ['file_sha256'], where: { field: 'open', equals: true } },
+    { name: 'uncovered', fields: ['created_at'], where: { field: 'uncovered', present: true } },
   ],
 })
 

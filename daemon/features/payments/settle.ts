@@ -53,14 +53,6 @@ export function isFinal({ failure, sent }: SettleRefusal): boolean {
   return !sent && failure !== 'unavailable' && failure !== 'token_paused'
 }
 
-/** Money that was taken for moved and did not stay so is never passed over in silence: the health of the chain counts it. */
-export function tellReversals(ctx: Context): void {
-  ctx.chain.onReversed?.(({ from, nonce, value, transaction }) => {
-    const facts = { source: 'x402', payer: from, nonce, amount: String(value), transaction }
-    ctx.log.error(facts, 'the chain undid a settled payment for good: its money is not there')
-  })
-}
-
 type SignedBytes = NonNullable<PaymentRow['authorization']>
 
 /** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */

@@ -1,6 +1,7 @@
 import { balanceHeader } from '../../../src/api/endpoint/credentials.ts'
 import {
   type AcceptedEntry,
+  type Authorization,
   networks,
   type PaymentCredential,
   type PaymentRequirement,
@@ -48,7 +49,10 @@ export function verify(order: Order): string {
 }
 
 /** Id of the payment of an authorization. */
-export function authorizationId({ chain }: Context, { authorization }: PaymentCredential): string {
+export function authorizationId(
+  { chain }: Pick<Context, 'chain'>,
+  { authorization }: { readonly authorization: Pick<Authorization, 'from' | 'nonce'> },
+): string {
   return `${chain.network}:${chain.asset.address}:${authorization.from}:${authorization.nonce}`
 }
 

@@ -58,7 +58,7 @@ function signOf({ failed, done }: { failed: boolean; done: boolean }): Step['sig
 }
 
 function isUndone(state: PaymentRow['state']): boolean {
-  return state === 'released' || state === 'refunded'
+  return state === 'released' || state === 'refunded' || state === 'reversed'
 }
 
 async function whoIs(t: ReadTx, id: string | null): Promise<string> {
@@ -169,6 +169,7 @@ const settlements: Readonly<Record<PaymentRow['state'], string>> = {
   fulfilled: 'settled',
   released: 'nothing was charged',
   refunded: 'settled, then given back: what was bought could not be given',
+  reversed: 'settled, then undone by the chain: its money is not there',
 }
 
 function settlementLine({ state, transaction, price, updated_at }: PaymentRow): Step {

@@ -4,6 +4,7 @@ import { type Core, noteError, type QueueOptions } from './core.ts'
 import { call, flying, settle } from './enter.ts'
 import type { QueueStatus, TxQueue } from './queue.ts'
 import { recover } from './recover.ts'
+import { tellOld } from './reversal.ts'
 import { createSignal } from './signal.ts'
 import { runWatch } from './watch.ts'
 
@@ -25,6 +26,7 @@ export function openTxQueue(options: QueueOptions): TxQueue {
     status: () => statusOf(core),
     onReversed: (listener) => {
       core.listeners.add(listener)
+      void tellOld(core, listener).catch((error: unknown) => noteError(core, error))
       return () => {
         core.listeners.delete(listener)
       }

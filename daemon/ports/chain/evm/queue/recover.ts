@@ -3,7 +3,7 @@ import { numberIn } from '../rpc/values.ts'
 import { openTx, transmit } from './assign.ts'
 import type { Core } from './core.ts'
 import { QueueRefused } from './queue.ts'
-import { restore, tell } from './reversal.ts'
+import { restore } from './reversal.ts'
 import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
 
 const PAGE = 500
@@ -32,11 +32,7 @@ export async function recover(core: Core): Promise<void> {
     if (tx.row.state === 'signed') transmit(core, tx)
     for (const place of tx.row.lost) restore(core, tx, place)
   }
-  for (const row of await everyRow(store.table(chainTransfers), { index: 'reversed', prefix: [], limit: PAGE })) {
-    const [from, nonce] = row.id.split(':') as [typeof signer.address, typeof row.digest]
-    if (row.reversed) tell(core, { from, nonce, value: row.reversed.value, transaction: row.reversed.transaction })
-    core.counts.reversed += 1
-  }
+  core.counts.reversed += await store.table(chainTransfers).count('reversed', [])
 }
 
 /** The counter is the store's; the chain's is where a new store begins. */

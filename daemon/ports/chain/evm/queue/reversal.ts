@@ -1,8 +1,12 @@
 import type { Authorization } from '../../../../../src/core/authorization.ts'
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
+import { eachPage } from '../../../../store/each-page.ts'
 import type { Reversal, SettleResult } from '../../chain.ts'
 import { type Core, noteError, type OpenTx, type TransferWork } from './core.ts'
 import { requeue } from './outcome.ts'
 import { type ChainItem, chainTransfers, chainTxs } from './rows.ts'
+
+const PAGE = 500
 
 /** Settles a transfer anew that was told as moved and that the chain undid; told as reversed when that cannot be. */
 export function restore(core: Core, tx: OpenTx, place: number): void {
@@ -47,8 +51,19 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
   tell(core, { from, nonce, value, transaction })
 }
 
+/** Tells what was undone before anybody listened, in this process or in an earlier one. */
+export async function tellOld({ options }: Core, listener: (reversal: Reversal) => void): Promise<void> {
+  const part = { index: 'reversed', prefix: [], limit: PAGE }
+  for await (const rows of eachPage(options.store.table(chainTransfers), part)) {
+    for (const { id, reversed } of rows) {
+      const [from, nonce] = id.split(':') as [Wallet, Hex] // as their key is made
+      if (reversed) listener({ from, nonce, value: reversed.value, transaction: reversed.transaction })
+    }
+  }
+}
+
 /** A listener that throws must not stop the others. */
-export function tell(core: Core, reversal: Reversal): void {
+function tell(core: Core, reversal: Reversal): void {
   for (const listener of core.listeners) {
     try {
       listener(reversal)

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Hex, toWallet } from '../../../src/core/hex.ts'
+import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import type { Leg } from '../../../src/model/ledger.ts'
+import { collections } from '../../app.ts'
+import { commit } from '../../store/draw.ts'
+import { openMemoryStore } from '../../store/memory/open.ts'
+import { account } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { coverLosses, dividedLoss, reverse } from './reversed.ts'
+import { type PaymentRow, payments } from './rows.ts'
+
+const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map(usdc)
+
+test('a loss is divided to the unit, in order, and takes from nobody more than is there', () => {
+  fc.assert(
+    fc.property(amount, fc.array(amount, { maxLength: 5 }), (loss, balances) => {
+      const sources = balances.map((balance, at) => ({ from: `bal:${at}`, balance }))
+      const { parts, uncovered } = dividedLoss(loss, sources)
+      const given = sources.map(({ from }) => parts.find((part) => part.from === from)?.amount ?? ZERO)
+      expect(given.reduce((sum, one) => sum + one, 0n) + uncovered).toBe(loss)
+      let before = 0n
+      for (const [at, { balance }] of sources.entries()) {
+        // Each gives what is left of the loss, or all that it has.
+        const left = loss - before
+        expect(given[at]).toBe(balance < left ? balance : left)
+        before += given[at] as bigint
+      }
+    }),
+  )
+})
+
+const payer = toWallet('0x1111111111111111111111111111111111111111')
+const provider = account.provider('p_1')
+const small = fc.bigInt({ min: 1n, max: 50n }).map(usdc)
+/** What happens: the marketplace earns, somebody buys, a payment of those is undone, what is lost is looked at again. */
+const step = fc.oneof(
+  fc.record({ does: fc.constant('earn' as const), from: fc.constantFrom('ops', 'fees', 'oper'), amount: small }),
+  fc.record({ does: fc.constant('buy' as const), amount: small }),
+  fc.record({ does: fc.constant('undo' as const), which: fc.nat(20) }),
+  fc.record({ does: fc.constant('cover' as const) }),
+)
+
+function paymentRow(at: number, price: Usdc): PaymentRow {
+  const nonce = `0x${String(at).padStart(64, '0')}` as const
+  return {
+    ...{ id: `base:0xasset:${payer}:${nonce}`, version: 1, method: 'x402', state: 'fulfilled', open: false },
+    ...{ payer, participant_id: null, price, settle: 'last', endpoint: 'purchaseService', input: null },
+    ...{ fingerprint: 'f', idempotency: null, receipt_id: `rcpt_${at}`, authorization: null, terms: null },
+    ...{ outcome: null, transaction: '0x01', created_at: at, updated_at: at },
+  } as PaymentRow
+}
+
+function nonceOf({ id }: PaymentRow): Hex {
+  return id.split(':').at(-1) as Hex // by paymentRow
+}
+
+type Does = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+/** Books over a store, and what a chain under them would hold. */
+function world() {
+  let seed = 0
+  let onChain = 0n
+  const store = openMemoryStore(collections)
+  const entropy = () => {
+    seed += 1
+    return Buffer.alloc(32, seed)
+  }
+  const chain = { network: 'base', asset: { address: '0xasset' } }
+  const log = { error: () => undefined, warn: () => undefined }
+  const means = { store, entropy, chain, log, clock: { now: () => seed }, sellers: {}, blobs: {} } as never // as it needs
+  const bought: PaymentRow[] = []
+  const undone = new Set<string>()
+
+  async function comeIn(to: string, value: Usdc): Promise<void> {
+    const legs: Leg[] = [{ from: account.ext, to, amount: value }]
+    const entry = { kind: 'fixed_price_call', ref: { kind: 'test', id: 'x' }, legs, at: seed } as const
+    await commit({ store, entropy }, (t, draw) => post(t, draw, entry))
+    onChain += value
+  }
+  async function undo(row: PaymentRow): Promise<void> {
+    if (!undone.has(row.id)) onChain -= row.price
+    undone.add(row.id)
+    await reverse(means, { from: payer, nonce: nonceOf(row), value: row.price, transaction: '0x01' })
+  }
+  const cover = () => coverLosses(means)
+  async function doOne(one: Does): Promise<void> {
+    const row = one.does === 'undo' ? bought[one.which % bought.length] : undefined
+    if (row) return undo(row)
+    if (one.does === 'earn') return comeIn(one.from, one.amount)
+    if (one.does !== 'buy') return cover()
+    const sold = paymentRow(bought.length, one.amount)
+    await store.tx((t) => t.table(payments).insert(sold))
+    bought.push(sold)
+    return comeIn(provider, one.amount)
+  }
+  return { store, bought, undone, cover, doOne, onChain: () => onChain }
+}
+
+test('whatever is undone, told again and covered: providers keep theirs, and the books say what the chain holds', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const { store, bought, undone, cover, doOne, onChain } = world()
+      for (const one of steps) await doOne(one)
+      await cover()
+      const { ext, sold, own, rows } = await store.read(async (t) => ({
+        ext: await balanceOf(t, account.ext),
+        sold: await balanceOf(t, provider),
+        own: await Promise.all(['oper', 'ops', 'fees'].map((name) => balanceOf(t, name))),
+        rows: await t.table(payments).getMany(bought.map(({ id }) => id)),
+      }))
+      const uncovered = rows.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
+      expect(sold).toBe(bought.reduce((sum, { price }) => sum + price, 0n))
+      expect(-ext - uncovered).toBe(onChain())
+      expect(rows.filter(({ state }) => state === 'reversed')).toHaveLength(undone.size)
+      // Something is left uncovered only while nothing is left to cover it with.
+      if (uncovered > 0n) expect(own).toEqual([0n, 0n, 0n])
+      await store.close()
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,155 @@
+import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import { emit, emitAct } from '../../events/event-log.ts'
+import { inBackground } from '../../kernel/background.ts'
+import type { Context } from '../../kernel/context.ts'
+import { participants } from '../../kernel/rows.ts'
+import type { Reversal } from '../../ports/chain/chain.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { everyRow } from '../../store/each-page.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { account, legsOf } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { bare, dropFile } from './carried.ts'
+import { freeKey } from './release.ts'
+import { type PaymentRow, payments } from './rows.ts'
+import { type HandlerTable, sellerOf, sellers } from './seller.ts'
+import { authorizationId } from './verify.ts'
+
+/**
+ * What the marketplace itself has, in the order in which it bears a loss: nothing of it was promised to anybody. Money
+ * of providers, holds and refunds is never touched, whatever the chain does.
+ */
+const bearers = [account.oper, account.ops, account.fees] as const
+const PAGE = 100
+
+/** Books each settlement that the chain undid for good as the loss that it is; the chain tells of old ones again. */
+export function followReversals(ctx: Context): void {
+  ctx.chain.onReversed?.((reversal) =>
+    inBackground(ctx, 'x402', () => reverse({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
+  )
+}
+
+/** What a reversal is booked with. */
+export type ReversalMeans = Pick<Context, 'store' | 'blobs' | 'entropy' | 'clock' | 'chain' | 'log'> & {
+  readonly sellers: HandlerTable
+}
+
+/**
+ * The payment becomes `reversed`, and what it had brought into the books is taken out of them in the same transaction:
+ * from the balance that a deposit had credited, else from what the marketplace has earned. What that does not cover
+ * stays with the payment until it does. Once, however often it is told.
+ */
+export async function reverse(means: ReversalMeans, { from, nonce, value, transaction }: Reversal): Promise<void> {
+  const id = authorizationId(means, { authorization: { from, nonce } })
+  const at = means.clock.now()
+  const lost = await commit(means, async (t, draw) => {
+    const payment = await t.table(payments).getForUpdate(id)
+    if (payment === undefined || !isPaid(payment)) return undefined
+    await freeKey(t, payment)
+    const isPosted = payment.state !== 'settled'
+    const uncovered = isPosted ? await coverLoss(t, draw, { payment, loss: payment.price, at }) : ZERO
+    if (!isPosted) await tellUnpaid(t, draw, { payment, at, sellers: means.sellers })
+    await t.table(payments).put({ ...bare(payment), ...rest(uncovered), state: 'reversed', updated_at: at })
+    const data = { amount: formatAmount(payment.price), uncovered: formatAmount(uncovered), transaction }
+    await emitAct(t, draw, { type: 'payment.reversed', subject: subjectOf(payment), data, at })
+    return payment
+  })
+  if (!lost) return
+  dropFile(means, lost)
+  const facts = {
+    source: 'x402',
+    payment: lost.receipt_id,
+    payer: from,
+    amount: formatAmount(usdc(value)),
+    transaction,
+  }
+  means.log.error(facts, 'the chain undid a settled payment for good: its money is not there')
+}
+
+/** One that is not settled yet asks the chain itself, and one that was released brought nothing. */
+function isPaid({ method, state }: PaymentRow): boolean {
+  return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
+}
+
+function subjectOf({ receipt_id }: PaymentRow) {
+  return { kind: 'receipt', id: receipt_id }
+}
+
+function rest(uncovered: Usdc): Pick<PaymentRow, 'uncovered'> {
+  return uncovered > 0n ? { uncovered } : {}
+}
+
+type Lost = { readonly payment: PaymentRow; readonly at: number }
+
+/** Nothing was given for it, but a provider may have worked. */
+async function tellUnpaid(
+  t: Tx,
+  draw: Draw,
+  { payment, at, sellers: all }: Lost & Pick<ReversalMeans, 'sellers'>,
+): Promise<void> {
+  const hasRun = payment.begun !== undefined || payment.outcome !== null
+  if (hasRun) await sellerOf(all, payment.endpoint)?.handler.onUnpaid?.(t, draw, { payment, now: at })
+}
+
+/** @returns what could not be covered now */
+async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { readonly loss: Usdc }): Promise<Usdc> {
+  const credited = await creditedTo(t, payment)
+  const sources = [...(credited === undefined ? [] : [account.balance(credited)]), ...bearers]
+  const held = await Promise.all(sources.map(async (from) => ({ from, balance: await balanceOf(t, from) })))
+  const { parts, uncovered } = dividedLoss(loss, held)
+  const ref = subjectOf(payment)
+  await post(t, draw, { kind: 'reversal', ref, legs: parts.flatMap(legsOf.reversal), at })
+  const [taken] = parts
+  if (credited !== undefined && taken?.from === account.balance(credited)) {
+    const data = { amount: formatAmount(usdc(-taken.amount)), reason: 'The chain undid the payment of a deposit.' }
+    const subject = { kind: 'participant', id: credited }
+    await emit(t, draw, { type: 'admin.balance_adjusted', participantId: credited, subject, data, at })
+  }
+  return uncovered
+}
+
+/** Whose balance a deposit had credited: it never came in, so that what is left of it is not there either. */
+async function creditedTo(t: ReadTx, { endpoint, payer, state }: PaymentRow): Promise<string | undefined> {
+  if (endpoint !== 'deposit' || state !== 'fulfilled') return undefined
+  return (await t.table(participants).page('wallet', [payer], { limit: 1 })).rows[0]?.id
+}
+
+export type Bearing = { readonly from: string; readonly amount: Usdc }
+
+/** Divides a loss among accounts in their order; nobody gives more than is there. */
+export function dividedLoss(
+  loss: Usdc,
+  sources: readonly { readonly from: string; readonly balance: Usdc }[],
+): { readonly parts: readonly Bearing[]; readonly uncovered: Usdc } {
+  let left = loss
+  const parts: Bearing[] = []
+  for (const { from, balance } of sources) {
+    const amount = balance < left ? balance : left
+    if (amount <= 0n) continue
+    parts.push({ from, amount })
+    left = usdc(left - amount)
+  }
+  return { parts, uncovered: left }
+}
+
+/** Takes what is still lost out of what was earned since, oldest first. */
+export async function coverLosses(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
+  const open = await everyRow(ctx.store.table(payments), { index: 'uncovered', prefix: [], limit: PAGE })
+  for (const { id } of open) {
+    const left = await commit(ctx, async (t, draw) => {
+      const payment = await t.table(payments).getForUpdate(id)
+      if (payment?.uncovered === undefined) return ZERO
+      const { uncovered: loss, ...bared } = payment
+      const at = ctx.clock.now()
+      const uncovered = await coverLoss(t, draw, { payment, loss, at })
+      if (uncovered < loss) await t.table(payments).put({ ...bared, ...rest(uncovered), updated_at: at })
+      return uncovered
+    })
+    if (left > 0n) return
+  }
+}
+
+/** What reversed payments have cost that nothing has covered yet. */
+export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]> {
+  return everyRow(t.table(payments), { index: 'uncovered', prefix: [], limit: PAGE })
+}
