@@ -36,12 +36,19 @@ function runningLines({ platform, crons, data_dir, store }: Status, io: Io): str
   const paused = platform?.paused ? yellow('‖ paused') : 'live'
   return [
     ...(platform
-      ? [`platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${platform.chain}`]
+      ? [
+          `platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${chainWords(platform.chain)}`,
+        ]
       : []),
     ...(crons ? [`crons     ${cronLine(crons)}`] : []),
     ...(data_dir === null ? [] : [`data      ${io.path(data_dir)}`]),
     ...(store?.note ? [`store     ${yellow('!')} ${store.note}`] : []),
   ]
+}
+
+/** That money is real is said wherever a marketplace is named. */
+function chainWords(chain: string): string {
+  return chain === 'base' ? yellow('base: REAL MONEY') : chain
 }
 
 type Status = {

@@ -148,7 +148,7 @@ async function bringUp(context: Context): Promise<Up> {
     already_running: started.alreadyRunning,
     recovered: started.recovered,
     persistent: data_dir === context.places.data,
-    chain: lastLaunch(context.places).chain ?? 'sandbox',
+    chain: started.registration.chain ?? 'sandbox',
     data: context.io.path(data_dir),
     seed: isNew && !started.alreadyRunning ? (launch.seed ?? HOUSE) : null,
     url,

@@ -53,9 +53,9 @@ export async function resolveTarget(host: Host): Promise<Target> {
 async function localTarget({ places, system }: Host): Promise<Target> {
   const found = await findLiveDaemon(places)
   if (found.state !== 'running') throw noDaemon(found, places, system.now())
-  const { url, data_dir, fingerprint } = found.registration
+  const { url, data_dir, fingerprint, chain: network = 'sandbox' } = found.registration
   const here = { instance: data_dir, dataDir: data_dir, inTheClear: 'everything' as const }
-  return { name: LOCAL, url, network: 'sandbox', ...here, ...compact({ fingerprint }) }
+  return { name: LOCAL, url, network, ...here, ...compact({ fingerprint }) }
 }
 
 /** Exit 10 with what is known about the missing daemon and the way out. */

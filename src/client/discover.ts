@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { chainNetworks } from '../core/authorization.ts'
 import { AppError, errnoOf } from '../core/error.ts'
 import { isObject, parseJson } from '../core/json.ts'
 import { endpoints } from './endpoints.ts'
@@ -28,6 +29,8 @@ export type DaemonRegistration = {
   readonly fingerprint?: string
   /** Where other machines of its network find it then. */
   readonly lan_url?: string
+  /** Where payments settle; a sandbox unless told. What is signed for it goes by this, never by what an answer says. */
+  readonly chain?: keyof typeof chainNetworks
 }
 
 /**
@@ -77,7 +80,7 @@ const registeredTexts = ['started_at', 'url', 'instance_id', 'version', 'data_di
 // Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
 function isRegistration(value: unknown): value is DaemonRegistration {
   if (!isObject(value) || !registeredTexts.every((name) => typeof value[name] === 'string')) return false
-  const optional = [value.fingerprint, value.lan_url]
+  const optional = [value.fingerprint, value.lan_url, value.chain]
   if (!optional.every((one) => one === undefined || typeof one === 'string')) return false
   return Number.isInteger(value.pid) && Number(value.pid) > 0
 }

@@ -75,11 +75,15 @@ export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satis
 const elsewhere = ['rpcUrl', 'payToKeyFile', 'gasKeyFile', 'maxFeeGwei', 'instantLimit', 'walletFactory'] as const
 const here = ['anvil', 'blockTime'] as const
 
+type Kept = Chain & Pick<Asked, 'sdnSource'>
+
 /** A launch on the chain that the data began on, reached as it was last, unless it says otherwise. */
-export function keptChain<L extends Chain>(launch: L, last: Chain | undefined): L & { readonly chain: Mode } {
+export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
-  return { ...launch, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
+  // Real money began with a list of sanctions, and goes on with it.
+  const list = compact({ sdnSource: last.chain === 'base' ? last.sdnSource : undefined })
+  return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
 }
 
 /** @throws CliError usage for options that cannot hold together, before anything is started. */

@@ -142,6 +142,7 @@ async function registerRun(
     instance_id: instanceId,
     version: system.version,
     data_dir: dataDir,
+    chain: options.chain ?? 'sandbox',
     ...tls,
   }
   register(places, registration)

@@ -9,6 +9,7 @@ import { getRemote } from '../../client/remotes.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { type NamedWallet, unlockWallet } from '../../client/wallets.ts'
 import { isId } from '../../client/wire-id.ts'
+import type { Network } from '../../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { isObject } from '../../core/json.ts'
 import { staysHere } from '../../core/loopback.ts'
@@ -16,6 +17,7 @@ import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '.
 import { shellLine } from '../../text/shell.ts'
 import { CliError } from '../exit.ts'
 import { isUnauthorized, type RawCall, type Session, type SessionHost } from '../session.ts'
+import type { Target } from '../target.ts'
 import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
@@ -316,12 +318,17 @@ export async function unlock({ io, places, system }: SessionHost, wallet: NamedW
   })
 }
 
+function isPublic(network: Target['network']): network is Network {
+  return network === 'base' || network === 'base-sepolia'
+}
+
 type Wanted = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
-/** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the sandbox's token. */
+/** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the token of its chain. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
   const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
-  if (target.name === LOCAL) return here
+  if (target.name === LOCAL)
+    return isPublic(target.network) ? { maxPrice, network: target.network, allowedAssets: [] } : here
   if (target.name === target.url) {
     if (staysHere(target.url)) return here
     throw new CliError('payment', 'A one-off address is not paid: its network is not known.', {
@@ -329,7 +336,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
     })
   }
   const remote = getRemote(places, target.name)
-  if (remote.network === 'base' || remote.network === 'base-sepolia') {
+  if (isPublic(remote.network)) {
     return { maxPrice, network: remote.network, allowedAssets: [] }
   }
   return staysHere(target.url) ? here : { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }

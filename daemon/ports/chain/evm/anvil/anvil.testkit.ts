@@ -67,7 +67,7 @@ export async function startTestChain(flags: readonly string[] = []) {
     .extend(walletActions)
 
   async function sent(transaction: { from: Hex; to?: Hex; data: Hex }): Promise<TransactionReceipt> {
-    const hash = await client.sendTransaction({ ...transaction, account: transaction.from, gas: GAS })
+    const hash = await client.sendTransaction({ ...transaction, account: transaction.from, chain: null, gas: GAS })
     return client.waitForTransactionReceipt({ hash })
   }
 

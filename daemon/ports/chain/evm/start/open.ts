@@ -36,7 +36,7 @@ const LEAST_GAS = 100_000n
 const FIRST_GAS = 2_500_000n
 const BASE_BLOCK_S = 2
 /** The registries of ERC-8004, and what batches calls, are at the same address for everybody there. */
-const publicContracts = {
+export const publicContracts = {
   base: {
     identity: toWallet('0x8004a169fb4a3325136eb29fa0ceb6d2e539a432'),
     reputation: toWallet('0x8004baa17c55a88189ae136b182e5fda19de9b63'),
@@ -46,7 +46,7 @@ const publicContracts = {
     reputation: toWallet('0x8004b663056a597dffe9eccc1965a193b7388713'),
   },
 } as const
-const MULTICALL3 = toWallet('0xca11bde05977b3631167028862be2a173976ca11')
+export const MULTICALL3 = toWallet('0xca11bde05977b3631167028862be2a173976ca11')
 
 export type EvmStart = {
   readonly store: Store

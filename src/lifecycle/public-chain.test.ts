@@ -1,0 +1,134 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { entries } from '../../commands/index.ts'
+import { type PublicChain, startPublicChain } from '../../daemon/ports/chain/evm/start/public.testkit.ts'
+import { type Ran, type RunOptions, runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { groups } from '../cli/run/groups.ts'
+
+/* The real program on a chain with the number, the token and the contracts of a public one, on this machine. */
+
+const ENTRY = join(import.meta.dirname, '../../dist/souk.js')
+const SDN = join(import.meta.dirname, '../../fixtures/sdn/sample.xml')
+const payTo = `0x${'1'.repeat(64)}` as const
+const gas = `0x${'2'.repeat(64)}` as const
+const DOLLAR = 1_000_000n
+let home: string
+let chain: PublicChain | undefined
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'souk-public-'))
+})
+afterEach(async () => {
+  await souk(['down', '--all', '--force'])
+  await chain?.stop()
+  chain = undefined
+  await rm(home, { recursive: true, force: true })
+})
+
+function souk(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return runLine({ entries, groups }, words, {
+    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
+    self: [process.execPath, ENTRY],
+    now: () => Date.now(),
+    ...options,
+  })
+}
+async function json(...words: string[]) {
+  const { code, out, err } = await souk([...words, '--json'])
+  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
+  return JSON.parse(out)
+}
+function keyFile(name: string, key: string): string {
+  const file = join(home, name)
+  writeFileSync(file, `${key}\n`, { mode: 0o600 })
+  return file
+}
+const files = () => ['--pay-to-key-file', keyFile('pay-to', payTo), '--gas-key-file', keyFile('gas', gas)]
+const addressOf = (key: `0x${string}`) => privateKeyToAccount(key).address
+
+/** Buys, and gives how much of a dollar the buyer has left on the chain and what the marketplace has. */
+async function sold(at: PublicChain) {
+  const { address } = await json('wallet', 'new', 'main')
+  const poor = await souk(['buy', 'qr_code', '-i', 'data=one'])
+  expect([poor.code, poor.err]).toEqual([5, expect.stringContaining('does not hold the price')])
+  await at.giveUsdc(address, DOLLAR)
+  await json('buy', 'qr_code', '-i', 'data=one')
+  return { address, price: DOLLAR - (await at.usdcOf(address)) }
+}
+
+describe('a marketplace on base-sepolia', () => {
+  it('sells for the token of that chain, again after a restart, with the first of its nodes away', async () => {
+    chain = await startPublicChain('base-sepolia')
+    await chain.giveGas(addressOf(gas))
+    const nodes = ['--rpc-url', 'http://127.0.0.1:1', '--rpc-url', chain.url]
+    await json('up', '--chain', 'base-sepolia', '--port', '0', ...files(), ...nodes)
+    const { address, price } = await sold(chain)
+    expect(price).toBeGreaterThan(0n)
+    expect(await chain.usdcOf(addressOf(payTo))).toBe(price)
+    expect((await json('restart')).state).toBe('running')
+    await json('buy', 'qr_code', '-i', 'data=two')
+    expect(await chain.usdcOf(address)).toBe(DOLLAR - 2n * price)
+    expect(await json('money', 'audit')).toMatchObject({ ok: true })
+    expect((await souk(['wallet', 'fund', 'main'])).code).not.toBe(0)
+  })
+})
+
+describe('a marketplace on base', () => {
+  it('starts for whoever types that the money is real, says so everywhere, and sells', async () => {
+    chain = await startPublicChain('base')
+    await chain.giveGas(addressOf(gas))
+    const up = ['up', '--chain', 'base', '--port', '0', '--sdn-source', SDN, ...files(), '--rpc-url', chain.url]
+    const asked: string[] = []
+    const typing = (words: string) => (question: string) => {
+      asked.push(question)
+      return words
+    }
+    const unsure = await souk(up, { columns: 100, answer: typing('yes') })
+    expect([unsure.code, unsure.err]).toEqual([2, expect.stringContaining('Nothing was started')])
+    const sure = await souk(up, { columns: 100, answer: typing('real money') })
+    expect(asked.join()).toContain('real USDC. Type "real money"')
+    expect([sure.code, sure.out]).toEqual([0, expect.stringContaining('REAL MONEY')])
+    expect((await souk(['status'])).out).toContain('REAL MONEY')
+    const { price } = await sold(chain)
+    expect(await chain.usdcOf(addressOf(payTo))).toBe(price)
+    // Asked once: what began with real money goes on with it.
+    await souk(['down'])
+    expect((await souk(up)).code).toBe(0)
+    // People were told whom to pay, and contracts obey a key: neither changes under them.
+    await souk(['down'])
+    writeFileSync(join(home, 'pay-to'), `0x${'3'.repeat(64)}\n`)
+    expect((await souk(['up', '--port', '0'])).err).toMatch(/--pay-to-key-file holds that of.*name that one again/)
+  })
+})
+
+describe('a start on a public chain is refused', () => {
+  const start = async (at: PublicChain) => {
+    await at.giveGas(addressOf(gas))
+    const { code, err } = await souk([
+      ...['up', '--chain', 'base-sepolia', '--port', '0', '--rpc-url', at.url],
+      ...files(),
+    ])
+    expect(code).not.toBe(0)
+    return err
+  }
+
+  it('where the token is not there, or another one, before any gas is spent', async () => {
+    chain = await startPublicChain('base-sepolia')
+    await chain.rename('Another Coin')
+    expect(await start(chain)).toMatch(/signs under another domain than USDC version 2/)
+    await chain.bare(chain.asset)
+    expect(await start(chain)).toMatch(/is no contract on this chain.*name a node/)
+    expect(await chain.sentBy(addressOf(gas))).toBe(0)
+  })
+
+  it('where no node answers, or one of another chain does', async () => {
+    chain = await startPublicChain('base')
+    expect(await start(chain)).toMatch(/on chain 8453, and --chain base-sepolia is chain 84532/)
+    await chain.stop()
+    expect(await start({ ...chain, giveGas: async () => undefined })).toMatch(/No node of the chain answers.*--rpc-url/)
+  })
+})
