@@ -92,6 +92,16 @@ describe('what cannot hold together starts nothing', () => {
     ],
     ['a node for a sandbox', node, /--rpc-url is for a chain, and a sandbox has none/],
     ['keys of money on a devnet', ['--chain', 'devnet', ...keys], /A devnet has keys of its own/],
+    [
+      'a facilitator of others for a sandbox',
+      ['--settle-through', 'https://facilitator.example.org'],
+      /--settle-through is for a chain, and a sandbox has none/,
+    ],
+    [
+      'real payments shown in the clear',
+      ['--chain', 'base', ...node, ...keys, '--settle-through', 'http://facilitator.example.org'],
+      /--settle-through would be given payments of real money in the clear/,
+    ],
     ['no node', ['--chain', 'base', ...keys], /needs --rpc-url: there is no default/],
     ['no keys', ['--chain', 'base-sepolia', ...node], /needs --pay-to-key-file/],
     ['a sample of sanctions', ['--chain', 'base', ...node, ...keys], /sanctions list that is real/],

@@ -52,6 +52,10 @@ export const chainOptions = {
     description: 'a factory whose wallets are deployed with their first payment; repeat it',
     value: 'address',
   }),
+  settleThrough: NodeUrl.optional().meta({
+    description: 'a facilitator that sends the payments of buyers, with its gas; the nodes say whether money moved',
+    value: 'url',
+  }),
   realMoney: z
     .boolean()
     .default(false)
@@ -72,7 +76,15 @@ type Asked = Chain & {
 export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satisfies readonly (keyof Chain)[]
 
 /** Options of a chain that runs elsewhere, and of one that is started here. */
-const elsewhere = ['rpcUrl', 'payToKeyFile', 'gasKeyFile', 'maxFeeGwei', 'instantLimit', 'walletFactory'] as const
+const elsewhere = [
+  'rpcUrl',
+  'payToKeyFile',
+  'gasKeyFile',
+  'maxFeeGwei',
+  'instantLimit',
+  'walletFactory',
+  'settleThrough',
+] as const
 const here = ['anvil', 'blockTime'] as const
 
 type Kept = Chain & Pick<Asked, 'sdnSource'>
@@ -129,7 +141,11 @@ function checkPublic(asked: Asked): void {
   }
   if (asked.publicFaucet) throw usage(`--public-faucet gives test money, and --chain ${chain} has none to give.`)
   if (chain !== 'base') return
-  const readable = rpcUrl.find((url) => !url.startsWith('https:') && !staysHere(url))
+  const isReadable = (url: string | undefined) => url !== undefined && !url.startsWith('https:') && !staysHere(url)
+  if (isReadable(asked.settleThrough)) {
+    throw usage('--settle-through would be given payments of real money in the clear: name it by https.')
+  }
+  const readable = rpcUrl.find(isReadable)
   if (readable !== undefined) {
     throw usage(
       `--rpc-url ${new URL(readable).origin} is asked about real money in the clear: name it by https, or one on this machine.`,
@@ -153,6 +169,7 @@ export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSet
     gasKeyFile,
     maxFeeGwei,
     instantLimit,
+    settleThrough,
   } = launch
   if (chain === 'sandbox') return { chain }
   return {
@@ -161,7 +178,7 @@ export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSet
       rpcUrls: rpcUrl,
       walletFactories: walletFactory,
       realMoney: launch.realMoney,
-      ...compact({ anvil, blockTimeS: blockTime, payToKeyFile, gasKeyFile, maxFeeGwei, instantLimit }),
+      ...compact({ anvil, blockTimeS: blockTime, payToKeyFile, gasKeyFile, maxFeeGwei, instantLimit, settleThrough }),
     },
   }
 }

@@ -52,6 +52,8 @@ export type ChainSetup = {
   readonly instantLimit?: string
   /** Factories whose wallets are deployed with their first payment: addresses. */
   readonly walletFactories?: readonly string[]
+  /** Facilitator of somebody else that sends the payments of buyers; the nodes say what became of them. */
+  readonly settleThrough?: string
   /** Somebody typed that the money is real. */
   readonly realMoney?: boolean
 }

@@ -56,8 +56,10 @@ export type EvmSettings = {
 }
 
 const GWEI = 1_000_000_000n
+/** Payments above it wait until the chain calls their block safe. */
+export const DEFAULT_INSTANT_LIMIT = usdc(100_000_000n)
 const defaults = {
-  instantLimit: usdc(100_000_000n),
+  instantLimit: DEFAULT_INSTANT_LIMIT,
   maxFee: 100n * GWEI,
   walletFactories: [],
 } as const satisfies Partial<EvmSettings>

@@ -14,13 +14,16 @@ import type { Log } from '../../../log.ts'
 import type { ChainMode } from '../../chain.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
-import { type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
+import { DEFAULT_INSTANT_LIMIT, type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
 import { openTxQueue } from '../queue/open.ts'
 import { QueueRefused } from '../queue/queue.ts'
+import { receiptIn } from '../queue/receipt.ts'
 import type { KeySigner } from '../queue/signer.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { bigIn, numberIn } from '../rpc/values.ts'
+import { openForeignFacilitator } from '../through/facilitator.ts'
+import { settledThrough } from '../through/settle.ts'
 import { checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, type Planned, planDevnet, planOwn, type Roles, withoutCode } from './contracts.ts'
 import { keyIn, ownKey } from './keys.ts'
@@ -133,7 +136,33 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
     settings: settingsOf(mode, setup),
   })
   onClose(() => chain.close())
-  return { chain, notes }
+  const { settleThrough } = setup
+  if (settleThrough === undefined) return { chain, notes }
+  const through = await throughForeign(start, chain, settleThrough)
+  onClose(through.close)
+  return { chain: through.chain, notes: [...notes, ...through.notes] }
+}
+
+type Foreign = Pick<StartedChain, 'chain' | 'notes' | 'close'>
+
+/** Sales go through a facilitator of somebody else. One that is away may come back; one that does not serve us will not. */
+async function throughForeign({ setup, wall, log }: EvmStart, chain: EvmChain, address: string): Promise<Foreign> {
+  const facilitator = openForeignFacilitator(address)
+  const { network, caip2, rpc } = chain
+  const kinds = await facilitator.kinds({ 1: network, 2: caip2 })
+  if (kinds?.length === 0) {
+    await facilitator.close()
+    const sentence = `The facilitator at ${facilitator.label} does not settle on ${caip2}: name another --settle-through, or none.`
+    throw new AppError('invalid_request', sentence)
+  }
+  const away = `The facilitator at ${facilitator.label} does not answer: payments wait until it does.`
+  const { instantLimit = DEFAULT_INSTANT_LIMIT } = settingsOf(chain.mode, setup)
+  const blockOf = async (hash: Hex) => receiptIn(await rpc.ask('eth_getTransactionReceipt', [hash]))?.block
+  return {
+    chain: settledThrough({ chain, facilitator, instantLimit, blockOf, wall, log }),
+    notes: kinds === undefined ? [away] : [],
+    close: facilitator.close,
+  }
 }
 
 function leastGas(home: ChainHomeRow | undefined): bigint {

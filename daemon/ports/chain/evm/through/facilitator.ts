@@ -1,0 +1,126 @@
+import { Pool } from 'undici'
+import { z } from 'zod'
+import { jsonIn } from '../../../../../src/core/json.ts'
+import { SECOND_MS } from '../../../../../src/core/time.ts'
+
+/** A verdict, or a list of kinds with what is said of each. */
+const MAX_ANSWER_BYTES = 256 * 1024
+const MAX_CONNECTIONS = 32
+const MAX_REASON_CHARS = 200
+const MAX_KINDS = 1_000
+
+/** How long each question may take; published facilitators wait for their chain before they answer a settlement. */
+export const foreignTimings = { supportedMs: 10 * SECOND_MS, verifyMs: 15 * SECOND_MS, settleMs: 90 * SECOND_MS }
+export type ForeignTimings = Readonly<typeof foreignTimings>
+
+/** Generation of x402. */
+export type ForeignVersion = 1 | 2
+
+/** What somebody else's facilitator says. None of it is final: money is looked for on the chain. */
+export type ForeignWord =
+  | { readonly kind: 'yes' }
+  | { readonly kind: 'no'; readonly reason: string }
+  /** No answer, or one that is none; whether it acted is not known by it. */
+  | { readonly kind: 'none'; readonly reason: string }
+
+/** Body of a question, as servers of its generation send it. */
+export type ForeignAsk = {
+  readonly x402Version: ForeignVersion
+  readonly paymentPayload: object
+  readonly paymentRequirements: object
+}
+
+/** A facilitator of somebody else, over HTTP; nothing is sent twice, no redirect is followed. */
+export type ForeignFacilitator = {
+  /** Host and port: the path may hold a key. */
+  readonly label: string
+  /** Generations in which it settles `exact` on a network; undefined where it does not answer. */
+  kinds(networks: Readonly<Record<ForeignVersion, string>>): Promise<readonly ForeignVersion[] | undefined>
+  verify(ask: ForeignAsk): Promise<ForeignWord>
+  settle(ask: ForeignAsk): Promise<ForeignWord>
+  close(): Promise<void>
+}
+
+const Kinds = z.object({
+  kinds: z.array(z.object({ x402Version: z.number(), scheme: z.string(), network: z.string() })).max(MAX_KINDS),
+})
+const Verdict = z.object({ isValid: z.boolean(), invalidReason: z.string().nullish() })
+const Settlement = z.object({ success: z.boolean(), errorReason: z.string().nullish() })
+
+type Question = { readonly path: string; readonly body?: string; readonly timeoutMs: number }
+type Answered = { readonly value: unknown } | { readonly fault: string }
+
+export function openForeignFacilitator(address: string, timings: ForeignTimings = foreignTimings): ForeignFacilitator {
+  const { origin, pathname, host } = new URL(address)
+  const base = pathname.replace(/\/+$/, '')
+  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, bodyTimeout: timings.settleMs })
+  const ask = (question: Question) => answerOf(pool, { ...question, path: `${base}${question.path}` })
+
+  async function word<T>(
+    question: Question,
+    schema: z.ZodType<T>,
+    read: (said: T) => ForeignWord,
+  ): Promise<ForeignWord> {
+    const answer = await ask(question)
+    if ('fault' in answer) return { kind: 'none', reason: shown(answer.fault) }
+    const parsed = schema.safeParse(answer.value)
+    return parsed.success ? read(parsed.data) : { kind: 'none', reason: 'it answered in a shape that is not known' }
+  }
+
+  const { supportedMs, verifyMs, settleMs } = timings
+  return {
+    label: host,
+    kinds: async (networks) => {
+      const answer = await ask({ path: '/supported', timeoutMs: supportedMs })
+      const parsed = Kinds.safeParse('value' in answer ? answer.value : undefined)
+      if (!parsed.success) return undefined
+      const isThere = (version: ForeignVersion) =>
+        parsed.data.kinds.some(
+          (kind) => kind.x402Version === version && kind.scheme === 'exact' && kind.network === networks[version],
+        )
+      return ([2, 1] as const).filter(isThere)
+    },
+    verify: (asked) =>
+      word({ path: '/verify', body: JSON.stringify(asked), timeoutMs: verifyMs }, Verdict, (said) =>
+        said.isValid ? { kind: 'yes' } : { kind: 'no', reason: shown(said.invalidReason) },
+      ),
+    settle: (asked) =>
+      word({ path: '/settle', body: JSON.stringify(asked), timeoutMs: settleMs }, Settlement, (said) =>
+        said.success ? { kind: 'yes' } : { kind: 'no', reason: shown(said.errorReason) },
+      ),
+    close: () => pool.destroy(),
+  }
+}
+
+const headers = { 'content-type': 'application/json', accept: 'application/json' }
+
+async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promise<Answered> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const method = body === undefined ? 'GET' : 'POST'
+  try {
+    const answer = await pool.request({ method, headers, signal, path, body: body ?? null, headersTimeout: timeoutMs })
+    const text = await bounded(answer.body)
+    if (text === undefined) return { fault: 'it sent more than any answer has' }
+    if (answer.statusCode !== 200) return { fault: `it answered ${answer.statusCode}` }
+    return jsonIn(text) ?? { fault: 'it answered with something that is no JSON' }
+  } catch (error) {
+    return { fault: signal.aborted ? `it did not answer within ${timeoutMs} ms` : `it cannot be reached (${error})` }
+  }
+}
+
+/** Words of strangers end up in the log and in front of the operator. */
+function shown(reason: string | null | undefined): string {
+  return (reason ?? 'no reason').replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON_CHARS)
+}
+
+/** @returns undefined for more than is taken. */
+async function bounded(body: AsyncIterable<Buffer>): Promise<string | undefined> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body) {
+    bytes += part.length
+    if (bytes > MAX_ANSWER_BYTES) return undefined
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Authorization } from '../../../../../src/core/authorization.ts'
+import { checksumAddress, type Hex } from '../../../../../src/core/hex.ts'
+import type { Usdc } from '../../../../../src/core/money.ts'
+import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
+import type { Log } from '../../../log.ts'
+import type { AuthorizationState, ChainPort, ChainStatus, SettleFailure, SettleResult } from '../../chain.ts'
+import type { ForeignAsk, ForeignFacilitator, ForeignVersion, ForeignWord } from './facilitator.ts'
+
+/**
+ * How long the chain is looked at for what a facilitator was asked to do: after it said that it did, after it said that
+ * it did not, and after no answer.
+ */
+export const lookTimings = { yes: 30 * SECOND_MS, no: SECOND_MS, none: 5 * SECOND_MS }
+const FIRST_LOOK_MS = 10
+const LAST_LOOK_MS = SECOND_MS
+/** What the published client of a facilitator sends. */
+const WINDOW_SECONDS = 60
+/** What is bought here is none of its business. */
+const RESOURCE = 'http://localhost/'
+
+export type Through = {
+  readonly chain: ChainPort
+  readonly facilitator: ForeignFacilitator
+  /** Payments above it wait until the chain is surer of their block. */
+  readonly instantLimit: Usdc
+  /** Number of the block that a transaction is in. @throws where no node says */
+  readonly blockOf: (transaction: Hex) => Promise<number | undefined>
+  readonly wall: () => number
+  readonly log: Pick<Log, 'warn'>
+  readonly timings?: Readonly<Record<ForeignWord['kind'], number>>
+}
+
+type Bench = Through & { lastFault: string | null; version: ForeignVersion | undefined }
+
+/**
+ * A chain whose payments to `payTo` are sent by somebody else's facilitator. It gets the signed bytes and may do with
+ * them what it likes until their window closes, so nothing it says is believed: only money that this chain shows is
+ * paid, and only an authorization whose window closed unused is given up. All else goes on as before, payouts too.
+ */
+export function settledThrough<C extends ChainPort>(through: Through & { readonly chain: C }): C {
+  const bench: Bench = { ...through, lastFault: null, version: undefined }
+  const { chain } = through
+  const { status } = chain
+  return {
+    ...chain,
+    settle: (authorization: Authorization, signature: Hex) =>
+      authorization.to === chain.payTo
+        ? settle(bench, authorization, signature)
+        : chain.settle(authorization, signature),
+    ...(status ? { status: () => statusWith(status(), bench) } : {}),
+  }
+}
+
+function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): ChainStatus {
+  if (lastFault === null) return status
+  const fault = `The facilitator at ${facilitator.label} does not settle: ${lastFault}. Look at --settle-through.`
+  return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
+}
+
+/** It may be asked again with the same bytes after a crash at any point: what was used is looked at before anything. */
+async function settle(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
+  const { chain, facilitator } = bench
+  const before = await chain.authorizationState(authorization.from, authorization.nonce)
+  if (before.used) return referee(bench, authorization, signature)
+  const now = Math.max(unixSeconds(bench.wall()), before.asOf.timestamp)
+  if (authorization.validBefore <= BigInt(now)) return given('authorization_expired')
+  const verdict = await chain.verify(authorization, signature)
+  if (!verdict.ok) return given(verdict.failure)
+  const ask = await askOf(bench, authorization, signature)
+  const verified = ask ? await facilitator.verify(ask) : noKind
+  const word = ask && verified.kind === 'yes' ? await facilitator.settle(ask) : verified
+  noteWord(bench, word)
+  return (await lookFor(bench, authorization, word)) ? referee(bench, authorization, signature) : given('unavailable')
+}
+
+const noKind = { kind: 'none', reason: 'it does not say that it settles on this network' } as const
+
+/**
+ * Whoever was given the bytes, in this life of the process or an earlier one, may send them yet: no refusal is the end
+ * of a payment before its window is.
+ */
+function given(failure: SettleFailure): SettleResult {
+  return { ok: false, failure, sent: true }
+}
+
+function noteWord(bench: Bench, word: ForeignWord): void {
+  bench.lastFault = word.kind === 'yes' ? null : word.reason
+  if (word.kind === 'yes') return
+  bench.log.warn(
+    { source: 'chain', facilitator: bench.facilitator.label, said: word.kind, reason: word.reason },
+    'a facilitator did not settle',
+  )
+}
+
+/** Whether the authorization gets used while it is looked at. */
+async function lookFor(bench: Bench, { from, nonce }: Authorization, { kind }: ForeignWord): Promise<boolean> {
+  const until = bench.wall() + (bench.timings ?? lookTimings)[kind]
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LAST_LOOK_MS)) {
+    const { used } = await bench.chain.authorizationState(from, nonce)
+    if (used) return true
+    if (bench.wall() >= until) return false
+    await sleep(pause)
+  }
+}
+
+/**
+ * What a used authorization moved, as the chain has it: a used one moves nothing when it is settled again, and is
+ * recognised only where this very transfer was made.
+ */
+async function referee(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
+  const result = await bench.chain.settle(authorization, signature)
+  if (!result.ok) return { ...result, sent: true }
+  return (await isSure(bench, authorization, result.transaction)) ? result : given('unavailable')
+}
+
+/** Large payments wait for more than a block, whoever sent them. */
+async function isSure(
+  { chain, instantLimit, blockOf }: Bench,
+  { from, nonce, value }: Authorization,
+  transaction: Hex,
+): Promise<boolean> {
+  if (value <= instantLimit) return true
+  const block = await blockOf(transaction)
+  const { used, asOf }: AuthorizationState = await chain.authorizationState(from, nonce, 'confirmed')
+  return used && block !== undefined && block <= asOf.block
+}
+
+/** What a server would send; undefined where the facilitator names no generation that it settles here in. */
+async function askOf(bench: Bench, authorization: Authorization, signature: Hex): Promise<ForeignAsk | undefined> {
+  const { chain, facilitator } = bench
+  const { network, caip2, asset, payTo } = chain
+  bench.version ??= (await facilitator.kinds({ 1: network, 2: caip2 }))?.[0]
+  const { version } = bench
+  if (version === undefined) return undefined
+  const fields = Object.entries(authorization).map(([name, value]) => [name, String(value)])
+  const payload = { signature, authorization: Object.fromEntries(fields) }
+  const amount = String(authorization.value)
+  const terms = {
+    scheme: 'exact',
+    payTo: checksumAddress(payTo),
+    asset: checksumAddress(asset.address),
+    maxTimeoutSeconds: WINDOW_SECONDS,
+    extra: { name: asset.name, version: asset.version },
+  }
+  if (version === 1) {
+    const described = { resource: RESOURCE, description: '', mimeType: 'application/json' }
+    return {
+      x402Version: 1,
+      paymentPayload: { x402Version: 1, scheme: 'exact', network, payload },
+      paymentRequirements: { ...terms, ...described, network, maxAmountRequired: amount },
+    }
+  }
+  const accepted = { ...terms, network: caip2, amount }
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, resource: { url: RESOURCE }, accepted, payload },
+    paymentRequirements: accepted,
+  }
+}
