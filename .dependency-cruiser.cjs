@@ -48,6 +48,7 @@ const front = [
 const features = [
   'sanctions',
   'ledger',
+  'escrow',
   'verification',
   'stats',
   'test-money',

@@ -28,6 +28,8 @@ import { docsRoutes } from './features/discovery/docs.ts'
 import { discoveryRoutes } from './features/discovery/routes.ts'
 import { type EnginesChange, openEngines } from './features/engines/engines.ts'
 import { type FirstParties, openFirstParty } from './features/engines/first-party.ts'
+import { openContract } from './features/escrow/open.ts'
+import { escrowCollections } from './features/escrow/rows.ts'
 import { exportRoutes } from './features/export/routes.ts'
 import { facilitatorAdminRoutes } from './features/facilitator/admin-routes.ts'
 import { countingRequests, facilitatorCounts } from './features/facilitator/counts.ts'
@@ -43,6 +45,7 @@ import { dispatchAnswers, isDispatchWanted } from './features/jobs/dispatch-answ
 import { escrowMonitor } from './features/jobs/escrow-monitor.ts'
 import { jobRoutes } from './features/jobs/routes.ts'
 import { jobCollections } from './features/jobs/rows.ts'
+import { followContract } from './features/jobs/ruling.ts'
 import { ledgerCollections } from './features/ledger/rows.ts'
 import { listingCollections } from './features/listings/rows.ts'
 import { threadActionRoutes } from './features/negotiation/action-routes.ts'
@@ -183,6 +186,7 @@ const parts = {
     open: (ctx, { ports }) => openCompliance(ctx, ports.isSanctioned),
   },
   ledger: { collections: ledgerCollections },
+  escrow: { collections: escrowCollections, open: openContract },
   verification: {
     collections: verificationCollections,
     routes: verificationRoutes,
@@ -217,7 +221,7 @@ const parts = {
   products: { collections: productCollections, routes: { ...productRoutes, ...productSaleRoutes } },
   threads: { collections: threadCollections },
   subscriptions: { collections: subscriptionCollections, routes: { ...planRoutes, ...subscriptionRoutes } },
-  jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes } },
+  jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes }, follow: followContract },
   sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes } },
   postings: {
     collections: postingCollections,

@@ -59,7 +59,16 @@ async function waited(context: Host, session: Session): Promise<FetchedJob> {
 function showMoney({ amount, receipt_id, escrow, dispute }: FetchedJob, io: Io): void {
   if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)
   if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow)}`)
+  showContract(escrow?.contract, io)
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
+}
+
+/** Of a market whose escrow is a contract: the transactions that moved the money. */
+function showContract(contract: NonNullable<FetchedJob['escrow']>['contract'], io: Io): void {
+  if (contract === undefined) return
+  const { state, waits, transactions } = contract
+  io.line(`  contract  ${state}${waits === null ? '' : `; waits: ${waits}`}`)
+  for (const { act, transaction } of transactions) io.line(dim(`    ${act}  ${transaction}`))
 }
 
 function escrowText(escrow: { status: string; next_event: string | null; next_event_at: string | null }): string {

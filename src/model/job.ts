@@ -21,6 +21,25 @@ export type JobStatus = (typeof jobStatuses)[number]
 
 export const paymentMethods = ['x402', 'balance', 'subscription'] as const
 export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] as const
+/** What the contract may know of a job's money. */
+export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
+
+/** The same as a job's record has it; `unused`: it ended before any money was put in. */
+export const dealStates = [...escrowStates, 'unused'] as const
+
+/** What is asked of the contract for a job; `drop`: it ended before any money was put in, and nothing is asked. */
+export const dealActs = [
+  'deposit',
+  'drop',
+  'extend',
+  'markDelivered',
+  'markDisputed',
+  'release',
+  'refund',
+  'resolve',
+  'emergencyWithdraw',
+] as const
+
 export const disputeCategories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
 export const rulings = ['release', 'refund', 'split'] as const
 export type Ruling = (typeof rulings)[number]

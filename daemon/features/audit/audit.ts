@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { auditApi } from '../../../src/api/sections/money.ts'
 import { AppError } from '../../../src/core/error.ts'
-import { formatAmount } from '../../../src/core/money.ts'
+import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
@@ -28,6 +28,7 @@ import {
   saleFault,
 } from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
+import { escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
@@ -69,7 +70,7 @@ export async function auditBooks(ctx: Books): Promise<AuditReport> {
     numbering: { last: 0, forgotten: 0 },
   }
   await whileKept(ctx.store, () => compareBooks(audit))
-  const checks = [...booksChecks(audit.books, audit.numbering), ...accountChecks(audit), await compareChain(ctx)]
+  const checks = [...booksChecks(audit.books, audit.numbering), ...accountChecks(audit), ...(await compareChain(ctx))]
   return {
     ok: checks.every((check) => check.ok),
     as_of: { seq: audit.books.seq, at: ctx.clock.now() },
@@ -270,23 +271,29 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
   ]
 }
 
-/** Read until nothing was written in between. */
-async function compareChain(ctx: Books): Promise<Check> {
+/** Read until nothing was written in between, and no money went into the contract or out of it. */
+async function compareChain(ctx: Books): Promise<Check[]> {
+  const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
     const before = ctx.store.stats().seq
-    const { ext, open, lost, sent } = await ctx.store.read(async (t) => ({
+    const { ext, open, lost, sent, dealt } = await ctx.store.read(async (t) => ({
       ext: await balanceOf(t, account.ext),
       lost: await uncoveredLosses(t),
       open: await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS }),
       sent: (await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })).filter(
         (row) => row.status === 'sent',
       ),
+      dealt: await openDealsOf(t),
     }))
     const unposted = await settledUnposted(ctx, open)
-    const onChain = await ctx.chain.balanceOf(ctx.chain.payTo)
-    if (ctx.store.stats().seq !== before) continue
+    const held = (await escrow?.status())?.held ?? usdc(0n)
+    const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
+    const isQuiet = escrow === undefined || (await escrow.status()).held === held
+    if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
-    return chainCheck({ ext, onChain, unposted, uncovered, sent: sent.reduce((sum, row) => sum + row.amount, 0n) })
+    const leaving = sent.reduce((sum, row) => sum + row.amount, 0n)
+    const whole = chainCheck({ ext, onChain, unposted, uncovered, sent: leaving })
+    return escrow ? [whole, await escrowCheck(escrow, held, dealt)] : [whole]
   }
   throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
 }

@@ -147,7 +147,7 @@ export function booksChecks(books: Recount, numbering: Numbering): Check[] {
 export type ChainFacts = {
   /** Balance of the `ext` account. */
   readonly ext: bigint
-  /** Token balance of `pay_to`. */
+  /** Token balance of `pay_to`, and what the contract of jobs holds. */
   readonly onChain: bigint
   /** Settled on the chain, not yet in the books. */
   readonly unposted: bigint

@@ -143,6 +143,7 @@ export const notExported: Readonly<Record<string, string>> = {
   admin_answers: 'copies of answers to who sent an Idempotency-Key with its own, for a day',
   posting_fanouts: 'how far the telling of a posting has come; gone when it has ended',
   posting_notices: 'notifications under way; each try is a delivery',
+  escrow_deals: 'where the contract stands with the money of a job; the job says what became of it',
   uncounted_jobs: 'jobs that wait to be counted',
   counted_jobs: 'what a job adds to a reputation; public in the evidence',
   standings: 'sums of the counted jobs; public with the listings',

@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
+import { contractMirror } from '../escrow/contract.ts'
 import { hasMoneyIn } from '../ledger/money-in.ts'
 import { jobWork } from './due-work.ts'
 
@@ -15,6 +16,8 @@ export const escrowMonitor = defineCron({
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
   async run(call) {
+    // What the contract has paid is not paid again.
+    await contractMirror.of(call.ctx)?.look()
     const holds = await hasMoneyIn(call.ctx, ['esc'])
     const done = await runDueWork(escrowWork, call)
     return holds || done > 0 ? undefined : idleUnderCutover(call.ctx)

@@ -1,10 +1,14 @@
-import type { Usdc } from '../../../src/core/money.ts'
+import { formatAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
+import { at as element } from '../../../src/core/record.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { type Escrowed, legsOf, type Refunded } from '../ledger/legs.ts'
-import { post } from '../ledger/post.ts'
+
+import { type Escrowed, legsOf, type Refunded, refundAccount } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { bearers, dividedLoss } from '../payments/reversed.ts'
 import { payments } from '../payments/rows.ts'
-import { openRefund } from '../payouts/payouts.ts'
+import { openRefund, recallRefund } from '../payouts/payouts.ts'
+
 import { referrersOf } from '../referrals/referrals.ts'
 import type { JobTransition } from './machine.ts'
 import type { JobRow } from './rows.ts'
@@ -26,6 +30,7 @@ export async function moveEscrow(
   if (effects.includes('refund')) return refund(t, draw, move)
   if (effects.includes('release')) return release(t, draw, move)
   if (effects.includes('split')) return divide(t, draw, move)
+  if (effects.includes('leave')) return leave(t, draw, move)
   return 'held'
 }
 
@@ -48,6 +53,45 @@ async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<Es
   await post(t, draw, { kind: 'dispute_split', ref: refOf(job), legs, at })
   if (toBuyer > 0n) await payBack(t, draw, { job, at })
   return 'split'
+}
+
+/** Its buyer has it from the contract that held it. */
+async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
+  const legs = legsOf.escrowLeft({ jobId: job.id, amount: job.amount })
+  await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
+  return 'refunded'
+}
+
+/**
+ * The contract paid the buyer of a job whose money the books had given to somebody before: what they still owe the
+ * buyer is paid with that, and the rest is a loss of the marketplace.
+ * @throws Error while its own accounts do not hold so much.
+ */
+export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
+  const owed = owedAfter(job)
+  const isWallet = job.payment_method === 'x402' && owed > 0n
+  if (isWallet) await recallRefund(t, draw, { wallet: job.buyer_wallet, amount: owed, at })
+  const home = refundAccount(await buyerOf(t, job))
+  const balances = await Promise.all([home, ...bearers].map((name) => balanceOf(t, name)))
+  const [there = ZERO, ...own] = balances
+  const sources = own.map((balance, n) => ({ from: element(bearers, n), balance }))
+  const { parts, uncovered } = dividedLoss(job.amount, [
+    { from: home, balance: there < owed ? there : owed },
+    ...sources,
+  ])
+  if (uncovered > 0n) {
+    throw new Error(
+      `the contract paid ${job.id} a second time: the marketplace lacks $${formatAmount(uncovered)} for it`,
+    )
+  }
+  await post(t, draw, { kind: 'reversal', ref: refOf(job), legs: parts.flatMap(legsOf.reversal), at })
+  if (isWallet) await payBack(t, draw, { job, at })
+}
+
+/** What the books gave the buyer at the end. */
+function owedAfter({ escrow_status: escrow, amount, dispute }: JobRow): Usdc {
+  if (escrow === 'split') return dispute?.buyer_amount ?? ZERO
+  return escrow === 'refunded' ? amount : ZERO
 }
 
 /** Money of a wallet leaves through the chain, by a payout that is made with the refund (decisions §4). */

@@ -10,7 +10,7 @@ export type JobRole = (typeof jobRoles)[number]
 /**
  * Jobs (decisions §8). Effects name what happens to the money and at endpoints in the same
  * transaction: `refund` gives the whole hold back, `release` pays the provider and the fees, `split`
- * divides it; `call_provider` and `tell_buyer` queue a message. Where no effect names the money, it stays.
+ * divides it, with `leave` its buyer has it already; `call_provider` and `tell_buyer` queue a message. Where no effect names the money, it stays.
  */
 export const jobMachine = defineMachine({
   noun: 'job',
@@ -62,6 +62,21 @@ export const jobMachine = defineMachine({
       to: 'refunded',
       by: ['admin'],
       effects: ['refund'],
+    },
+    /** The contract that held the money has paid the buyer: after the deadline by the buyer's own call, or in an emergency. */
+    {
+      event: 'claim_timeout',
+      from: ['created', 'dispatched', 'in_progress'],
+      to: 'expired',
+      by: ['system'],
+      effects: ['leave', 'tell_buyer'],
+    },
+    {
+      event: 'withdraw',
+      from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
+      to: 'refunded',
+      by: ['admin', 'system'],
+      effects: ['leave'],
     },
   ],
 })

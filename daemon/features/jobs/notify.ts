@@ -45,6 +45,8 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   rule_refund: 'The dispute was decided for the buyer; the payment goes back.',
   rule_split: 'The dispute was settled by dividing the payment.',
   emergency_withdraw: 'The hold was withdrawn by the marketplace; the payment goes back to the buyer.',
+  claim_timeout: 'The deadline has passed; the escrow contract has paid the buyer back.',
+  withdraw: 'The hold was withdrawn from the escrow contract, which has paid the buyer back.',
 }
 
 /** The same of a job that nothing was paid for: a subscription covers it. */

@@ -7,6 +7,7 @@ import {
   jobStatuses,
   paymentMethods,
   Verification,
+  workingJobStatuses,
 } from '../../../src/model/job.ts'
 import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
@@ -15,6 +16,7 @@ import { isLarge, type TextOf } from '../../store/blobs.ts'
 import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
+import { type HeldJob, openDeal, updateDeal } from '../escrow/deal.ts'
 /** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
 export const JobRow = z.strictObject({
   id: z.string(),
@@ -150,6 +152,7 @@ export const uncountedJobs = defineCollection('uncounted_jobs', {
 
 export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).insert(draft)
+  await openDeal(t, heldOf(job))
   await insertParties(t, jobParties, { subject: job, at: job.created_at })
   await leaveToCount(t, job)
   return job
@@ -158,9 +161,31 @@ export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
 /** Replaces a job that this transaction holds. */
 export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).put(draft)
+  await updateDeal(t, heldOf(job))
   await moveParties(t, jobParties, { subject: job, at: job.created_at })
   await leaveToCount(t, job)
   return job
+}
+
+const endOf = { none: null, held: null, released: 'release', refunded: 'refund', split: 'resolve' } as const
+
+/** What it wants of the contract that holds its money, where one does. */
+function heldOf(job: JobRow): HeldJob {
+  const { id, status, deadline_at, created_at, dispute, escrow_status: escrow } = job
+  const doneWith = status === 'disputed' ? 'markDisputed' : 'markDelivered'
+  const isWorking = workingJobStatuses.some((one) => one === status)
+  return {
+    id,
+    buyer: job.buyer_wallet,
+    net: job.provider_amount,
+    fee: job.fee,
+    isHeld: escrow === 'held',
+    created_at,
+    wants_deadline: deadline_at,
+    wants_closed: isWorking ? null : doneWith,
+    wants_end: endOf[escrow],
+    to_buyer: escrow === 'split' ? (dispute?.buyer_amount ?? null) : null,
+  }
 }
 
 async function leaveToCount(t: Tx, job: JobRow): Promise<void> {

@@ -1,14 +1,16 @@
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
-import type { Dispute, Ruling } from '../../../src/model/job.ts'
+import { type Dispute, type Ruling, workingJobStatuses } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import { applyStep } from './apply.ts'
+import { type LeftContract, leftContract } from '../escrow/contract.ts'
+import { applyStep, lockJob } from './apply.ts'
+import { leaveAfterEnd } from './escrow.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
 import { escrowPausedAt, refuseEscrowPaused, releaseUnlessWaiting } from './release.ts'
-import type { JobRow } from './rows.ts'
+import { type JobRow, putJob } from './rows.ts'
 
 const eventOf: Readonly<Record<Ruling, JobEvent>> = {
   release: 'rule_release',
@@ -67,14 +69,24 @@ function resolved({ dispute }: JobRow, { outcome, toBuyer, reason, by, at }: Rul
   )
 }
 
-type Withdrawal = { readonly job: JobRow; readonly reason: string; readonly at: number }
+type Withdrawal = {
+  readonly job: JobRow
+  readonly reason: string
+  readonly at: number
+  /** Whether the contract that held it has paid the buyer already. */
+  readonly isPaid?: boolean
+}
 
 /**
  * Pays a hold back to the buyer of its job and to nobody else; callable while escrow is paused.
  * @throws AppError 409 when the job is over, or nothing is held.
  */
-export async function withdrawInEmergency(t: Tx, draw: Draw, { job, reason, at }: Withdrawal): Promise<JobRow> {
-  const event: JobEvent = 'emergency_withdraw'
+export async function withdrawInEmergency(
+  t: Tx,
+  draw: Draw,
+  { job, reason, at, isPaid = false }: Withdrawal,
+): Promise<JobRow> {
+  const event: JobEvent = isPaid ? 'withdraw' : 'emergency_withdraw'
   transition(jobMachine, { event, from: job.status, by: 'admin' })
   if (job.escrow_status !== 'held') {
     throw new AppError('conflict', `Nothing of the $${formatAmount(job.amount)} of this job is held.`)
@@ -82,4 +94,31 @@ export async function withdrawInEmergency(t: Tx, draw: Draw, { job, reason, at }
   const isDisputed = job.dispute?.status === 'open'
   const change = isDisputed ? { dispute: resolved(job, { outcome: 'refund', reason, by: 'admin', at }) } : {}
   return applyStep(t, draw, { job, step: { event, by: 'admin', at, detail: reason, change } })
+}
+
+const leftSentences = {
+  timed_out: 'The buyer took the money out of the escrow contract after its deadline.',
+  withdrawn: 'The money was withdrawn from the escrow contract in an emergency.',
+} as const
+
+/** A job whose buyer the contract has paid ends with that, in the transaction that notes it. */
+export function followContract(): void {
+  leftContract.follow(endPaidByContract)
+}
+
+async function endPaidByContract(t: Tx, draw: Draw, { jobId, how, at }: LeftContract): Promise<void> {
+  const job = await lockJob(t, jobId)
+  if (!job) throw new Error(`there is no ${jobId}`)
+  const detail = leftSentences[how]
+  if (job.escrow_status !== 'held') {
+    await leaveAfterEnd(t, draw, { job, at })
+    await putJob(t, { ...job, timeline: [...job.timeline, { at, event: how, detail }] })
+    return
+  }
+  const isLate = how === 'timed_out' && workingJobStatuses.some((status) => status === job.status)
+  const isDisputed = job.dispute?.status === 'open'
+  const decision = { outcome: 'refund', reason: detail, by: 'system', at } as const
+  const change = isDisputed ? { dispute: resolved(job, decision) } : {}
+  const event: JobEvent = isLate ? 'claim_timeout' : 'withdraw'
+  await applyStep(t, draw, { job, step: { event, by: 'system', at, detail, change } })
 }

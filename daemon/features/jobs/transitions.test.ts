@@ -22,12 +22,15 @@ afterAll(async () => {
 
 /** What decisions §8 allow, written out: from, event, who, to, and where the money goes. */
 type Allowed = readonly [from: JobStatus, event: JobEvent, by: JobRole, to: JobStatus, money: Money]
-type Money = 'stays' | 'back' | 'paid' | 'split'
+type Money = 'stays' | 'back' | 'paid' | 'split' | 'has it'
 
 const allowed: readonly Allowed[] = [
   ['created', 'dispatch', 'system', 'dispatched', 'stays'],
   ['created', 'expire', 'system', 'expired', 'back'],
   ['created', 'emergency_withdraw', 'admin', 'refunded', 'back'],
+  ['created', 'claim_timeout', 'system', 'expired', 'has it'],
+  ['created', 'withdraw', 'admin', 'refunded', 'has it'],
+  ['created', 'withdraw', 'system', 'refunded', 'has it'],
   ['dispatched', 'start', 'provider', 'in_progress', 'stays'],
   ['dispatched', 'deliver', 'provider', 'completed', 'stays'],
   ['dispatched', 'fail', 'provider', 'failed', 'back'],
@@ -36,6 +39,9 @@ const allowed: readonly Allowed[] = [
   ['dispatched', 'dispute_undelivered', 'buyer', 'disputed', 'stays'],
   ['dispatched', 'expire', 'system', 'expired', 'back'],
   ['dispatched', 'emergency_withdraw', 'admin', 'refunded', 'back'],
+  ['dispatched', 'claim_timeout', 'system', 'expired', 'has it'],
+  ['dispatched', 'withdraw', 'admin', 'refunded', 'has it'],
+  ['dispatched', 'withdraw', 'system', 'refunded', 'has it'],
   ['in_progress', 'start', 'provider', 'in_progress', 'stays'],
   ['in_progress', 'dispute_undelivered', 'buyer', 'disputed', 'stays'],
   ['in_progress', 'deliver', 'provider', 'completed', 'stays'],
@@ -43,13 +49,20 @@ const allowed: readonly Allowed[] = [
   ['in_progress', 'cancel', 'provider', 'cancelled', 'back'],
   ['in_progress', 'expire', 'system', 'expired', 'back'],
   ['in_progress', 'emergency_withdraw', 'admin', 'refunded', 'back'],
+  ['in_progress', 'claim_timeout', 'system', 'expired', 'has it'],
+  ['in_progress', 'withdraw', 'admin', 'refunded', 'has it'],
+  ['in_progress', 'withdraw', 'system', 'refunded', 'has it'],
   ['completed', 'verify', 'buyer', 'verified', 'stays'],
   ['completed', 'verify', 'system', 'verified', 'stays'],
   ['completed', 'dispute', 'buyer', 'disputed', 'stays'],
   ['completed', 'emergency_withdraw', 'admin', 'refunded', 'back'],
+  ['completed', 'withdraw', 'admin', 'refunded', 'has it'],
+  ['completed', 'withdraw', 'system', 'refunded', 'has it'],
   ['verified', 'release', 'buyer', 'released', 'paid'],
   ['verified', 'release', 'system', 'released', 'paid'],
   ['verified', 'emergency_withdraw', 'admin', 'refunded', 'back'],
+  ['verified', 'withdraw', 'admin', 'refunded', 'has it'],
+  ['verified', 'withdraw', 'system', 'refunded', 'has it'],
   ['disputed', 'rule_release', 'admin', 'verified', 'stays'],
   ['disputed', 'rule_release', 'system', 'verified', 'stays'],
   ['disputed', 'rule_refund', 'admin', 'refunded', 'back'],
@@ -57,6 +70,8 @@ const allowed: readonly Allowed[] = [
   ['disputed', 'rule_split', 'admin', 'released', 'split'],
   ['disputed', 'rule_split', 'system', 'released', 'split'],
   ['disputed', 'emergency_withdraw', 'admin', 'refunded', 'back'],
+  ['disputed', 'withdraw', 'admin', 'refunded', 'has it'],
+  ['disputed', 'withdraw', 'system', 'refunded', 'has it'],
 ]
 
 const events = [...new Set(jobMachine.transitions.map(({ event }) => event))]
@@ -80,6 +95,8 @@ function moved(money: Money, from: 'x402' | 'balance') {
       return { ...gone, provider: PRICE.net, fees: PRICE.fee }
     case 'split':
       return { ...gone, ...SPLIT, [home]: TO_BUYER }
+    case 'has it':
+      return gone
   }
 }
 
@@ -103,12 +120,15 @@ describe.each(['x402', 'balance'] as const)('of jobs paid by %s', (from) => {
     const { id, thread } = await jobIn(market, { status: state, buyer, from })
     const before = await purse(market.ctx(), id)
     const job = await attempt(id, { event, by })
+    if (money === 'has it') await market.ctx().chain.transfer({ id, to: job.buyer_wallet, amount: job.amount })
     const after = await purse(market.ctx(), id)
     const changes = Object.fromEntries(
       Object.entries(after).map(([name, amount]) => [name, amount - (before[name] ?? 0n)]),
     )
     expect([job.status, changes]).toEqual([to, moved(money, from)])
-    expect(job.escrow_status).toBe({ stays: 'held', back: 'refunded', paid: 'released', split: 'split' }[money])
+    expect(job.escrow_status).toBe(
+      { stays: 'held', back: 'refunded', 'has it': 'refunded', paid: 'released', split: 'split' }[money],
+    )
     expect([job.open, job.next_event !== null, job.next_event_at !== null, job.ended_at === null]).toEqual(
       Array.from({ length: 4 }, () => held.has(to)),
     )

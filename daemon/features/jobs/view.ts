@@ -8,6 +8,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participantNamed } from '../../kernel/participant.ts'
 import { readText } from '../../store/blobs.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { type DealRow, deals } from '../escrow/rows.ts'
 import { deciderOf } from './dispute-decision.ts'
 import type { JobRow } from './rows.ts'
 import { type JobSource, readDeliverables, readInput } from './rows.ts'
@@ -21,12 +22,21 @@ export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): Job
 
 /** The whole record, for the job's parties (decisions §8). */
 export async function jobView(place: JobSource, job: JobRow): Promise<JobView> {
+  const { escrow, ...summary } = jobSummary(job)
+  const contract = contractView(await place.table(deals).get(job.id))
   return {
-    ...jobSummary(job),
+    ...summary,
+    ...compact({ escrow: escrow && { ...escrow, ...compact({ contract }) } }),
     input: await readInput(place, job),
     deliverables: await readDeliverables(place, job),
     timeline: job.timeline.map((entry) => ({ ...entry })),
   }
+}
+
+function contractView(deal: DealRow | undefined) {
+  if (!deal) return undefined
+  const { state, last_error: waits, transactions } = deal
+  return { state, waits, transactions: transactions.map(({ act, hash }) => ({ act, transaction: hash })) }
 }
 
 /** The record without what may be large, for lists. */

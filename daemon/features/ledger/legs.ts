@@ -63,6 +63,8 @@ export const legsOf = {
   escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
   escrowRefund: (refund: { jobId: string; buyer: Refunded; amount: Usdc }) =>
     move(account.escrow(refund.jobId), refundAccount(refund.buyer), refund.amount),
+  /** The contract that held it has paid the buyer itself. */
+  escrowLeft: (left: { jobId: string; amount: Usdc }) => move(account.escrow(left.jobId), account.ext, left.amount),
   disputeSplit,
   /** A settled x402 payment whose effect was refused: the wallet is owed all of it. */
   settledRefused: (refusal: { payer: Wallet; amount: Usdc }) =>

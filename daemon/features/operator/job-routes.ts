@@ -1,15 +1,23 @@
 import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
-import { invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import type { Hex } from '../../../src/core/hex.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
+import type { Context } from '../../kernel/context.ts'
+import { transition } from '../../kernel/machine.ts'
 import { commit } from '../../store/draw.ts'
+import { contractMirror } from '../escrow/contract.ts'
+import { noteWithdrawn } from '../escrow/observe.ts'
 import { sendRefunds } from '../jobs/acts.ts'
 import { lockJob } from '../jobs/apply.ts'
-import type { JobRow } from '../jobs/rows.ts'
+import { jobMachine } from '../jobs/machine.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
 import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
 import { aboutJob, isLate, jobSummary, jobView, placeOf } from '../jobs/view.ts'
+import { compliance } from '../sanctions/sanctions.ts'
 import { jobBundle } from './job-bundle.ts'
 import { jobList } from './party-facts.ts'
 import { partyPage } from './party-page.ts'
@@ -59,16 +67,41 @@ const resolveJob: FreeHandler<typeof rulingsApi.resolveJob> = async ({ params, b
 
 const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params, body: { reason } }, call) => {
   const { ctx, now } = call
+  const paid = await paidByContract(ctx, params.id)
   const job = await commit(ctx, async (t, draw) => {
     const locked = await lockJob(t, params.id)
     if (!locked) throw notFound('The job')
-    const withdrawn = await withdrawInEmergency(t, draw, { job: locked, reason, at: now })
-    const detail = { amount: formatAmount(locked.amount) }
+    const isPaid = paid !== undefined
+    // A look at the contract may have found it first.
+    const isNoted = isPaid && locked.escrow_status !== 'held'
+    if (isPaid && !isNoted) await noteWithdrawn(t, locked.id, paid.transaction)
+    const withdrawn = isNoted ? locked : await withdrawInEmergency(t, draw, { job: locked, reason, at: now, isPaid })
+    const detail = { amount: formatAmount(locked.amount), ...compact({ transaction: paid?.transaction }) }
     await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(locked), reason, changed: true, detail, by: call })
     return withdrawn
   })
   sendRefunds(ctx, job)
   return jobView(placeOf(ctx), job)
+}
+
+const CHAIN_RETRY_SECONDS = 5
+
+/**
+ * Has the contract that holds the money pay the buyer's wallet. What came from a balance goes back there, and a wallet
+ * that may not be paid is not paid by the contract either: for those it comes back to the books first.
+ * @throws AppError 409 when the job is over, 503 when the chain does not answer: nothing is known to be paid then.
+ */
+async function paidByContract(ctx: Context, id: string): Promise<{ transaction?: Hex } | undefined> {
+  const mirror = contractMirror.of(ctx)
+  const job = mirror && (await ctx.store.table(jobs).get(id))
+  if (job?.escrow_status !== 'held' || job.payment_method !== 'x402') return undefined
+  transition(jobMachine, { event: 'withdraw', from: job.status, by: 'admin' })
+  if (await compliance.of(ctx).isSanctioned(job.buyer_wallet)) return undefined
+  const result = await mirror?.withdraw(id)
+  if (result === undefined || result.ok) return result
+  throw new AppError('unavailable', `The escrow contract has not paid the buyer: ${result.reason ?? result.failure}.`, {
+    retryAfter: CHAIN_RETRY_SECONDS,
+  })
 }
 
 function subjectOf(job: JobRow) {

@@ -1,7 +1,7 @@
 import { actFields } from '../../../src/api/endpoint/list-fields.ts'
 import { type Api, api, endpointNames } from '../../../src/api/index.ts'
 import type { adminLogApi, featuresApi, platformSwitchesApi } from '../../../src/api/sections/admin-platform.ts'
-import { invalidField } from '../../../src/core/error.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
@@ -9,8 +9,11 @@ import { type AdminActRow, adminActs } from '../../events/rows.ts'
 import { type Platform, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
 import { listedPage } from '../../store/searched-page.ts'
+import { contractMirror } from '../escrow/contract.ts'
 import { NEGATIVE_LABELS } from '../reputation/trust.ts'
 import { namedServicesAfter, refuseUnconfigured } from '../sales/named-services.ts'
+
+const SWITCH_RETRY_SECONDS = 5
 
 /** One of the two switches that stop money, by the members that hold it. */
 const switches = {
@@ -61,8 +64,24 @@ const getPlatformStatus = reading(switches.platform)
 const pausePlatform = pausing(switches.platform, true)
 const unpausePlatform = pausing(switches.platform, false)
 const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
-const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausing(switches.escrow, true)
-const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausing(switches.escrow, false)
+
+/** Where a contract holds the money, it is switched first: what the books say is what it does. */
+const pausingEscrow =
+  (isPaused: boolean): Pausing =>
+  async (input, call) => {
+    const mirror = contractMirror.of(call.ctx)
+    const write = async () => pausing(switches.escrow, isPaused)(input, call)
+    if (!mirror) return write()
+    const switched = await mirror.setPaused(isPaused, write)
+    if (switched.ok) return switched.written
+    const why = switched.failure === 'unavailable' ? 'the chain does not answer' : (switched.reason ?? switched.failure)
+    throw new AppError('unavailable', `The escrow contract was not ${isPaused ? 'paused' : 'unpaused'}: ${why}.`, {
+      retryAfter: SWITCH_RETRY_SECONDS,
+    })
+  }
+
+const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausingEscrow(true)
+const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausingEscrow(false)
 
 /** Features that change how rows answer, not whether they do. */
 const behaviours = [NEGATIVE_LABELS]

@@ -19,7 +19,7 @@ import { authorizationId } from './verify.ts'
  * What the marketplace itself has, in the order in which it bears a loss: nothing of it was promised to anybody. Money
  * of providers, holds and refunds is never touched, whatever the chain does.
  */
-const bearers = [account.oper, account.ops, account.fees] as const
+export const bearers = [account.oper, account.ops, account.fees] as const
 const PAGE = 100
 
 /** Books each settlement that the chain undid for good as the loss that it is; the chain tells of old ones again. */

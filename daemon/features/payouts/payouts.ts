@@ -11,6 +11,7 @@ import type { TransferFailure } from '../../ports/chain/chain.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { contractMirror } from '../escrow/contract.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, lastSeq, post } from '../ledger/post.ts'
 import { compliance } from '../sanctions/sanctions.ts'
@@ -26,6 +27,7 @@ const BUSY_REVIEW_MS = HOUR_MS
 const SANCTIONED = 'the wallet is sanctioned'
 const SUSPENDED = 'the participant is suspended'
 const NO_KEY = 'no key to pay with is here'
+const PAID_BY_CONTRACT = 'the escrow contract has paid the wallet'
 
 type Ref = { readonly kind: string; readonly id: string }
 type NewPayout = {
@@ -118,6 +120,19 @@ export function openRefund(
   return openPayout(t, draw, { ...refund, kind: 'refund', source: account.refund(refund.wallet) })
 }
 
+/** Takes a wallet's refund back from a payout that was never sent, where its account does not hold so much any more. */
+export async function recallRefund(
+  t: Tx,
+  draw: Draw,
+  { wallet, amount, at }: { wallet: Wallet; amount: Usdc; at: number },
+): Promise<void> {
+  const open = await openPayoutOf(t, wallet)
+  if (open?.kind !== 'refund' || open.attempts > 0) return
+  if ((await balanceOf(t, account.refund(wallet))) >= amount) return
+  const row = await t.table(payouts).getForUpdate(open.id)
+  if (row) await applyPayoutStep(t, draw, { row, step: { event: 'fail', error: PAID_BY_CONTRACT, at } })
+}
+
 export type PayoutCounts = { confirmed: number; waiting: number; failed: number }
 
 /**
@@ -141,6 +156,9 @@ export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
 
 async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   const { id } = payout
+  // What still lies in the contract may be paid to the wallet by the contract.
+  const isBack = payout.kind !== 'refund' || (await contractMirror.of(ctx)?.hasReturned(payout.wallet))
+  if (isBack === false) return 'waiting'
   const verdict = await screen(ctx, payout.wallet)
   if (verdict === 'unknown') return 'waiting'
   if (verdict === 'sanctioned') return holdBack(ctx, payout)

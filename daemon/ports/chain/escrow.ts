@@ -1,5 +1,6 @@
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import type { Usdc } from '../../../src/core/money.ts'
+import type { escrowStates } from '../../../src/model/job.ts'
 
 /** What a deposit of a job's money says; nothing of it but the deadline changes later, and that to later only. */
 export type EscrowTerms = {
@@ -15,7 +16,6 @@ export type EscrowTerms = {
   readonly deadline: bigint
 }
 
-export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
 export type EscrowState = (typeof escrowStates)[number]
 
 /** What the contract knows of a job. */

@@ -141,7 +141,7 @@ export const rulingsApi = {
     section,
     body: jsonBody(z.strictObject({ reason: Reason })),
     reply: json(Job),
-    errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict'],
+    errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict', 'unavailable'],
     summary: 'pay a hold back to its buyer',
   }),
 }

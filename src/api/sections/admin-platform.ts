@@ -123,7 +123,7 @@ export const platformSwitchesApi = {
     section,
     body: pauseBody,
     reply: json(PauseChange),
-    errors: ['invalid_request'],
+    errors: ['invalid_request', 'unavailable'],
     summary: 'pause escrow contract',
   }),
 
@@ -134,7 +134,7 @@ export const platformSwitchesApi = {
     section,
     body: pauseBody,
     reply: json(PauseChange),
-    errors: ['invalid_request'],
+    errors: ['invalid_request', 'unavailable'],
     summary: 'unpause escrow contract',
   }),
 }

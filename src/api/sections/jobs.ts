@@ -3,6 +3,8 @@ import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { usdc } from '../../core/money.ts'
 import {
+  dealActs,
+  dealStates,
   disputeCategories,
   escrowStatuses,
   jobDueEvents,
@@ -51,6 +53,15 @@ const JobDispute = z.strictObject({
     .meta({ description: 'who ends a dispute that is open' }),
 })
 
+/** Where the contract of a connected chain stands with a job's money. */
+const EscrowContract = z
+  .strictObject({
+    state: z.enum(dealStates),
+    waits: z.string().nullable().meta({ description: 'why what is due there was not done yet' }),
+    transactions: z.array(z.strictObject({ act: z.enum(dealActs), transaction: z.string() })),
+  })
+  .meta({ description: 'of a single job where a contract holds the money' })
+
 /** The whole job record, for its parties (decisions §8). */
 export const Job = z
   .strictObject({
@@ -73,6 +84,7 @@ export const Job = z
         held_at: Time.nullable(),
         next_event: z.enum(jobDueEvents).nullable(),
         next_event_at: Time.nullable(),
+        contract: EscrowContract.optional(),
       })
       .optional(),
     payment: z

@@ -3,15 +3,8 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { receiveDigest } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
-import {
-  type EscrowAct,
-  type EscrowDeal,
-  type EscrowPort,
-  type EscrowResult,
-  type EscrowState,
-  type EscrowTerms,
-  escrowStates,
-} from '../escrow.ts'
+import { escrowStates } from '../../../../src/model/job.ts'
+import type { EscrowAct, EscrowDeal, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
 import { type AbiMethod, type AbiType, encodeCall, method, topicOf, type ValuesOf } from './abi.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'

@@ -1,0 +1,54 @@
+import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import type { EscrowDeal, EscrowPort } from '../../ports/chain/escrow.ts'
+import { everyRow } from '../../store/each-page.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { type DealRow, deals } from '../escrow/rows.ts'
+import { type Check, checkOf } from './checks.ts'
+import { SLICE_ROWS } from './slices.ts'
+
+/** Deals that are read from the contract at once. */
+const READ_AT_ONCE = 64
+
+/** Money that jobs have in the contract, or are about to; call it inside one read. */
+export function openDealsOf(t: ReadTx): Promise<DealRow[]> {
+  return everyRow(t.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
+}
+
+/**
+ * What the contract holds against what its deals say. Where the sums differ each deal is read, and what differs is named;
+ * an act that is under way is no difference.
+ */
+export async function escrowCheck(port: EscrowPort, held: Usdc, open: readonly DealRow[]): Promise<Check> {
+  const said = open.filter(({ state }) => state === 'held').reduce((sum, deal) => sum + amountOf(deal), 0n)
+  const compared = `the contract holds ${formatAmount(held)} for ${open.length} jobs, as the books say`
+  if (said === held) return checkOf('escrow', compared, [])
+  const faults: string[] = []
+  let found = 0n
+  for (let at = 0; at < open.length; at += READ_AT_ONCE) {
+    const slice = open.slice(at, at + READ_AT_ONCE)
+    const seen = await Promise.all(slice.map(async (deal) => ({ deal, seen: await port.dealOf(deal.id) })))
+    for (const one of seen) {
+      if (one.seen.state === 'held') found += one.seen.net + one.seen.fee
+      faults.push(...dealFault(one))
+    }
+  }
+  const rest = held - found
+  if (rest !== 0n) faults.push(`the contract holds ${formatAmount(usdc(rest))} for none of these jobs`)
+  return checkOf('escrow', compared, faults)
+}
+
+const endOf = { release: 'released', refund: 'refunded', resolve: 'split' } as const
+
+function dealFault({ deal, seen }: { readonly deal: DealRow; readonly seen: EscrowDeal }): string[] {
+  const isUnderWay =
+    (deal.state === 'none' && deal.sent && seen.state === 'held') ||
+    (deal.wants_end !== null && seen.state === endOf[deal.wants_end])
+  if (deal.state === seen.state || isUnderWay) return []
+  return [
+    `the books have ${formatAmount(amountOf(deal))} of ${deal.id} as ${deal.state}, the contract as ${seen.state}`,
+  ]
+}
+
+function amountOf({ net, fee }: DealRow): Usdc {
+  return usdc(net + fee)
+}

@@ -1,0 +1,115 @@
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
+import type { EscrowAct, EscrowFailure, EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
+import { commit } from '../../store/draw.ts'
+import { actOf } from './next-act.ts'
+import { differs, noteDeposit, noteDone, notePutOff, noteSeen } from './observe.ts'
+import { type DealAct, type DealRow, deals } from './rows.ts'
+
+/** How long after its job's deadline a buyer may take the money back by itself: the marketplace gives it back first. */
+const BACKSTOP_MS = 7 * DAY_MS
+/** The contract takes no deadline further ahead than this, less what a chain's clock may be off. */
+const LONGEST_WAIT_MS = 179 * DAY_MS
+/** Wait before the next attempt: doubled each time, up to the longest. */
+const FIRST_RETRY_MS = SECOND_MS
+const LONGEST_RETRY_MS = MINUTE_MS
+const MAX_DOUBLINGS = 6
+/** Acts of one deal in a row; a node that tells other things each time is left alone for a while. */
+const MAX_STEPS = 8
+
+export type Advancing = {
+  readonly ctx: Context
+  readonly port: EscrowPort
+  /** What the port answers, unless the daemon stops first. */
+  readonly unlessStopped: <T>(answer: Promise<T>) => Promise<T>
+}
+
+/** Asks the contract for all that a deal wants, one after the other; what cannot be done now is put off. */
+export async function advance(parts: Advancing, id: string): Promise<void> {
+  for (let n = 0; n < MAX_STEPS; n += 1) {
+    const deal = await parts.ctx.store.table(deals).get(id)
+    const act = deal && actOf(deal)
+    if (!deal || !act || deal.next_attempt_at > parts.ctx.clock.wall()) return
+    await step(parts, deal, act)
+  }
+  await putOff(parts, id, { error: 'the contract is read otherwise each time' })
+}
+
+async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<void> {
+  const { ctx, port, unlessStopped } = parts
+  if (act === 'drop') return putOff(parts, known.id, { error: 'it ended before the deposit' })
+  const seen = await unlessStopped(port.dealOf(known.id))
+  if (differs(known, seen)) {
+    const note = { id: known.id, seen, at: ctx.clock.now() }
+    return commit(ctx, (t, draw) => noteSeen(t, draw, note))
+  }
+  if (act === 'deposit') return deposit(parts, known)
+  if (act === 'extend') return extend(parts, known)
+  const result = await unlessStopped(port.act(askedOf(act, known)))
+  if (result.ok) return ctx.store.tx((t) => noteDone(t, known, { act, transaction: result.transaction }))
+  return refused(parts, known, result)
+}
+
+async function deposit(parts: Advancing, known: DealRow): Promise<void> {
+  const { ctx, port, unlessStopped } = parts
+  const terms = { deadline: deadlineOf(ctx, known), covers: known.wants_deadline }
+  // Before the first byte of it leaves: what is asked for again is the same.
+  const deal = await ctx.store.tx((t) => noteDeposit(t, known.id, terms))
+  if (!deal?.sent || deal.deadline === null) return
+  const { id: job, buyer, refund_to: refundTo, net, fee } = deal
+  const asked = { job, buyer, refundTo, net, fee, deadline: BigInt(deal.deadline) }
+  const result = await unlessStopped(port.deposit(asked))
+  if (result.ok) {
+    return ctx.store.tx((t) => noteDone(t, deal, { act: 'deposit', transaction: result.transaction }))
+  }
+  return refused(parts, deal, result)
+}
+
+async function extend(parts: Advancing, deal: DealRow): Promise<void> {
+  const { ctx, port, unlessStopped } = parts
+  const deadline = Math.max(deadlineOf(ctx, deal), deal.deadline ?? 0)
+  const change = { deadline, covers: deal.wants_deadline }
+  if (deadline === deal.deadline) return ctx.store.tx((t) => noteDone(t, deal, { act: 'extend', change }))
+  const result = await unlessStopped(port.act({ act: 'extend', job: deal.id, deadline: BigInt(deadline) }))
+  if (!result.ok) return refused(parts, deal, result)
+  return ctx.store.tx((t) => noteDone(t, deal, { act: 'extend', transaction: result.transaction, change }))
+}
+
+/** The job's deadline by the clock of the chain, which nobody moves, and the wait after it. */
+function deadlineOf({ clock }: Context, { wants_deadline: wanted }: DealRow): number {
+  const left = wanted === null ? 0 : Math.max(0, wanted - clock.now())
+  return unixSeconds(clock.wall() + Math.min(left + BACKSTOP_MS, LONGEST_WAIT_MS))
+}
+
+function askedOf(act: Exclude<DealAct, 'deposit' | 'drop' | 'extend'>, { id: job, to_buyer }: DealRow): EscrowAct {
+  if (act !== 'resolve') return { act, job }
+  const toBuyer: Usdc = to_buyer ?? usdc(0n)
+  return { act, job, toBuyer }
+}
+
+const sentences: Readonly<Record<EscrowFailure, string>> = {
+  paused: 'the contract is paused',
+  ended: 'the contract let the money go otherwise',
+  not_held: 'the contract does not hold it',
+  other_terms: 'the contract holds it under other terms',
+  refused: 'the contract refuses it',
+  unavailable: 'the chain does not answer',
+}
+
+async function refused(parts: Advancing, deal: DealRow, result: EscrowResult & { ok: false }): Promise<void> {
+  const { failure, reason } = result
+  const error = reason === undefined ? sentences[failure] : `${sentences[failure]}: ${reason}`
+  // What the contract refused is not on its way: its terms may be other ones the next time.
+  const isSure = deal.state === 'none' && (failure === 'paused' || failure === 'refused')
+  await putOff(parts, deal.id, { error, ...(isSure ? { change: { sent: false } } : {}) })
+}
+
+type Delay = { readonly error: string; readonly change?: Partial<DealRow> }
+
+export async function putOff({ ctx }: Advancing, id: string, { error, change = {} }: Delay): Promise<void> {
+  const deal = await ctx.store.table(deals).get(id)
+  const doublings = Math.min(deal?.attempts ?? 0, MAX_DOUBLINGS)
+  const at = ctx.clock.wall() + Math.min(FIRST_RETRY_MS * 2 ** doublings, LONGEST_RETRY_MS)
+  await ctx.store.tx((t) => notePutOff(t, id, { error, at, change }))
+}

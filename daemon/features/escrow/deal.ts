@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { StoredWallet } from '../../../src/core/codecs.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import type { Usdc } from '../../../src/core/money.ts'
+import { keysOf } from '../../../src/core/record.ts'
+import { settings } from '../../kernel/rows.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { actOf, followed } from './next-act.ts'
+import { type DealRow, deals } from './rows.ts'
+
+/** Key of the row of settings that says that jobs' money waits in a contract. */
+export const CONTRACT = 'escrow_contract'
+
+const Contract = z.strictObject({ address: StoredWallet, pay_to: StoredWallet })
+export type Contract = z.infer<typeof Contract>
+
+/** The contract that jobs' money waits in; undefined where the books alone hold it. */
+export async function readContract(t: ReadTx): Promise<Contract | undefined> {
+  const row = await t.table(settings).get(CONTRACT)
+  return row && Contract.parse(row.value)
+}
+
+/** What of a job concerns its money in the contract. */
+export type HeldJob = {
+  readonly id: string
+  readonly buyer: Wallet
+  readonly net: Usdc
+  readonly fee: Usdc
+  /** Whether money was paid for it. */
+  readonly isHeld: boolean
+  readonly created_at: number
+} & Pick<DealRow, 'wants_deadline' | 'wants_closed' | 'wants_end' | 'to_buyer'>
+
+/** A job was opened: where there is a contract, its money goes there next. In the transaction that opens it. */
+export async function openDeal(t: Tx, job: HeldJob): Promise<void> {
+  if (!job.isHeld) return
+  const contract = await readContract(t)
+  if (!contract) return
+  const { id, buyer, net, fee, created_at, isHeld: _, ...wants } = job
+  const fresh = { state: 'none', deadline: null, covers: null, sent: false, closed: false, open: true } as const
+  const unasked = { next_attempt_at: 0, attempts: 0, last_error: null, transactions: [] }
+  const deal = { id, buyer, refund_to: contract.pay_to, net, fee, created_at, ...wants, ...fresh, ...unasked }
+  await t.table(deals).insert(followed(deal))
+}
+
+/** A job changed: its deal wants what it wants. In the transaction that changes it. */
+export async function updateDeal(t: Tx, job: HeldJob): Promise<void> {
+  const deal = await t.table(deals).getForUpdate(job.id)
+  if (!deal?.open) return
+  const { wants_deadline, wants_closed, wants_end, to_buyer } = job
+  const wants = { wants_deadline, wants_closed, wants_end, to_buyer }
+  const changed = { ...deal, ...wants }
+  if (actOf(changed) === 'drop') await t.table(deals).put(dropped(changed))
+  else if (actOf(changed) !== actOf(deal)) await t.table(deals).put(anew(changed))
+  else if (keysOf(wants).some((name) => deal[name] !== wants[name])) await t.table(deals).put(followed(changed))
+}
+
+/** It ended before any of its money left for the contract. */
+export function dropped(deal: DealRow): DealRow {
+  return followed({ ...deal, state: 'unused', open: false, last_error: null })
+}
+
+/** What is due now was not tried yet. */
+export function anew(deal: DealRow): DealRow {
+  return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
+}

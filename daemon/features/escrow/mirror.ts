@@ -1,0 +1,87 @@
+import type { Wallet } from '../../../src/core/hex.ts'
+import { SECOND_MS } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
+import { settings } from '../../kernel/rows.ts'
+import type { EscrowPort } from '../../ports/chain/escrow.ts'
+import type { Advancing } from './advance.ts'
+import type { ContractMirror } from './contract.ts'
+import { CONTRACT, type Contract } from './deal.ts'
+import { openLook } from './look.ts'
+import { deals } from './rows.ts'
+import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
+
+/** How long a payout waits for what comes back for it. */
+const RETURN_MS = 10 * SECOND_MS
+
+/**
+ * Opens the mirror of a contract: from here on jobs put their money there. What others did with it while nobody looked
+ * is in the books when this resolves, as far as a node answers.
+ */
+export async function openMirror(ctx: Context, port: EscrowPort): Promise<ContractMirror> {
+  await rememberContract(ctx, { address: port.address, pay_to: ctx.chain.payTo })
+  const stopped = Promise.withResolvers<never>()
+  // Nobody may be waiting when it stops.
+  stopped.promise.catch(() => undefined)
+  const parts: Advancing = {
+    ctx,
+    port,
+    unlessStopped(answer) {
+      // Whoever stopped hears of it no more.
+      answer.catch(() => undefined)
+      return Promise.race([answer, stopped.promise])
+    },
+  }
+  const warn = (error: unknown, job?: string) => {
+    if (error instanceof Stopped) return
+    ctx.log.warn({ source: 'escrow', ...(job ? { job } : {}), err: String(error) }, 'the escrow contract waits')
+  }
+  const work = openDealWork({ ...parts, warn })
+  const { look, setPaused } = openLook({ ...parts, work, warn })
+  await look({ isStart: true })
+  return {
+    port,
+    look: () => look({ isStart: false }),
+    hasReturned: (wallet) => hasReturned(ctx, work, wallet),
+    setPaused,
+    async withdraw(job) {
+      const deal = await ctx.store.table(deals).get(job)
+      // With a deposit on its way nothing can be said yet.
+      if (deal?.open && deal.state === 'none' && deal.sent) return { ok: false, failure: 'unavailable' }
+      if (!deal?.open || deal.state !== 'held' || deal.wants_end !== null) return undefined
+      return parts.unlessStopped(port.act({ act: 'emergencyWithdraw', job }))
+    },
+    async close() {
+      stopped.reject(new Stopped('the daemon stops'))
+      await work.close()
+    },
+  }
+}
+
+/** So that whoever opens a job in a transaction knows it. */
+async function rememberContract({ store }: Context, value: Contract): Promise<void> {
+  const known = await store.table(settings).get(CONTRACT)
+  if (JSON.stringify(known?.value) === JSON.stringify(value)) return
+  await store.tx(async (t) => {
+    await t.table(settings).getForUpdate(CONTRACT)
+    await t.table(settings).put({ id: CONTRACT, value })
+  })
+}
+
+async function hasReturned({ store, clock, stopping }: Context, work: DealWork, wallet: Wallet): Promise<boolean> {
+  const until = clock.wall() + RETURN_MS
+  for (;;) {
+    const changed = work.changed()
+    const { rows } = await store.table(deals).page('returning', [wallet], { limit: MAX_AT_ONCE })
+    if (rows.length === 0) return true
+    const now = clock.wall()
+    if (stopping.aborted || now >= until || rows.some(({ next_attempt_at: at }) => at > now)) return false
+    await within(until - now, changed)
+  }
+}
+
+async function within(ms: number, promise: Promise<void>): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, ms)
+  await Promise.race([promise, over.promise])
+  clearTimeout(timer)
+}

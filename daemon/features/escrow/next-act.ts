@@ -1,0 +1,32 @@
+import type { DealAct, DealRow } from './rows.ts'
+
+type Facts = Pick<
+  DealRow,
+  'open' | 'state' | 'sent' | 'closed' | 'covers' | 'wants_deadline' | 'wants_closed' | 'wants_end'
+>
+
+/**
+ * What is to be asked of the contract next, or null while the money waits as its job does. The deposit comes first
+ * wherever one may be on its way: nothing else has an order among transactions that are sent again.
+ */
+export function actOf(deal: Facts): DealAct | null {
+  if (!deal.open) return null
+  if (deal.state === 'none') return deal.wants_end !== null && !deal.sent ? 'drop' : 'deposit'
+  if (deal.state !== 'held') return null
+  if (deal.wants_end !== null) return deal.wants_end
+  if (deal.closed) return null
+  if (deal.wants_closed !== null) return deal.wants_closed
+  return isLater(deal.wants_deadline, deal.covers) ? 'extend' : null
+}
+
+function isLater(wanted: number | null, covered: number | null): boolean {
+  return wanted !== null && (covered === null || wanted > covered)
+}
+
+/** The members that follow from the others. */
+export function followed<D extends Facts & Pick<DealRow, 'next_attempt_at'>>(
+  deal: D,
+): D & Pick<DealRow, 'due' | 'returning'> {
+  const returning = deal.open && (deal.wants_end === 'refund' || deal.wants_end === 'resolve')
+  return { ...deal, due: actOf(deal) !== null, returning }
+}
