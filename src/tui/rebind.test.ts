@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { KeyWish } from '../model/key-file.ts'
+import type { KeyWish } from '../model/cockpit-files.ts'
 import { screenIds } from '../model/screen.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'

@@ -1,4 +1,4 @@
-import type { KeyFault, KeyWish } from '../model/key-file.ts'
+import type { KeyFault, KeyWish } from '../model/cockpit-files.ts'
 import { nearest } from '../text/text.ts'
 import { type Key, keyLabel, neverArrives, pressable } from './parts/keys.ts'
 import { type Action, type Binding, bindings } from './shell/bindings.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readText } from '../../client/files.ts'
 import type { Places } from '../../client/paths.ts'
-import type { KeyFault, KeyWish } from '../../model/key-file.ts'
+import type { KeyFault, KeyWish } from '../../model/cockpit-files.ts'
 
 const FILE = 'keys.json'
 /** More than all acts with all their keys take. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readJson, shaped, writeJson } from '../../client/files.ts'
 import type { Places } from '../../client/paths.ts'
-import { PUT_OFF_MAX, type PutOff } from '../../model/put-off.ts'
+import { PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
 
 const FILE = 'put-off.json'
 const Kept = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])

@@ -11,7 +11,6 @@ import type { HealthFacts } from '../shell/health.ts'
 import type { Need } from '../shell/needs.ts'
 import { screenOfKind } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
-import { putOffChoices } from '../shell/put-off.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import { ONCE_MS } from '../shell/query.ts'
@@ -33,6 +32,7 @@ import {
   workLine,
   workLines,
 } from './panels.ts'
+import { putOffChoices } from './put-off.ts'
 
 const INBOX_ROWS = 6
 const INBOX_ROWS_TALL = 7

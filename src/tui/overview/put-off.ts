@@ -1,14 +1,14 @@
 import { tableOf } from '../../core/record.ts'
 import { HOUR_MS } from '../../core/time.ts'
 import { attentionKinds } from '../../model/attention.ts'
-import { PUT_OFF_MAX, type PutOff } from '../../model/put-off.ts'
+import { PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
 import { shortSpan } from '../../text/text.ts'
-import { showToast } from './ask.ts'
-import { byScreenOf, fetchNeeds, type Need, type Needs } from './needs.ts'
-import type { Query } from './query.ts'
-import type { Host } from './screen.ts'
-import { createStore, type StateStore } from './store.ts'
-import { chosenIndex } from './ui.ts'
+import { showToast } from '../shell/ask.ts'
+import { byScreenOf, fetchNeeds, type Need, type Needs } from '../shell/needs.ts'
+import type { Query } from '../shell/query.ts'
+import type { Host } from '../shell/screen.ts'
+import { createStore, type StateStore } from '../shell/store.ts'
+import { chosenIndex } from '../shell/ui.ts'
 
 const DAY_HOURS = 24
 /** More of a sentence than tells one from another. */
