@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { registered } from '../../fixtures/market/people.ts'
-import { MAX_READS, MAX_WRITES } from './rate-limit.ts'
+import { MAX_FACILITATED, MAX_READS, MAX_WRITES } from './rate-limit.ts'
 
 let market: Marketplace
 beforeAll(async () => {
@@ -50,6 +50,17 @@ describe('rate limits', () => {
     expect(other.status).toBe(401)
     const read = await market.call('GET', '/v1/jobs', { headers: from('198.51.100.3', { 'X-API-Key': ann.key }) })
     expect(read.status).toBe(200)
+  })
+
+  test('count what a known server asks of the facilitator apart; who shows no key has the allowance of any writer', async () => {
+    const shop = await registered(market, { type: 'provider', name: 'Shop' })
+    const settle = (headers: Record<string, string> = {}) =>
+      market.call('POST', '/facilitator/settle', { body: {}, headers: from('198.51.100.4', headers) })
+    const known = () => settle({ 'X-API-Key': shop.key })
+    expect(await statuses(MAX_WRITES + 1, known)).toEqual({ 400: MAX_WRITES + 1 })
+    expect(await statuses(MAX_WRITES + 1, settle)).toEqual({ 401: MAX_WRITES, 429: 1 })
+    expect((await known()).status).toBe(400)
+    expect(MAX_FACILITATED).toBeGreaterThan(MAX_WRITES)
   })
 
   test('shut out an address that tries one credential after the other; without one it goes on', async () => {

@@ -11,7 +11,7 @@ import { base } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Buyer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
-import type { Hex, Wallet } from '../../src/core/hex.ts'
+import { checksumAddress, type Hex, type Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
 import { recoverPayments } from '../features/payments/recover.ts'
 import { accountAt, startTestChain, type TestChain } from '../ports/chain/evm/anvil/anvil.testkit.ts'
@@ -229,6 +229,11 @@ describe('a facilitator of somebody else', () => {
     expect([await paid(buyer.wallet), (await bench.chain.balanceOf(bench.chain.payTo)) > 0n]).toEqual([PRICE, true])
     expect([await nonceOf(account.address), await nonceOf(bench.keys.gas.address)]).toEqual(['0x1', before])
   })
+})
+
+test('a facilitator over a chain names who sends for it', async () => {
+  const { body: told } = await market.call('GET', '/facilitator/supported')
+  expect(told.signers).toEqual({ 'eip155:*': [checksumAddress(bench.keys.gas.address)] })
 })
 
 describe('--settle-through', () => {

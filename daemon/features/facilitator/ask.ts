@@ -35,7 +35,14 @@ export type FacilitatorAsk = {
 
 export type ReadAsk =
   | { readonly ok: true; readonly asked: FacilitatorAsk }
-  | { readonly ok: false; readonly version: X402Version; readonly fault: PaymentFault; readonly payer?: Wallet }
+  | {
+      readonly ok: false
+      readonly version: X402Version
+      readonly fault: PaymentFault
+      /** What of the body is at fault, where it is no matter of its payment. */
+      readonly detail?: string
+      readonly payer?: Wallet
+    }
 
 const Whole = z.string().regex(/^\d{1,78}$/)
 const Extra = z.object({ name: z.string().optional(), version: z.string().optional() })
@@ -57,12 +64,18 @@ const ResourceV2 = z.object({ url: z.string() })
 /** Reads what a server passes on; nothing of it is believed but what is compared later. */
 export function readAsk(chain: ChainPort, { x402Version, paymentPayload, paymentRequirements }: Body): ReadAsk {
   const version: X402Version = x402Version === 1 ? 1 : 2
-  if (x402Version !== version) return { ok: false, version, fault: 'version_unsupported' }
+  if (x402Version !== version) {
+    return { ok: false, version, fault: 'version_unsupported', detail: 'x402Version must be 1 or 2.' }
+  }
   const read = readPayment(version, { x402Version: version, ...paymentPayload })
-  if (!read.ok) return { ok: false, version, fault: read.fault }
+  if (!read.ok) return { ok: false, version, fault: read.fault, detail: `In paymentPayload, ${read.detail}.` }
   const payer = read.credential.authorization.from
-  const required = version === 1 ? readV1(paymentRequirements) : readV2(paymentRequirements)
-  if (!required) return { ok: false, version, fault: 'requirement_mismatch', payer }
+  const parsed = version === 1 ? readV1(paymentRequirements) : readV2(paymentRequirements)
+  if (typeof parsed === 'string') {
+    const detail = `In paymentRequirements, ${parsed} is missing or malformed.`
+    return { ok: false, version, fault: 'requirement_mismatch', detail, payer }
+  }
+  const required = parsed
   const fault = unservedBy(chain, version, required)
   if (fault) return { ok: false, version, fault, payer }
   const resource = version === 1 ? required.resource : resourceV2(paymentPayload)
@@ -89,20 +102,27 @@ type Required = {
   readonly resource: string | null
 }
 
-function readV1(object: JsonObject): Required | undefined {
+/** @returns the member at fault where it cannot be read */
+function readV1(object: JsonObject): Required | string {
   const parsed = RequiredV1.safeParse(object)
-  if (!parsed.success) return undefined
+  if (!parsed.success) return memberOf(parsed.error)
   const { maxAmountRequired, extra, resource, ...rest } = parsed.data
   return { ...rest, amount: BigInt(maxAmountRequired), extra: extra ?? {}, resource: shown(resource) }
 }
 
-function readV2(object: JsonObject): Required | undefined {
+function readV2(object: JsonObject): Required | string {
   const parsed = AcceptsV2.safeParse(object)
-  if (!parsed.success) return undefined
+  if (!parsed.success) return memberOf(parsed.error)
   const { amount, asset, payTo, extra } = parsed.data
   const named = Extra.safeParse(extra ?? {})
-  if (!ADDRESS_SHAPE.test(asset) || !ADDRESS_SHAPE.test(payTo) || !named.success) return undefined
+  if (!ADDRESS_SHAPE.test(asset)) return 'asset'
+  if (!ADDRESS_SHAPE.test(payTo)) return 'payTo'
+  if (!named.success) return 'extra'
   return { ...parsed.data, amount: BigInt(amount), extra: named.data, resource: null }
+}
+
+function memberOf({ issues }: z.ZodError): string {
+  return issues[0]?.path.join('.') || 'it'
 }
 
 function resourceV2({ resource }: JsonObject): string | null {

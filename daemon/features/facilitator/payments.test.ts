@@ -107,6 +107,21 @@ describe('a payment', () => {
     expect((await at.verify({ ...asked, paymentPayload: { x402Version: 2 } })).body.code).toBe('malformed')
   })
 
+  test.each([
+    [{ x402Version: 3 }, /^x402Version must be 1 or 2\.$/],
+    [{ paymentPayload: {} }, /^In paymentPayload, \w[\w.]* is missing or malformed\.$/],
+    [{ paymentRequirements: {} }, /^In paymentRequirements, scheme is missing or malformed\.$/],
+    [
+      { paymentRequirements: { scheme: 'exact', payTo: 'me' } },
+      /^In paymentRequirements, \w+ is missing or malformed\.$/,
+    ],
+  ])('whose body is wrong, %j, is told by the member at fault, not by a header', async (change, sentence) => {
+    await open()
+    const asked = { ...(await at.ask(await at.market.buyer('1.00'))), ...change }
+    expect((await at.verify(asked)).body.invalidMessage).toMatch(sentence)
+    expect((await at.settle(asked)).body.errorMessage).toMatch(sentence)
+  })
+
   test.each([[{}], [[]], [{ x402Version: 2 }], [{ x402Version: 2, paymentPayload: 'x', paymentRequirements: {} }]])(
     'that is none, %j, is a 400',
     async (body) => {

@@ -3,7 +3,7 @@ import type { Answer } from '../../../src/api/endpoint/define.ts'
 import { toBase64, type X402Version } from '../../../src/api/endpoint/x402.ts'
 import { api } from '../../../src/api/index.ts'
 import type { facilitatorApi } from '../../../src/api/sections/facilitator.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -75,10 +75,15 @@ function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
   return {
     isValid: false,
     invalidReason: faultReason(fault, versionOf(read)),
-    invalidMessage: paymentFaults[fault].sentence,
+    invalidMessage: sentenceOf(read, fault),
     code: fault,
     ...compact({ payer }),
   }
+}
+
+/** The members of the body have other names than the headers that payments come in. */
+function sentenceOf(read: ReadAsk, fault: PaymentFault): string {
+  return (read.ok ? undefined : read.detail) ?? paymentFaults[fault].sentence
 }
 
 function payerOf(read: ReadAsk): Wallet | undefined {
@@ -145,7 +150,7 @@ function settlement({ chain }: Context, read: ReadAsk, outcome: SettleOutcome): 
     transaction,
     network,
     errorReason: faultReason(fault, version),
-    errorMessage: paymentFaults[fault].sentence,
+    errorMessage: sentenceOf(read, fault),
     code: fault,
     ...compact({ payer }),
   }
@@ -164,6 +169,7 @@ function withExtensions(answer: Settlement, bazaar: Catalogued): Encoded {
 const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPayments> = async (_, { ctx }) => {
   facilitatorCounts.of(ctx).add('supported', 'ok')
   const { network, caip2 } = ctx.chain
+  const sender = ctx.chain.status?.().gas?.address
   const kind = { scheme: 'exact' } as const
   return {
     kinds: [
@@ -171,7 +177,8 @@ const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPaymen
       { x402Version: 1, ...kind, network },
     ],
     extensions: ['bazaar'],
-    signers: { 'eip155:*': [] },
+    // Nobody sends where money is a ledger.
+    signers: { 'eip155:*': sender === undefined ? [] : [checksumAddress(sender)] },
   }
 }
 
