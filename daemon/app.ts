@@ -94,6 +94,7 @@ import { earningsRoutes } from './features/sales/earnings.ts'
 import { namedServiceRoutes } from './features/sales/named-routes.ts'
 import { payeeRoutes } from './features/sales/payees.ts'
 import { saleRoutes } from './features/sales/routes.ts'
+import { openSoldFigures, soldFigures } from './features/sales/sold.ts'
 import { ofacSdnRefresh } from './features/sanctions/ofac-sdn-refresh.ts'
 import { openCompliance } from './features/sanctions/open.ts'
 import { sanctionRoutes } from './features/sanctions/routes.ts'
@@ -222,7 +223,13 @@ const parts = {
   threads: { collections: threadCollections },
   subscriptions: { collections: subscriptionCollections, routes: { ...planRoutes, ...subscriptionRoutes } },
   jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes }, follow: followContract },
-  sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes } },
+  sales: {
+    routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes },
+    open(ctx) {
+      const sold = openSoldFigures(ctx)
+      soldFigures.open(ctx, sold, sold.close)
+    },
+  },
   postings: {
     collections: postingCollections,
     routes: { ...postingRoutes, ...bidRoutes },

@@ -7,6 +7,8 @@ export const shared: Readonly<Record<string, string>> = {
   Address: '["/","^0x[0-9a-fA-F]{40}$"]',
   AdminAct:
     '{"seq":"i","at":"@Time","wall_at":"@Time","actor":"s","request_id":"s","act":"s","subject":{"kind":"s","id":"s"},"reason":["|","s","0"],"changed":"b","detail":["{","*"]}',
+  AdminListing:
+    '{"id":"#svc_","service_id":"#svc_","provider_id":"#p_","provider_name":"s","provider_type":["=","provider","both"],"provider_verification_tier":["w"],"name":"s","description":"s","price":{"fixed":["|","@Price","0"]},"pricing_model":["=","fixed","quote_required"],"service_type":["=","data_api","automated_service","human_service"],"fulfillment_type":["=","instant","automated","human"],"estimated_delivery":"s","input_schema":["{","*"],"deliverable_schema":["{","*"],"category":"s","tags":["[","s"],"status":["w"],"listed_at":"@Time","updated_at":"@Time","endpoint":"s","platform_fee_pct":"n","agent_price":{"fixed":["|","@Price","0"]},"provider_net_price":{"fixed":["|","@Price","0"]},"provider_receives_pct?":"n","webhook_healthy":"b","webhook_status":["w"],"first_party?":"b","provider_reputation":["|",["|","n","@Reputation"],"0"],"provider_confidence?":"n","provider_is_new?":"b","provider_dimensions?":["{","n"],"provider_completed_jobs?":"i","provider_completion_rate?":["|","n","0"],"provider_trust?":"@Trust","service_reputation?":"@Reputation","service_type_reputation?":"@Reputation","selling?":"@Selling"}',
   AdminParticipant:
     '{"id":"#p_","participant_id":"#p_","wallet":"@Address","name":"s","description":"s","type":["=","agent","provider","both"],"verification_tier":["w"],"capabilities":["[","s"],"links":["{","s"],"first_party":"b","created_at":"@Time","webhook_url":["|","s","0"],"listable":["|","b","0"],"in_directory":"b","terms_version":["|","s","0"],"updated_at":"@Time","suspended_at":["|","@Time","0"],"referred_by":["|","#p_","0"],"balance":{"available":"@Amount","held":"@Amount"}}',
   Amount: '["/","^-?\\\\d{1,12}(\\\\.\\\\d{1,6})?$"]',
@@ -123,13 +125,15 @@ export const shared: Readonly<Record<string, string>> = {
   RequestRecord:
     '{"id":"s","request_id":"s","at":"@Time","method":"s","path":"s","endpoint":["|","s","0"],"status":["|","i","0"],"ms":["|","i","0"],"caller":["|","s","0"],"name":["|","s","0"],"code":["|","s","0"],"price":["|","@Amount","0"],"receipt_id":["|","#rcp_","0"],"job_id":["|","#job_","0"],"remembered":["=","whole","part"]}',
   River:
-    '{"begins":"@Time","opening":"@Amount","paid_in":"@Amount","by_x402":"@Amount","by_balance":"@Amount","sales":"i","at_once":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount","held":"@Amount","disputed":"@Amount","overdue":"@Amount","held_jobs":"i","owed":"@Amount","sent":"@Amount","books":["[",{"kind":["=","ext","bal","hold","esc","prov","fees","ops","refp","ref","rfd","out","blk","oper"],"accounts":"i","amount":"@Amount"}],"agrees":"b","checked_at":["|","@Time","0"]}',
+    '{"begins":"@Time","opening":"@Amount","paid_in":"@Amount","by_x402":"@Amount","by_balance":"@Amount","sales":"i","at_once":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount","held":"@Amount","disputed":"@Amount","overdue":"@Amount","held_jobs":"i","ended?":{"good":"i","failed":"i","refunded":"i"},"owed":"@Amount","sent":"@Amount","books":["[",{"kind":["=","ext","bal","hold","esc","prov","fees","ops","refp","ref","rfd","out","blk","oper"],"accounts":"i","amount":"@Amount"}],"agrees":"b","checked_at":["|","@Time","0"]}',
   Sanction: '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time"}',
   SanctionChange:
     '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time","changed":"b"}',
   SanctionRemoval: '{"wallet":"@Address","sanctioned":"b"}',
   Sanctions: '{"wallets":["[","@Sanction"],"total":"i","limit":"i","offset":"i","sdn":"@Sdn"}',
   Sdn: '{"last_updated":["|","@Time","0"],"last_checked":["|","@Time","0"],"source":"s","ofac_publish_date":["|","s","0"],"ofac_evm_count":"i","total":"i","added":"i","manual_only":"i","last_status":"s","stale":"b"}',
+  Selling:
+    '{"sold":"i","by_day":["[","i"],"refunded":"i","last_call":["|",{"at":"@Time","status":["|","i","0"],"ms":"i","failures":"i"},"0"]}',
   SeriesBucket:
     '{"at":"@Time","calls":{"answered":"i","asked_to_pay":"i","refused":"i","switched_off":"i","broken":"i"},"p50_ms":["|","n","0"],"p95_ms":["|","n","0"],"purchases":"i","paid_in":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount"}',
   Settlement:
@@ -161,7 +165,7 @@ export const answers = {
   getCatalog:
     '{"total":"i","limit":"i","offset":"i","services":["[","@Listing"],"queried_at":"@Time","referral_hint":"s"}',
   listAllServices:
-    '{"services":["[","@Listing"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
+    '{"services":["[","@AdminListing"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   siteAudit:
     '{"job_id":"#job_","thread_id":"#thr_","status":["w"],"service_id?":"#svc_","result?":"*","deliverables?":["[","*"],"status_url?":"s","amount":"@Amount","subscription_id?":"#sub_","receipt_id":"#rcp_","access_token?":["|","s","0"],"secret_withheld?":"b"}',
   securityPatch:

@@ -62,7 +62,7 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
     '2',
     both(
       words(async () => [`of ${(await ask('getCatalog', FIRST)).total}`]),
-      list(async () => (await ask('listAllServices', PAGE)).services.map(serviceSays)),
+      list(async () => (await ask('listAllServices', { query: '?limit=50&sort=-sold' })).services.map(serviceSays)),
     ),
   ],
   ['3', jobsOf('open:yes')],

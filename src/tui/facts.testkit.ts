@@ -117,7 +117,21 @@ export function jobSays(job: Job, now: number): RowSays {
   }
 }
 
-export function serviceSays(one: WireAnswer<Api['listAllServices']>['services'][number]): RowSays {
+const kindWords: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
+
+type ListedService = WireAnswer<Api['listAllServices']>['services'][number]
+
+function endpointWord({ fulfillment_type: kind, provider_name: name, webhook_status: hook, selling }: ListedService) {
+  if (kind === 'instant' || name === 'souk') return '– built in'
+  const call = selling?.last_call
+  if (call && hook === 'healthy' && call.failures === 0) return `✓ ${call.ms} ms`
+  if (call && hook === 'failing') return `✗ ${call.status ?? 'no answer'} ×${call.failures}`
+  return (
+    { healthy: '✓ answers', failing: '✗ failing', not_tried: '– not tried', polling: '○ asks itself' }[hook] ?? hook
+  )
+}
+
+export function serviceSays(one: ListedService): RowSays {
   const { agent_price: pays, price, provider_reputation: rating } = one
   const score = typeof rating === 'number' ? rating : rating?.score
   const isNew = one.provider_is_new === true || (typeof rating === 'object' && rating?.is_new === true)
@@ -125,6 +139,8 @@ export function serviceSays(one: WireAnswer<Api['listAllServices']>['services'][
     NAME: one.name,
     PROVIDER: one.provider_name || one.provider_id,
     'BUYER PAYS': pays.fixed || price.fixed || 'by quote',
+    KIND: kindWords[one.fulfillment_type] ?? one.fulfillment_type,
+    ENDPOINT: endpointWord(one),
     REP: isNew ? 'new' : scoreWord(score),
     SERVICE: one.id,
   }

@@ -74,7 +74,8 @@ it.each([
 it.each([
   ['crons', 80, 24, /STATE +NAME +LAST 12 RUNS +TOOK +OK +NEXT/],
   ['crons', 160, 50, /STATE +NAME +LAST 20 RUNS +TOOK +OK +NEXT/],
-  ['services', 160, 40, /NAME +PROVIDER +KIND +BUYER PAYS +REP +ENDPOINT +SERVICE/],
+  ['services', 100, 30, /NAME +PROVIDER +KIND +BUYER PAYS +REP +SOLD 7D +REFUND +ENDPOINT/],
+  ['services', 220, 40, /NAME +PROVIDER +KIND +BUYER PAYS +REP +SOLD 7D +REFUND +ENDPOINT +SERVICE/],
   ['endpoints', 100, 30, /METHOD +PATH +PRICE +STATUS +CALLS +LAST 12 H +P50 +P95/],
   ['clock', 100, 30, /IN +AT +KIND +WHAT +WHOSE +AMOUNT/],
 ] as const)('the columns of %s at %i x %i stand in their order', async (...[screen, columns, rows, head]) => {

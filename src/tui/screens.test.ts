@@ -35,7 +35,7 @@ describe('the overview', () => {
       ' ! list    —                    The sanctions list is stale.      1d R fetch now',
       '─ Pulse ─────────────────────────────────────────── last hour  t hour/day/week ─',
       ' requests      59 /min ▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇  money in   $9.20 /min ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇',
-      '─ Work 31 open, crons 5 ────────────────────────────────────────────────────────',
+      '─ Work 31 open, crons 5 ──────────────────────────────────────── 96 done today ─',
       ' ● 8 sent  ● 4 at work  ? 15 delivered  ? 4 disputed',
       ' ✗ provider-settlement 6h  ! ofac-sdn-refresh 1d  ✓ 2 ok  ○ 1 not yet',
       '─ Live ──────────────────────────────────────────────────────────────── ● live ─',
@@ -46,7 +46,8 @@ describe('the overview', () => {
   it('has panels side by side at 160 x 50', async () => {
     const { rows, text } = await cockpit({ columns: 160, rows: 50 })
     expect(rows()[2]).toMatch(/^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last hour {2}t hour\/day\/week ─$/)
-    expect(text()).toMatch(/├─ Work 31 open ─+$/m)
+    expect(text()).toMatch(/├─ Work 31 open ─+ 96 done today ─$/m)
+    expect(text()).toContain('│ done today 93 good, 2 failed, 1 refunded')
     expect(text()).toMatch(/─ Calls of the market ─+ last hour ─[┤┼]/)
     expect(text()).toContain('same as  souk admin jobs resolve job_944b1585b4ab7d9c --outcome refund')
   })

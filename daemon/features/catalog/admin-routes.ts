@@ -11,34 +11,65 @@ import { type ServiceRow, services } from '../listings/rows.ts'
 import { standings } from '../reputation/rows.ts'
 import { NO_JOBS, standingOf } from '../reputation/score.ts'
 import { ofProvider } from '../reputation/standings.ts'
+import { type SoldFigures, type SoldOf, soldFigures } from '../sales/sold.ts'
+import { deliveries } from '../webhooks/rows.ts'
 import { viewOf } from './routes.ts'
 
 const listAllServices: FreeHandler<typeof catalogAdminApi.listAllServices> = async ({ query }, call) => {
   const { store } = call.ctx
   const { limit = DEFAULT_PAGE, offset = 0, status = 'active' } = query
-  const list = { rows: services, index: 'status', prefix: [status], fields: serviceFields, factsOf: factsIn(store) }
+  const sold = soldFigures.of(call.ctx)
+  const list = {
+    rows: services,
+    index: 'status',
+    prefix: [status],
+    fields: serviceFields,
+    factsOf: factsIn(store, sold),
+  }
   const { rows, ...found } = await listedPage(store, list, { ...query, limit, offset, now: call.now })
-  const shown = await Promise.all(rows.map((row) => viewOf(call, row, { detail: false })))
+  const week = await sold.week()
+  const shown = await Promise.all(
+    rows.map(async (row) => ({
+      ...(await viewOf(call, row, { detail: false })),
+      selling: await sellingOf(store, row, week.of(row.id)),
+    })),
+  )
   return { services: shown, ...found, limit, offset }
 }
 
-const factsIn = (t: ReadTx) => async (row: ServiceRow, uses: (field: keyof typeof serviceFields) => boolean) => {
-  const ofOwner = uses('provider') || uses('verified') || uses('hook')
-  const owner = ofOwner ? await t.table(participants).get(row.provider_id) : undefined
-  return {
-    id: row.id,
-    name: row.name,
-    provider: owner === undefined ? row.provider_id : [owner.name, owner.id],
-    category: row.category,
-    tag: row.tags,
-    kind: row.fulfillment_type,
-    type: row.service_type,
-    price: splitOf(row)?.agent ?? null,
-    reputation: uses('reputation') ? await scoreOf(t, row.provider_id) : null,
-    verified: owner?.verification_tier === 'identity_verified',
-    hook: owner === undefined ? null : webhookStatusOf(row, owner),
-    age: row.listed_at,
+const factsIn =
+  (t: ReadTx, sold: SoldFigures) => async (row: ServiceRow, uses: (field: keyof typeof serviceFields) => boolean) => {
+    const ofOwner = uses('provider') || uses('verified') || uses('hook')
+    const owner = ofOwner ? await t.table(participants).get(row.provider_id) : undefined
+    return {
+      id: row.id,
+      name: row.name,
+      provider: owner === undefined ? row.provider_id : [owner.name, owner.id],
+      category: row.category,
+      tag: row.tags,
+      kind: row.fulfillment_type,
+      type: row.service_type,
+      price: splitOf(row)?.agent ?? null,
+      reputation: uses('reputation') ? await scoreOf(t, row.provider_id) : null,
+      sold: uses('sold') ? BigInt((await sold.week()).of(row.id).sold) : null,
+      verified: owner?.verification_tier === 'identity_verified',
+      hook: owner === undefined ? null : webhookStatusOf(row, owner),
+      age: row.listed_at,
+    }
   }
+
+/** Tries that are looked through for the last one that was taken. */
+const TRIED_ROWS = 5
+
+/** How it sells, and how the latest try at its endpoint went. */
+async function sellingOf(t: ReadTx, { id }: ServiceRow, { sold, byDay, refunded }: SoldOf) {
+  const { rows } = await t.table(deliveries).page('tried', [id], { limit: TRIED_ROWS })
+  const tries = rows.flatMap(({ attempts }) => attempts.toReversed())
+  const [last] = tries
+  const taken = tries.findIndex(({ error }) => error === null)
+  const failures = taken < 0 ? tries.length : taken
+  const call = last && { at: last.at, status: last.status, ms: last.latency_ms, failures }
+  return { sold, by_day: [...byDay], refunded, last_call: call ?? null }
 }
 
 /** In whole points, as lists show it. */

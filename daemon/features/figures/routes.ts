@@ -7,6 +7,7 @@ import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { accounts } from '../ledger/rows.ts'
+import { soldFigures } from '../sales/sold.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
 import { moneyFigures } from './money.ts'
 
@@ -72,6 +73,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
       })),
     ),
   }))
+  const { endedToday } = await soldFigures.of(ctx).week()
   return {
     begins,
     opening,
@@ -85,6 +87,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
     refunds,
     held,
     ...waiting,
+    ended: endedToday,
     owed: books.prov,
     sent,
     agrees,

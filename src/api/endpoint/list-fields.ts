@@ -45,7 +45,7 @@ export const threadFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: what the buyer pays; `reputation`: of its provider, 0 to 100; `hook`: how its endpoint answers. */
+/** `price`: what the buyer pays; `reputation`: of its provider, 0 to 100; `hook`: how its endpoint answers; `sold`: within a week. */
 export const serviceFields = {
   id: text,
   name: text,
@@ -56,6 +56,7 @@ export const serviceFields = {
   type: oneOf(serviceTypes),
   price: money,
   reputation: count,
+  sold: count,
   verified: flag,
   hook: oneOf(webhookStatuses),
   age,

@@ -75,6 +75,14 @@ export const River = z
     disputed: Amount,
     overdue: Amount.meta({ description: 'of jobs past their deadline, as far as was looked' }),
     held_jobs: z.int(),
+    ended: z
+      .strictObject({
+        good: z.int(),
+        failed: z.int().meta({ description: 'or expired, or cancelled' }),
+        refunded: z.int().meta({ description: 'by a ruling, or by the operator' }),
+      })
+      .optional()
+      .meta({ description: 'jobs that ended today; older instances do not tell it' }),
     owed: Amount.meta({ description: 'to providers, not yet sent' }),
     sent: Amount.meta({ description: 'that reached wallets today' }),
     books: z

@@ -1,9 +1,35 @@
 import { z } from 'zod'
-import { pageQuery } from '../endpoint/common.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 import { serviceFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Listing } from './services.ts'
+
+/** Days that sales of a listing are counted for, the running one included. */
+export const SOLD_DAYS = 7
+
+/** How a listing sells, and how its endpoint answered last. */
+export const Selling = z
+  .strictObject({
+    sold: z.int().meta({ description: `jobs that were bought within ${SOLD_DAYS} business days, today included` }),
+    by_day: z.array(z.int()).meta({ description: 'the same by day, the oldest first' }),
+    refunded: z.int().meta({ description: 'of those, the jobs whose money went back whole' }),
+    last_call: z
+      .strictObject({
+        at: Time,
+        status: z.int().nullable().meta({ description: 'of HTTP; null where there was no answer' }),
+        ms: z.int(),
+        failures: z.int().meta({ description: 'tries in a row that were not taken, as far as was looked' }),
+      })
+      .nullable()
+      .meta({ description: 'the latest try at its endpoint; null before the first' }),
+  })
+  .meta({ id: 'Selling' })
+
+/** A listing as the operator sees it. */
+export const AdminListing = Listing.extend({
+  selling: Selling.optional().meta({ description: 'older instances do not tell it' }),
+}).meta({ id: 'AdminListing' })
 
 export const catalogAdminApi = {
   listAllServices: defineEndpoint({
@@ -22,7 +48,7 @@ export const catalogAdminApi = {
     }),
     reply: json(
       z.strictObject({
-        services: z.array(Listing).meta({ description: 'the latest listed first' }),
+        services: z.array(AdminListing).meta({ description: 'the latest listed first' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

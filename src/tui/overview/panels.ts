@@ -138,7 +138,20 @@ function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
   ]
 }
 
-export type WorkShownOf = { readonly work: WorkFacts; readonly held: number }
+export type WorkShownOf = { readonly work: WorkFacts; readonly held: number; readonly ended: RiverFacts['ended'] }
+
+/** How many jobs ended today; nothing of an instance that does not tell. */
+export function doneToday(value: WorkShownOf | undefined): Line {
+  if (value?.ended === undefined) return []
+  const { good: well, failed, refunded } = value.ended
+  return [dim(`${count(well + failed + refunded)} done today`)]
+}
+
+function doneLine({ ended }: WorkShownOf): Line[] {
+  if (ended === undefined) return []
+  const { good: well, failed, refunded } = ended
+  return [[dim(` done today ${count(well)} good, ${count(failed)} failed, ${count(refunded)} refunded`)]]
+}
 
 export function openJobs(work: WorkShownOf): number {
   return workOf(work).reduce((sum, one) => sum + one.count, 0)
@@ -160,7 +173,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
   const most = Math.max(1, ...shown.map((one) => one.count))
   const room = Math.max(0, width - 24)
   return [
-    rule(width, `Work ${count(openJobs(value))} open`),
+    rule(width, `Work ${count(openJobs(value))} open`, doneToday(value)),
     ...shown.map(
       (one): Line => [
         ' ',
@@ -169,6 +182,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
         accent(bar(one.count / most, room)),
       ],
     ),
+    ...doneLine(value),
   ]
 }
 

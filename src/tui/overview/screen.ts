@@ -25,6 +25,7 @@ import {
   callsLines,
   cronLines,
   cronStrip,
+  doneToday,
   moneyLines,
   openJobs,
   pulseLines,
@@ -166,7 +167,7 @@ function stoppedAt({ health }: Model): number | undefined {
 
 function workShown({ work, river }: Model): WorkShownOf | undefined {
   if (work.value === undefined || river.value === undefined) return undefined
-  return { work: work.value, held: river.value.held_jobs }
+  return { work: work.value, held: river.value.held_jobs, ended: river.value.ended }
 }
 
 type Room = { readonly width: number; readonly isTall: boolean }
@@ -175,8 +176,9 @@ function workAndCrons(model: Model, health: HealthFacts, { width, isTall }: Room
   const strip = cronStrip(health.crons, ageOf(model.health.at, model.now))
   const work = workShown(model)
   const open = work === undefined ? '' : ` ${openJobs(work)} open`
-  if (!isTall) return [rule(width, `Work${open}, crons ${health.crons.length}`), workLine(work), strip]
-  return [rule(width, `Work${open}`), workLine(work), rule(width, `Crons ${health.crons.length}`), strip]
+  const done = doneToday(work)
+  if (!isTall) return [rule(width, `Work${open}, crons ${health.crons.length}`, done), workLine(work), strip]
+  return [rule(width, `Work${open}`, done), workLine(work), rule(width, `Crons ${health.crons.length}`), strip]
 }
 
 /** Money, what waits and calls at the left; figures, work and crons at the right; what happened below both. */

@@ -33,13 +33,19 @@ export type ServiceFacts = {
   readonly hookUntried: boolean
   readonly trust: Trust | undefined
   readonly delivery: string
+  /** Undefined where the instance does not tell. */
+  readonly selling: Selling | undefined
   readonly listedAt: number | undefined
   readonly input: readonly Member[]
   readonly result: readonly Member[]
   readonly raw: unknown
 }
 
-type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number]
+type Listed = WireAnswer<Api['listAllServices']>['services'][number]
+type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number] | Listed
+
+/** Sales of a week, and how the endpoint answered last. */
+export type Selling = NonNullable<Listed['selling']>
 
 export function readService(listing: Listing): ServiceFacts {
   const [buyerPays, providerGets] = [fixed(listing.agent_price), fixed(listing.provider_net_price)]
@@ -68,6 +74,7 @@ export function readService(listing: Listing): ServiceFacts {
     hookUntried: listing.webhook_status === 'not_tried',
     trust: trust && { verdict: trust.verdict, level: trust.level, levelName: text(trust.level_name) },
     delivery: text(listing.estimated_delivery),
+    selling: 'selling' in listing ? listing.selling : undefined,
     listedAt: time(listing.listed_at),
     input: readMembers(listing.input_schema),
     result: readMembers(listing.deliverable_schema),

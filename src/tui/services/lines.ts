@@ -1,5 +1,5 @@
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
-import { bad, blank, dim, good, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
+import { bad, blank, dim, good, type Line, type Piece, spread, warn } from '../parts/line.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
 import { type Member, memberWord, memberWords } from './schema-facts.ts'
 
@@ -17,18 +17,28 @@ export type ServicesShown = {
   readonly width: number
 }
 
-/** The facts that count, beside the list. */
-export function besideLines(shown: ServicesShown): Line[] {
+/** The facts that count, before what it says of itself. */
+export function aboutLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
-  const note: Line = [dim('enter more  e json')]
   return [
-    rule(width, service.id, note),
     ...providerLines(service, width),
     priceLine(service, width),
     memberLine('input', service.input, width),
     memberLine('result', service.result, width),
     hookLine(shown),
+    ...labelled('delivery', service.delivery, width),
+    ...labelled('what', service.description, width),
   ]
+}
+
+/** Each member of what goes in and what comes out. */
+export function schemaLines({ service: { input, result }, width }: ServicesShown): Line[] {
+  return [...memberTable('input', input, width), ...memberTable('result', result, width)]
+}
+
+/** What was sent to its endpoint, the newest first. */
+export function deliveriesLines(shown: ServicesShown): Line[] {
+  return [hookLine(shown), ...deliveryLines(shown)]
 }
 
 /** All there is to know, in place of the list. */
@@ -119,9 +129,12 @@ function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
-/** The same as sign and word; what the marketplace does by itself has none to call. */
-export function hookSign({ hook, kind, providerName }: ServiceFacts): Piece {
+/** The same as sign and the last answer; what the marketplace does by itself has none to call. */
+export function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Piece {
   if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
+  const call = selling?.last_call
+  if (call && hook === 'healthy' && call.failures === 0) return good(`✓ ${call.ms} ms`)
+  if (call && hook === 'failing') return bad(`✗ ${call.status ?? 'no answer'} ×${call.failures}`)
   return hookSigns[hook] ?? hook
 }
 

@@ -2,6 +2,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import { type JobOnScreen, readJob } from '../jobs/facts.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
@@ -12,6 +13,9 @@ export const SERVICES_PAGE = 50
 /** The interface takes no longer search text. */
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
+const SALES = 30
+/** Unless sorted otherwise. */
+const MOST_SOLD = '-sold'
 
 export type Services = {
   readonly services: readonly ServiceFacts[]
@@ -23,7 +27,7 @@ export type Services = {
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
 /**
- * One page of the market, the newest first unless sorted. Without the admin credential, and where the instance has no
+ * One page of the market, what sells most first unless sorted. Without the admin credential, and where the instance has no
  * such row, it is the catalog that is searched, by the words alone: it knows no field.
  */
 export const fetchServices =
@@ -37,7 +41,9 @@ export const fetchServices =
     })
     if (admin) {
       const name = 'listAllServices'
-      const answer = await ask(link, { name, asked: { query: { ...query, ...asked }, signal } }, read)
+      const answer = await mostSold(asked, (words) =>
+        ask(link, { name, asked: { query: { ...query, ...words }, signal } }, read),
+      )
       if (answer.ok || answer.problem.kind !== 'absent') return answer
     }
     const q = plainWords(asked.filter ?? '').slice(0, SEARCH_CHARS_MAX)
@@ -45,6 +51,16 @@ export const fetchServices =
     const found = await ask(link, { name: 'getCatalog', asked: asWanted }, read)
     return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
+
+/** An older instance does not know of sales: it is asked again without. */
+async function mostSold<T>(
+  asked: Search['asked'],
+  of: (words: Search['asked']) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  if (asked.sort !== undefined) return of(asked)
+  const answer = await of({ ...asked, sort: MOST_SOLD })
+  return answer.ok || answer.problem.kind !== 'failed' ? answer : of(asked)
+}
 
 function plainWords(filter: string): string {
   return filter
@@ -60,6 +76,15 @@ export const fetchService =
     id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, readService)
 
 const none = { ok: true, value: undefined } as const
+
+/** The newest jobs that were bought of a listing; nothing for no id. */
+export const fetchSales =
+  (link: Link, id: string) =>
+  async (signal: AbortSignal): Promise<Outcome<readonly JobOnScreen[]>> => {
+    if (id === '') return { ok: true, value: [] }
+    const query = { filter: `service:${id}`, limit: String(SALES) }
+    return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs }) => jobs.map(readJob))
+  }
 
 export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean; readonly admin: boolean }
 

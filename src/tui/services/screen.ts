@@ -4,8 +4,11 @@ import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, count } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
+import type { JobOnScreen } from '../jobs/facts.ts'
+import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { blank, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
+import { accent, blank, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
+import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, useListQuery } from '../shell/finding.ts'
@@ -15,12 +18,13 @@ import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.t
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, type Pane } from '../shell/ui.ts'
+import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
-import { besideLines, hookSign, type ServicesShown, wholeLines } from './lines.ts'
-import { fetchDeliveries, fetchService, fetchServices, SERVICES_PAGE, type Services } from './rows.ts'
+import { hookSign, wholeLines } from './lines.ts'
+import { fetchDeliveries, fetchSales, fetchService, fetchServices, SERVICES_PAGE, type Services } from './rows.ts'
+import { belowLines, type Sold, sideLines } from './tabs.ts'
 import { hookDialog } from './webhook-dialog.ts'
 
 /** A hook: the listings, and what is known of the chosen one. */
@@ -30,8 +34,8 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const { listed, services, isPublic, problem } = useListed(host, view, now)
   const ids = services.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
-  const { service, deliveries, me } = useDetail(host, view, services[chosen])
-  const shown: ServicesShown | undefined = service && { service, deliveries, now, width: area.width }
+  const { service, deliveries, sales, me } = useDetail(host, view, services[chosen])
+  const shown: Sold | undefined = service && { service, deliveries, sales, now, width: area.width }
   const open = useOpen(ui.pane.open, shown)
   const { total } = listed.value ?? { total: 0 }
   const model: Model = { listed, services, chosen, shown, open, isPublic, view }
@@ -45,12 +49,20 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
       ...paneActions(host, open, area),
       ...sortActions(host, 'services', serviceFields),
       testHook: () => testChosen(host, services, me),
+      nextTab: () => turnTab(host, 1),
+      previousTab: () => turnTab(host, -1),
     },
   }
 }
 
+function turnTab({ ui }: Host, by: number): void {
+  const { serviceTab } = ui.get()
+  const next = serviceTabs.at((serviceTabs.indexOf(serviceTab) + by) % serviceTabs.length)
+  if (next !== undefined) ui.set({ ...ui.get(), serviceTab: next })
+}
+
 /** A hook: lines of what is open in place of the list. */
-function useOpen(pane: Pane['open'], shown: ServicesShown | undefined): readonly Line[] | undefined {
+function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] | undefined {
   const value = pane === 'raw' ? shown?.service.raw : undefined
   const raw = useMemo(() => jsonLines(value), [value])
   if (shown === undefined || pane === 'beside') return undefined
@@ -87,6 +99,7 @@ function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
     kind: one.kind,
     type: one.type,
     price: microOf(one.buyerPays) ?? null,
+    sold: one.selling === undefined ? null : BigInt(one.selling.sold),
     reputation: one.score === undefined ? null : BigInt(Math.round(one.score)),
     verified: one.tier === 'identity_verified',
     hook: one.hook,
@@ -94,7 +107,12 @@ function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
   }
 }
 
-type Detail = { service: ServiceFacts | undefined; deliveries: readonly DeliveryFacts[] | undefined; me: Query<string> }
+type Detail = {
+  readonly service: ServiceFacts | undefined
+  readonly deliveries: readonly DeliveryFacts[] | undefined
+  readonly sales: readonly JobOnScreen[] | undefined
+  readonly me: Query<string>
+}
 
 /** What the list does not say is asked for when the cursor stands still. */
 function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detail {
@@ -105,10 +123,15 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   const of = { provider, isOwn: me.value === provider, admin: view.where?.admin === true }
   const detail = useQuery(fetchService(link, id), { name: `service ${id}`, every: SLOW_EVERY_MS })
   const sent = useQuery(fetchDeliveries(link, of), { name: `deliveries ${JSON.stringify(of)}`, every: SLOW_EVERY_MS })
+  // Only who looks at them asks for them.
+  const wanted = view.ui.serviceTab === 'sales' && view.where?.admin === true ? id : ''
+  const sales = useQuery(fetchSales(link, wanted), { name: `sales ${wanted}`, every: SLOW_EVERY_MS })
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
   const ofService = (one: DeliveryFacts) => one.serviceId === row?.id || one.serviceId === ''
   const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
-  return { service: isCurrent ? detail.value : row, deliveries, me }
+  // Its own row does not say how it sells.
+  const service = isCurrent && detail.value ? { ...detail.value, selling: row?.selling } : row
+  return { service, deliveries, sales: wanted === row?.id ? sales.value : undefined, me }
 }
 
 /** Only the provider may test an endpoint. */
@@ -127,7 +150,7 @@ type Model = {
   readonly listed: Query<Services>
   readonly services: readonly ServiceFacts[]
   readonly chosen: number
-  readonly shown: ServicesShown | undefined
+  readonly shown: Sold | undefined
   /** The catalog that everybody sees, in place of what the operator may see. */
   readonly isPublic: boolean
   /** What is open in place of the list. */
@@ -138,7 +161,9 @@ type Model = {
 function serviceLines(model: Model, area: ScreenArea): Line[] {
   const { listed, services: rows, chosen, shown, open, view } = model
   if (open !== undefined) return openLines(open, { title: shown?.service.id ?? '', scroll: view.ui.pane.scroll }, area)
-  const head = headLines(model, area.width)
+  const side = sideOf(area.width)
+  const width = side === 0 ? area.width : area.width - side - 1
+  const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
   if (rows.length === 0)
     return [
@@ -146,14 +171,29 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
       blank,
       [dim(view.ui.filters.services ? ' no service matches: esc clears it' : ' nothing is offered yet')],
     ]
-  const drawer = shown === undefined ? [] : besideLines(shown)
+  const { serviceTab: tab } = view.ui
+  const list = { columns, rows, idOf: ({ id }: ServiceFacts) => id, chosen, width }
+  if (side > 0) {
+    const table = listTable(view.ui, { ...list, height: area.height - 3 })
+    const right = shown === undefined ? [] : sideLines(shown, { width: side, height: area.height, tab })
+    return joinedPanels([...head, table.head, ...table.body], right, {
+      width: area.width,
+      split: width,
+      height: area.height,
+    })
+  }
+  const room = Math.max(DRAWER_ROWS, Math.floor(area.height / DRAWER_SHARE))
+  const drawer = shown === undefined ? [] : belowLines(shown, { width, height: room, tab })
   const height = Math.max(1, area.height - 3 - drawer.length)
-  const list = { columns, rows, idOf: ({ id }: ServiceFacts) => id, chosen, width: area.width }
   const table = listTable(view.ui, { ...list, height: Math.min(height, rows.length) })
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-function headLines({ listed, services, view: { ui, now, keys }, isPublic }: Model, width: number): Line[] {
+/** Under the list the chosen one has so many rows, or a part of the height. */
+const DRAWER_ROWS = 7
+const DRAWER_SHARE = 3
+
+function headLines({ listed, services, view: { ui, now, keys, where }, isPublic }: Model, width: number): Line[] {
   const total = listed.value?.total
   const offset = (ui.pages.services ?? 0) * SERVICES_PAGE
   const words = total === undefined || ui.filters.services ? 'services' : `services ${count(total)}`
@@ -165,7 +205,7 @@ function headLines({ listed, services, view: { ui, now, keys }, isPublic }: Mode
     ui,
     screen: 'services',
     keys,
-    order: 'newest first',
+    order: where?.admin === false || isPublic ? 'newest first' : 'most sold',
     note: isPublic ? [warn('! an older souk: its public catalog   ')] : [],
   })
 }
@@ -183,14 +223,30 @@ const columns: readonly ScreenColumn<ServiceFacts>[] = [
   { title: 'KIND', value: ({ kind }) => kinds[kind] ?? kind, drop: 3 },
   { title: 'BUYER PAYS', value: paysWord, align: 'right', exact: true },
   { title: 'REP', value: ({ score, isNew }) => repWord(score, isNew), align: 'right', drop: 1 },
+  { title: 'SOLD 7D', value: soldWord, align: 'right', exact: true, drop: 2 },
+  { title: 'REFUND', value: refundWord, align: 'right', drop: 4 },
   { title: 'ENDPOINT', value: hookSign },
-  { title: 'SERVICE', value: ({ id }) => dim(id), exact: true, drop: 4 },
+  { title: 'SERVICE', value: ({ id }) => dim(id), exact: true, drop: 5 },
 ]
 
 const PROVIDER_MAX = 20
 
 function paysWord({ buyerPays, price }: ServiceFacts): Piece {
   return strong(buyerPays || price || 'by quote')
+}
+
+function soldWord({ selling }: ServiceFacts): Piece {
+  if (selling === undefined) return '—'
+  const { sold, by_day: days } = selling
+  return sold === 0 ? '0' : accent(`${count(sold)} ${spark(days, days.length)}`)
+}
+
+/** Of what was sold within the week; under ten percent with one decimal. */
+function refundWord({ selling }: ServiceFacts): Piece {
+  if (selling === undefined || selling.sold === 0) return '—'
+  const percent = (100 * selling.refunded) / selling.sold
+  const words = `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`
+  return percent === 0 ? dim(words) : warn(words)
 }
 
 function repWord(score: number | undefined, isNew: boolean): string {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { widthOf } from '../../text/text.ts'
 import { type Opened, type OpenOptions, openOn, sse } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
+import { job } from '../jobs/jobs.testkit.ts'
 import { catalogOf, delivery, listing, OWN, trusted } from './services.testkit.ts'
 
 let open: Opened | undefined
@@ -43,14 +44,14 @@ describe('services', () => {
     const { rows } = await services()
     expect(trimmed(rows().slice(2, 8))).toEqual([
       `─ Services ${'─'.repeat(42)} 1 to 50 of 120  / filter ─`,
-      ' services 120                                              newest first  s sort',
-      '  NAME            PROVIDER  KIND  BUYER PAYS  REP  ENDPOINT',
-      '▌ Translation 1   Lingua    auto     $0.2625   71  ✗ failing',
-      '  Translation 2   Lingua    auto     $0.2625   71  ✗ failing',
-      '  Translation 3   Lingua    auto     $0.2625   71  ✗ failing',
+      ' services 120                                                 most sold  s sort',
+      '  NAME            PROVIDER  KIND  BUYER PAYS  REP      SOLD 7D  ENDPOINT',
+      '▌ Translation 1   Lingua    auto     $0.2625   71  184 ▅▇▇▇▆▇▆  ✗ 502 ×16',
+      '  Translation 2   Lingua    auto     $0.2625   71  184 ▅▇▇▇▆▇▆  ✗ 502 ×16',
+      '  Translation 3   Lingua    auto     $0.2625   71  184 ▅▇▇▇▆▇▆  ✗ 502 ×16',
     ])
     expect(trimmed(rows().slice(16, 23))).toEqual([
-      '─ svc_0000000000000001 ──────────────────────────────────── enter more  e json ─',
+      '─ svc_0000000000000001 ────────────── [about]  schema  deliveries  sales  json ─',
       ' provider  Lingua p_4b7000000000beef email_verified',
       ' standing  rated 71   trust withheld, level 0 indexed',
       ' price     buyer pays $0.2625   provider gets $0.25   platform $0.0125 (5%)',
@@ -58,6 +59,38 @@ describe('services', () => {
       ' result    translation* ({ text })',
       ' webhook   ! failing   newest first connect ECO… 200   last 3m ago',
     ])
+  })
+
+  it('have tabs for schema, deliveries, sales and JSON, beside the list where there is room', async () => {
+    const link = shop()
+    const sales = { jobs: [job(1, 'released'), job(2, 'disputed')], total: 2, limit: 30, offset: 0 }
+    link.answers['GET /dashboard/api/admin/jobs'] = sales
+    const { rows, type, text, advance } = await services({ link, columns: 160, rows: 40 })
+    const drawer = () =>
+      trimmed(
+        rows()
+          .slice(3, 12)
+          .map((row) => row.slice(101)),
+      )
+    expect(rows()[2]).toMatch(/ 1 to 50 of 120 {2}\/ filter ─┬─ svc_0000000000000001 ─+ ⏎ whole screen ─$/)
+    expect(drawer()[0]).toBe(' [about]  schema  deliveries  sales  json               ←→')
+    expect(text()).toMatch(/NAME +PROVIDER +KIND +BUYER PAYS +REP +SOLD 7D +REFUND +ENDPOINT +│/)
+    expect(text()).toMatch(/184 ▅▇▇▇▆▇▆ +2\.7 % +✗ 502 ×16/)
+    await type('\u001B[C')
+    expect(drawer()[0]).toContain('[schema]')
+    expect(drawer()[1]).toMatch(/^ input +text\* +string {2}max 50,000/)
+    await type('\u001B[C')
+    expect(drawer()[1]).toMatch(/^ webhook +! failing/)
+    await type('\u001B[C')
+    await advance(1_000)
+    expect(link.calls.map(({ query }) => query?.filter)).toContain('service:svc_0000000000000001')
+    expect(drawer()[1]).toBe(' 7 days    184 sold ▅▇▇▇▆▇▆   5 given back')
+    expect(drawer()[2]).toMatch(/^ ✓ paid +Bot7 +\$0\.525 +1m$/)
+    expect(drawer()[3]).toMatch(/^ \? disputed +Bot7 +\$0\.525 +1m$/)
+    await type('\u001B[C')
+    expect(drawer()[1]).toContain('{')
+    await type('\u001B[C')
+    expect(drawer()[0]).toContain('[about]')
   })
 
   it.each([

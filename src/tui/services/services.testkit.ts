@@ -58,6 +58,17 @@ export function listing(number: number, more: Partial<Listing> = {}): Listing {
   }
 }
 
+/** As the operator's list has it: a week of sales, the last try at its endpoint a failure. */
+const selling = (one: Listing) => ({
+  ...one,
+  selling: {
+    sold: 184,
+    by_day: [20, 30, 28, 31, 25, 27, 23],
+    refunded: 5,
+    last_call: { at: iso(MINUTE_MS), status: 502, ms: 88, failures: 16 },
+  },
+})
+
 /** What the market answers: pages of so many listings, searched by id, name and kind. */
 export function catalogOf(count: number) {
   const all = Array.from({ length: count }, (_, i) => listing(i + 1))
@@ -69,7 +80,7 @@ export function catalogOf(count: number) {
       passesFilter(parsed.filter, { id, name, kind }, NOW),
     )
     const services = found.slice(Number(offset), Number(offset) + Number(limit))
-    const page = { total: found.length, limit: Number(limit), offset: Number(offset), services }
+    const page = { total: found.length, limit: Number(limit), offset: Number(offset), services: services.map(selling) }
     return { ok: true, value: page satisfies WireAnswer<Api['listAllServices']> }
   }
 }

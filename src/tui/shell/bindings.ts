@@ -111,8 +111,8 @@ export const bindings: readonly Binding[] = [
     hint: 'json',
     on: ['services', 'jobs', 'money', 'requests', 'people'],
   },
-  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['jobs'] },
-  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['jobs'] },
+  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['services', 'jobs'] },
+  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['services', 'jobs'] },
   {
     action: 'nextPage',
     keys: ['>'],

@@ -13,6 +13,9 @@ export type JobView = (typeof jobViews)[number]
 export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
 export type JobTab = (typeof jobTabs)[number]
 
+export const serviceTabs = ['about', 'schema', 'deliveries', 'sales', 'json'] as const
+export type ServiceTab = (typeof serviceTabs)[number]
+
 /** How far back series go. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
@@ -73,6 +76,7 @@ export type Ui = {
   readonly status: (typeof statusChoices)[number]
   readonly jobView: JobView
   readonly jobTab: JobTab
+  readonly serviceTab: ServiceTab
   readonly moneyView: MoneyView
   readonly threadView: ThreadView
   /** Which requests for work are listed. */
@@ -103,6 +107,7 @@ export function firstUi(screen: ScreenId): Ui {
     status: 'all',
     jobView: 'open',
     jobTab: 'timeline',
+    serviceTab: 'about',
     moneyView: 'holds',
     threadView: 'open',
     requestView: 'all',

@@ -1,0 +1,78 @@
+import { count, padEnd, shortSpan } from '../../text/text.ts'
+import type { JobOnScreen } from '../jobs/facts.ts'
+import { statusWord } from '../jobs/lines.ts'
+import { spark } from '../parts/charts.ts'
+import { jsonLines } from '../parts/json-lines.ts'
+import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong } from '../parts/line.ts'
+import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
+import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
+
+/** A listing with the jobs that were bought of it, the newest first; undefined until they are known. */
+export type Sold = ServicesShown & { readonly sales: readonly JobOnScreen[] | undefined }
+
+const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
+  about: aboutLines,
+  schema: schemaLines,
+  deliveries: deliveriesLines,
+  sales: salesLines,
+  json: ({ service }) => jsonLines(service.raw),
+}
+
+type Room = { readonly width: number; readonly height: number; readonly tab: ServiceTab }
+
+/** The chosen listing under a list: its tab, in exactly so many rows. */
+export function belowLines(shown: Sold, { width, height, tab }: Room): Line[] {
+  const { id } = shown.service
+  const lines = drawn[tab]({ ...shown, width })
+  return [rule(width, id, tabWords(tab, width - id.length)), ...lines].slice(0, height)
+}
+
+/** The same beside a list, where the tabs have a row of their own. */
+export function sideLines(shown: Sold, { width, height, tab }: Room): Line[] {
+  const tabs = spread(width, [' ', ...tabWords(tab, width)], [dim('←→ ')])
+  const whole: Line = [accent('⏎'), dim(' whole screen')]
+  return [rule(width, shown.service.id, whole), tabs, ...drawn[tab]({ ...shown, width })].slice(0, height)
+}
+
+function tabWords(current: ServiceTab, room: number): Line {
+  const all = serviceTabs.flatMap((tab, i): Piece[] => [
+    ...(i === 0 ? [] : ['  ']),
+    tab === current ? strong(`[${tab}]`) : dim(tab),
+  ])
+  return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
+}
+
+const BUYER_COLUMNS = 16
+/** An id is there whole or not at all. */
+const ID_FROM = 76
+
+function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {
+  const week: Line[] =
+    selling === undefined
+      ? []
+      : [
+          [
+            dim(' 7 days    '),
+            strong(`${count(selling.sold)} sold `),
+            accent(spark(selling.by_day, selling.by_day.length)),
+            `   ${count(selling.refunded)} given back`,
+          ],
+        ]
+  if (sales === undefined) return [...week, [dim(' asking…')]]
+  if (sales.length === 0) return [...week, [dim(' nobody bought it yet')]]
+  const widest = Math.max(...sales.map(({ amount }) => amount.length))
+  return [
+    ...week,
+    ...sales.map((job): Line => {
+      const age = job.createdAt === undefined ? '' : shortSpan(Math.max(0, now - job.createdAt))
+      const state = statusWord(job, now)
+      return [
+        ' ',
+        typeof state === 'string' ? padEnd(state, 12) : { ...state, text: padEnd(state.text, 12) },
+        ` ${padEnd(job.buyer, BUYER_COLUMNS).slice(0, BUYER_COLUMNS)}  `,
+        strong(job.amount.padStart(widest)),
+        dim(`  ${age.padStart(4)}${width >= ID_FROM ? `  ${job.id}` : ''}`),
+      ]
+    }),
+  ]
+}
