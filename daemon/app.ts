@@ -37,7 +37,7 @@ import { openSettlements } from './features/facilitator/hand.ts'
 import { facilitatorRoutes } from './features/facilitator/routes.ts'
 import { facilitatorCollections } from './features/facilitator/rows.ts'
 import { callFigures, openCallFigures } from './features/figures/calls.ts'
-import { moneyFigures, openMoneyFigures } from './features/figures/money.ts'
+import { openMoneyOf } from './features/figures/money.ts'
 import { figuresRoutes } from './features/figures/routes.ts'
 import { jobActionRoutes } from './features/jobs/action-routes.ts'
 import { escrowMoved } from './features/jobs/apply.ts'
@@ -94,7 +94,7 @@ import { earningsRoutes } from './features/sales/earnings.ts'
 import { namedServiceRoutes } from './features/sales/named-routes.ts'
 import { payeeRoutes } from './features/sales/payees.ts'
 import { saleRoutes } from './features/sales/routes.ts'
-import { openSoldFigures, soldFigures } from './features/sales/sold.ts'
+import { openSoldOf } from './features/sales/sold.ts'
 import { ofacSdnRefresh } from './features/sanctions/ofac-sdn-refresh.ts'
 import { openCompliance } from './features/sanctions/open.ts'
 import { sanctionRoutes } from './features/sanctions/routes.ts'
@@ -223,13 +223,7 @@ const parts = {
   threads: { collections: threadCollections },
   subscriptions: { collections: subscriptionCollections, routes: { ...planRoutes, ...subscriptionRoutes } },
   jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes }, follow: followContract },
-  sales: {
-    routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes },
-    open(ctx) {
-      const sold = openSoldFigures(ctx)
-      soldFigures.open(ctx, sold, sold.close)
-    },
-  },
+  sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes } },
   postings: {
     collections: postingCollections,
     routes: { ...postingRoutes, ...bidRoutes },
@@ -251,8 +245,8 @@ const parts = {
     routes: figuresRoutes,
     open(ctx) {
       callFigures.open(ctx, openCallFigures(ctx.clock.wall, new Set(Object.keys(handlers))))
-      const money = openMoneyFigures(ctx)
-      moneyFigures.open(ctx, money, money.close)
+      openMoneyOf(ctx)
+      openSoldOf(ctx)
     },
   },
   story: {

@@ -2,6 +2,7 @@ import type { SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountKind, accountKinds } from '../../../src/model/ledger.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { eachPage } from '../../store/each-page.ts'
@@ -63,7 +64,13 @@ const emptyBooks: Books = {
 
 type Checked = { readonly agrees: boolean; readonly at: number }
 
-export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
+/** Opens them for a daemon. */
+export function openMoneyOf(ctx: Context): void {
+  const money = openMoneyFigures(ctx)
+  moneyFigures.open(ctx, money, money.close)
+}
+
+function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
   const minutes = flowRing(MINUTE_MS, MINUTES_KEPT)
   const hours = flowRing(HOUR_MS, HOURS_KEPT)
   let day: Day | undefined

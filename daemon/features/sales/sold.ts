@@ -1,6 +1,7 @@
 import { SOLD_DAYS } from '../../../src/api/sections/admin-services.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { eachPage } from '../../store/each-page.ts'
@@ -41,7 +42,7 @@ type Known = {
 
 const NONE: Ended = { good: 0, failed: 0, refunded: 0 }
 
-export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }): SoldFigures & { close(): void } {
+function openSoldFigures({ store, clock }: { store: Store; clock: Clock }): SoldFigures & { close(): void } {
   let known: Known | undefined
   let reading: Promise<Known> | undefined
   let waiting: JobRow[] = []
@@ -84,6 +85,12 @@ export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }
       }
     },
   }
+}
+
+/** Opens them for a daemon. */
+export function openSoldOf(ctx: Context): void {
+  const sold = openSoldFigures(ctx)
+  soldFigures.open(ctx, sold, sold.close)
 }
 
 const dayOf = (at: number) => Math.floor(at / DAY_MS)
