@@ -70,7 +70,7 @@ export function openMoneyOf(ctx: Context): void {
   moneyFigures.open(ctx, money, money.close)
 }
 
-function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
+export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
   const minutes = flowRing(MINUTE_MS, MINUTES_KEPT)
   const hours = flowRing(HOUR_MS, HOURS_KEPT)
   let day: Day | undefined

@@ -42,7 +42,7 @@ type Known = {
 
 const NONE: Ended = { good: 0, failed: 0, refunded: 0 }
 
-function openSoldFigures({ store, clock }: { store: Store; clock: Clock }): SoldFigures & { close(): void } {
+export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }): SoldFigures & { close(): void } {
   let known: Known | undefined
   let reading: Promise<Known> | undefined
   let waiting: JobRow[] = []
