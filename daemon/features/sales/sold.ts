@@ -20,9 +20,9 @@ const MAX_WAITING = 10_000
 /** Jobs of one listing that were bought within the days, oldest day first, and of those the ones whose money went back. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
 /** Jobs that ended on a business day. */
-export type Ended = { readonly good: number; readonly failed: number; readonly refunded: number }
+export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
-export type SoldWeek = { readonly of: (serviceId: string) => SoldOf; readonly endedToday: Ended }
+export type SoldWeek = { readonly of: (serviceId: string) => SoldOf; readonly endedToday: EndedJobs }
 
 /** What was sold of each listing, by business day, from the jobs as they become durable. */
 export type SoldFigures = {
@@ -40,7 +40,7 @@ type Known = {
   readonly open: Set<string>
 }
 
-const NONE: Ended = { good: 0, failed: 0, refunded: 0 }
+const NONE: EndedJobs = { good: 0, failed: 0, refunded: 0 }
 
 export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }): SoldFigures & { close(): void } {
   let known: Known | undefined
@@ -152,7 +152,7 @@ function endedOn(ended: Known['ended'], day: number) {
 }
 
 /** What became of a job whose money can go nowhere any more. */
-function endOf(status: JobStatus): keyof Ended {
+function endOf(status: JobStatus): keyof EndedJobs {
   if (status === 'refunded') return 'refunded'
   return status === 'failed' || status === 'expired' || status === 'cancelled' ? 'failed' : 'good'
 }
