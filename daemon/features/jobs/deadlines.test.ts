@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { onSandbox } from '../../../fixtures/kit/test-chain.ts'
 import { type Escrow, openEscrow, PRICE } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'
 import { jobWork } from './due-work.ts'
 
+/** The daemon falls while the time of the machine is moved. */
+const withItsOwnTime = onSandbox('a chain keeps the time of the world, and refuses a machine that is days ahead of it')
 let market: Escrow
 let human: string
 let who: Person
@@ -50,7 +53,7 @@ describe('a deadline', () => {
     expect(await statusOf(id)).toBe('completed')
   })
 
-  test('that passed while the daemon was down is later by the time it was down', async () => {
+  withItsOwnTime('that passed while the daemon was down is later by the time it was down', async () => {
     const id = await bought()
     const before = (await market.job(id)).deadline_at ?? 0
     const restart = market.market.restart()
@@ -67,7 +70,7 @@ describe('a deadline', () => {
     expect(await statusOf(id)).toBe('expired')
   })
 
-  test('that passed in a short fall is later by an hour', async () => {
+  withItsOwnTime('that passed in a short fall is later by an hour', async () => {
     const id = await bought()
     market.pass(DAY_MS - MINUTE_MS)
     await market.monitor()
@@ -139,7 +142,7 @@ describe('the 48 h in which a buyer looks at the work of a human', () => {
     expect(await statusOf(id)).toBe('released')
   }
 
-  test('are not used up while the daemon is down', async () => {
+  withItsOwnTime('are not used up while the daemon is down', async () => {
     const id = await delivered()
     await fall(3 * DAY_MS)
     const job = await market.job(id)
@@ -147,7 +150,7 @@ describe('the 48 h in which a buyer looks at the work of a human', () => {
     await expectLeft(id, 2 * DAY_MS)
   })
 
-  test('count neither falls in their midst nor the time of a pause', async () => {
+  withItsOwnTime('count neither falls in their midst nor the time of a pause', async () => {
     const id = await delivered()
     await fall(10 * HOUR_MS)
     await fall(10 * HOUR_MS)

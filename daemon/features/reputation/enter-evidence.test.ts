@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { toBytes, keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { onSandbox } from '../../../fixtures/kit/test-chain.ts'
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
@@ -158,39 +159,42 @@ async function expectWhole(provider: Person, ids: readonly string[]): Promise<vo
   expect(new Set(anchors.map(({ root }) => root)).size).toBe(built)
 }
 
-test('documents are the same bytes after a restart, and after a restore from a backup', async () => {
-  const provider = await registered(market, { type: 'provider' })
-  await linkIdentity(ctx(), provider)
-  const [job] = await endedJobs(ctx(), [{ provider_id: provider.id, notes: 'secret words' }])
-  await countReputation(ctx())
-  const root = (await ctx().store.table(evidence).get(provider.id))?.root ?? ''
-  const paths = [evidencePath(root), `/v1/reputation/feedback/${job}.json`, `/v1/reputation/${walletOf(provider)}`]
-  const documents = paths.slice(0, 2)
-  const seen = await Promise.all(documents.map((path) => market.call('GET', path)))
-  for (const { status, text, headers } of seen) {
-    expect(status).toBe(200)
-    expect(headers.get('etag')).toBe(`"${viemKeccak(toBytes(text))}"`)
-    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    expect(text).not.toContain('secret')
-  }
-  await market.restart()
-  const again = await Promise.all(documents.map((path) => market.call('GET', path)))
-  expect(again.map(({ text }) => text)).toEqual(seen.map(({ text }) => text))
+onSandbox('the chain of a devnet and its keys are in no backup')(
+  'documents are the same bytes after a restart, and after a restore from a backup',
+  async () => {
+    const provider = await registered(market, { type: 'provider' })
+    await linkIdentity(ctx(), provider)
+    const [job] = await endedJobs(ctx(), [{ provider_id: provider.id, notes: 'secret words' }])
+    await countReputation(ctx())
+    const root = (await ctx().store.table(evidence).get(provider.id))?.root ?? ''
+    const paths = [evidencePath(root), `/v1/reputation/feedback/${job}.json`, `/v1/reputation/${walletOf(provider)}`]
+    const documents = paths.slice(0, 2)
+    const seen = await Promise.all(documents.map((path) => market.call('GET', path)))
+    for (const { status, text, headers } of seen) {
+      expect(status).toBe(200)
+      expect(headers.get('etag')).toBe(`"${viemKeccak(toBytes(text))}"`)
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(text).not.toContain('secret')
+    }
+    await market.restart()
+    const again = await Promise.all(documents.map((path) => market.call('GET', path)))
+    expect(again.map(({ text }) => text)).toEqual(seen.map(({ text }) => text))
 
-  const dir = await mkdtemp(join(tmpdir(), 'souk-test-'))
-  const key = (await readFile(join(market.dir, 'admin.key'), 'utf8')).trim()
-  const backup = await fetch(`${market.url()}/dashboard/api/admin/backup`, {
-    headers: { Authorization: `Bearer ${key}` },
-  })
-  await writeFile(join(dir, 'b.tar'), Buffer.from(await backup.arrayBuffer()))
-  await restoreData(join(dir, 'restored'), join(dir, 'b.tar'))
-  const restored = await createDaemon({ ...market.config, dataDir: join(dir, 'restored') })
-  try {
-    const texts = await Promise.all(documents.map(async (path) => (await fetch(`${restored.url}${path}`)).text()))
-    expect(texts).toEqual(seen.map(({ text }) => text))
-    expect(await restored.ctx.chain.verdictAnchors.latest(viemKeccak(toBytes(provider.id)), 2)).toHaveLength(1)
-  } finally {
-    await restored.stop()
-    await rm(dir, { recursive: true, force: true })
-  }
-})
+    const dir = await mkdtemp(join(tmpdir(), 'souk-test-'))
+    const key = (await readFile(join(market.dir, 'admin.key'), 'utf8')).trim()
+    const backup = await fetch(`${market.url()}/dashboard/api/admin/backup`, {
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    await writeFile(join(dir, 'b.tar'), Buffer.from(await backup.arrayBuffer()))
+    await restoreData(join(dir, 'restored'), join(dir, 'b.tar'))
+    const restored = await createDaemon({ ...market.config, dataDir: join(dir, 'restored') })
+    try {
+      const texts = await Promise.all(documents.map(async (path) => (await fetch(`${restored.url}${path}`)).text()))
+      expect(texts).toEqual(seen.map(({ text }) => text))
+      expect(await restored.ctx.chain.verdictAnchors.latest(viemKeccak(toBytes(provider.id)), 2)).toHaveLength(1)
+    } finally {
+      await restored.stop()
+      await rm(dir, { recursive: true, force: true })
+    }
+  },
+)

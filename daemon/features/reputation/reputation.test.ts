@@ -119,7 +119,7 @@ test('the feedback file of a job is what the chain was told', async () => {
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('application/json')
   expect(answer.headers.get('cache-control')).toContain('immutable')
-  const { identityRegistry, payTo } = market.ctx().chain
+  const { identityRegistry, reputationRegistry } = market.ctx().chain
   expect(answer.body).toMatchObject({
     agentRegistry: identityRegistry.name,
     agentId: 0,
@@ -129,7 +129,7 @@ test('the feedback file of a job is what the chain was told', async () => {
     valueDecimals: 1,
     also: [{ tag1: 'successRate', tag2: 'human_service', value: 100, valueDecimals: 0 }],
   })
-  expect(answer.body.clientAddress.toLowerCase()).toBe(`eip155:8453:${payTo}`)
+  expect(answer.body.clientAddress.toLowerCase()).toBe(`eip155:8453:${reputationRegistry.client}`)
   const hash = viemKeccak(toBytes(answer.text))
   expect(answer.headers.get('etag')).toBe(`"${hash}"`)
   const given = await market.ctx().store.table(publications).get(`feedback:${rated}:starred`)

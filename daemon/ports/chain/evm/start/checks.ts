@@ -109,6 +109,7 @@ type KeyAddresses = Readonly<Record<'gas' | 'payTo', { readonly address: Wallet 
 /** The keys that a data folder began with: its contracts obey them, and people were told to pay to one. @throws AppError */
 export function checkKeys(
   keys: KeyAddresses,
+  mode: ChainMode,
   home: { readonly gas_key: Wallet; readonly pay_to: Wallet } | undefined,
 ): void {
   if (!home) return
@@ -117,6 +118,10 @@ export function checkKeys(
     ['--pay-to-key-file', home.pay_to, keys.payTo.address],
   ]) {
     if (began === now) continue
+    if (mode === 'devnet') {
+      const way = 'put the folder chain back into the data folder, or begin anew with souk reset'
+      throw refused(`The keys that this devnet began with are gone: ${way}.`)
+    }
     throw refused(
       `This data folder began with the key of ${began}, and ${flag} holds that of ${now}: name that one again.`,
     )

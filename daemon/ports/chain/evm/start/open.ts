@@ -118,7 +118,7 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   if (home && home.genesis !== genesis && mode !== 'devnet') throw otherChain(mode)
   await checkClock(rpc, mode, unixSeconds(wall()))
   const keys = await keysOf(start)
-  checkKeys(keys, home)
+  checkKeys(keys, mode, home)
   const lock = lockedFor(start, keys.gas.address)
   onClose(() => lock.release())
   const [url] = nodes.urls
