@@ -1,6 +1,7 @@
 // `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
 
 import { catalog } from './catalog.ts'
+import { chain } from './chain.ts'
 import { cockpit } from './cockpit.ts'
 import { files } from './files.ts'
 import { hostile } from './hostile.ts'
@@ -17,6 +18,7 @@ import { year } from './year.ts'
 const sections: readonly Section[] = [
   { name: 'http', run: http },
   { name: 'paid', run: paid },
+  { name: 'chain', run: chain },
   { name: 'start', run: start },
   { name: 'cockpit', run: cockpit },
   { name: 'storage', run: storage },
