@@ -71,6 +71,14 @@ describe('a devnet', () => {
     expect((await souk('up', '--chain', 'sandbox', '--port', '0')).err).toMatch(/began with --chain devnet and stays/)
   })
 
+  it('sells in one command to whoever starts with nothing', async () => {
+    const { code, out, err } = await souk('tour', '--chain', 'devnet')
+    expect([code, err]).toEqual([0, expect.any(String)])
+    expect(out).toContain('chain devnet')
+    await buy()
+    expect((await json('money', 'audit')).ok).toBe(true)
+  })
+
   it('that lost its chain says so and changes nothing', async () => {
     await json('up', '--chain', 'devnet', '--port', '0')
     await souk('down')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { circleUsdc, domainSeparator } from '../../../../../src/core/authorization.ts'
-import { toWallet } from '../../../../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { openLog } from '../../../log.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
@@ -15,7 +15,7 @@ import type { TxQueue } from '../queue/queue.ts'
 import type { KeySigner } from '../queue/signer.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { numberIn } from '../rpc/values.ts'
-import { checkClock, checkGas, checkNode, checkToken } from './checks.ts'
+import { checkClock, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, planDevnet } from './contracts.ts'
 import { keyIn, ownKey } from './keys.ts'
 import { prepareDevnet } from './prepare.ts'
@@ -173,6 +173,17 @@ describe('a start is refused', () => {
     const node = await nodeThat({ eth_getCode: '0x60', eth_call: `0x${separator}` })
     server = node.server
     await expect(checkToken(rpcOf(node.url), domain)).rejects.toThrow(/has not 6 decimals/)
+  })
+
+  it('where its keys are others than the data folder began with', () => {
+    const [one, two] = [toWallet(`0x${'1'.repeat(40)}`), toWallet(`0x${'2'.repeat(40)}`)]
+    const began = { gas_key: one, pay_to: two }
+    const refusal = (mode: 'base' | 'devnet', gas: Wallet, payTo: Wallet) => () =>
+      checkKeys({ gas: { address: gas }, payTo: { address: payTo } }, mode, began)
+    expect(refusal('base', one, two)).not.toThrow()
+    expect(refusal('base', two, two)).toThrow(/--gas-key-file holds.*name that one again/)
+    expect(refusal('base', one, one)).toThrow(/--pay-to-key-file holds/)
+    expect(refusal('devnet', one, one)).toThrow(/keys that this devnet.*put the folder/)
   })
 
   it('where others can read a key, or it is none; nothing of it is told', async () => {
