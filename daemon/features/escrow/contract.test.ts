@@ -136,6 +136,15 @@ test.each(ways)('an emergency withdrawal of a job paid by %s pays its buyer alon
   expect((await admin('escrow/unpause-contract', {})).status).toBe(200)
 })
 
+test('an emergency withdrawal waits for a deposit that is on its way', async () => {
+  const before = await purse()
+  const id = await bought()
+  expect((await admin(`jobs/${id}/emergency-withdraw`, { reason: 'a mistake' })).body.status).toBe('refunded')
+  await bench.until(id, ({ open }) => !open)
+  expect(await sound()).toBe(0n)
+  expect(await purse()).toEqual(before)
+})
+
 test('pause and unpause are transactions: what is due waits meanwhile, and is done after it', async () => {
   const id = await delivered()
   const reviewed = await buyer.pay(`/v1/threads/${(await bench.market.job(id)).thread_id}/verify`, { body: {} })

@@ -7,10 +7,10 @@ import type { Advancing } from './advance.ts'
 import type { ContractMirror } from './contract.ts'
 import { CONTRACT, type Contract } from './deal.ts'
 import { openLook } from './look.ts'
-import { deals } from './rows.ts'
+import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
-/** How long a payout waits for what comes back for it. */
+/** How long a payout waits for what comes back for it, and a withdrawal for what goes in. */
 const RETURN_MS = 10 * SECOND_MS
 
 /**
@@ -44,7 +44,7 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
     hasReturned: (wallet) => hasReturned(ctx, work, wallet),
     setPaused,
     async withdraw(job) {
-      const deal = await ctx.store.table(deals).get(job)
+      const deal = await depositedDeal(ctx, work, job)
       // With a deposit on its way nothing can be said yet.
       if (deal?.open && deal.state === 'none' && deal.sent) return { ok: false, failure: 'unavailable' }
       if (!deal?.open || deal.state !== 'held' || deal.wants_end !== null) return undefined
@@ -67,14 +67,39 @@ async function rememberContract({ store }: Context, value: Contract): Promise<vo
   })
 }
 
-async function hasReturned({ store, clock, stopping }: Context, work: DealWork, wallet: Wallet): Promise<boolean> {
+async function hasReturned(ctx: Context, work: DealWork, wallet: Wallet): Promise<boolean> {
+  const table = ctx.store.table(deals)
+  const looked = await waited(ctx, work, async (now) => {
+    const { rows } = await table.page('returning', [wallet], { limit: MAX_AT_ONCE })
+    if (rows.length === 0) return true
+    return rows.some(({ next_attempt_at: at }) => at > now) ? false : undefined
+  })
+  return looked ?? false
+}
+
+/** With its deposit done, where that is on its way; as it is where it takes too long. */
+async function depositedDeal(ctx: Context, work: DealWork, id: string): Promise<DealRow | undefined> {
+  const table = ctx.store.table(deals)
+  await waited(ctx, work, async (now) => {
+    const deal = await table.get(id)
+    const isOnItsWay = deal?.open && deal.state === 'none' && deal.next_attempt_at <= now
+    return isOnItsWay ? undefined : true
+  })
+  return table.get(id)
+}
+
+/** Looks again with each change of a deal until there is something to say; undefined where there is nothing in time. */
+async function waited<T>(
+  { clock, stopping }: Context,
+  work: DealWork,
+  look: (now: number) => Promise<T | undefined>,
+): Promise<T | undefined> {
   const until = clock.wall() + RETURN_MS
   for (;;) {
     const changed = work.changed()
-    const { rows } = await store.table(deals).page('returning', [wallet], { limit: MAX_AT_ONCE })
-    if (rows.length === 0) return true
     const now = clock.wall()
-    if (stopping.aborted || now >= until || rows.some(({ next_attempt_at: at }) => at > now)) return false
+    const found = await look(now)
+    if (found !== undefined || stopping.aborted || now >= until) return found
     await within(until - now, changed)
   }
 }
