@@ -125,7 +125,7 @@ export const shared: Readonly<Record<string, string>> = {
   RequestRecord:
     '{"id":"s","request_id":"s","at":"@Time","method":"s","path":"s","endpoint":["|","s","0"],"status":["|","i","0"],"ms":["|","i","0"],"caller":["|","s","0"],"name":["|","s","0"],"code":["|","s","0"],"price":["|","@Amount","0"],"receipt_id":["|","#rcp_","0"],"job_id":["|","#job_","0"],"remembered":["=","whole","part"]}',
   River:
-    '{"begins":"@Time","opening":"@Amount","paid_in":"@Amount","by_x402":"@Amount","by_balance":"@Amount","sales":"i","at_once":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount","held":"@Amount","disputed":"@Amount","overdue":"@Amount","held_jobs":"i","ended?":{"good":"i","failed":"i","refunded":"i"},"owed":"@Amount","sent":"@Amount","books":["[",{"kind":["=","ext","bal","hold","esc","prov","fees","ops","refp","ref","rfd","out","blk","oper"],"accounts":"i","amount":"@Amount"}],"agrees":"b","checked_at":["|","@Time","0"]}',
+    '{"begins":"@Time","opening":"@Amount","paid_in":"@Amount","by_x402":"@Amount","by_balance":"@Amount","sales":"i","at_once":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount","held":"@Amount","disputed":"@Amount","overdue":"@Amount","held_jobs":"i","in_flight?":"i","ended?":{"good":"i","failed":"i","refunded":"i"},"owed":"@Amount","sent":"@Amount","books":["[",{"kind":["=","ext","bal","hold","esc","prov","fees","ops","refp","ref","rfd","out","blk","oper"],"accounts":"i","amount":"@Amount"}],"agrees":"b","checked_at":["|","@Time","0"]}',
   Sanction: '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time"}',
   SanctionChange:
     '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time","changed":"b"}',

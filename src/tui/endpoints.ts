@@ -124,10 +124,10 @@ const words: Readonly<Record<Door['status'], Piece>> = {
 }
 
 const columns: readonly ScreenColumn<CalledDoor>[] = [
-  { title: 'METHOD', value: ({ method }) => method },
+  { title: 'VERB', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path, min: 24 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
-  { title: 'STATUS', value: ({ status }) => words[status] ?? status },
+  { title: 'STATE', value: ({ status }) => words[status] ?? status },
   { title: 'CALLS', value: ({ calls }) => (calls === undefined ? '—' : count(calls.total)), align: 'right' },
   { title: 'LAST 12 H', value: ({ calls }) => accent(spark(calls?.byHour ?? [], SPARK_HOURS)), exact: true, drop: 2 },
   { title: 'P50', value: ({ calls }) => took(calls?.p50), align: 'right', drop: 3 },
@@ -145,8 +145,11 @@ function counted(calls: number | undefined): string {
   return calls === undefined || calls === 0 ? '—' : count(calls)
 }
 
+/** Of all its calls, with one decimal: one of a thousand is told. */
 function brokenWord(calls: CallFacts | undefined): Piece {
-  return calls === undefined || calls.broken === 0 ? '—' : bad(`✗ ${count(calls.broken)}`)
+  if (calls === undefined || calls.total === 0) return '—'
+  const words = `${((100 * calls.broken) / calls.total).toFixed(1)} %`
+  return calls.broken === 0 ? dim(words) : bad(words)
 }
 
 function aboutLines({ description, price, calls }: CalledDoor, { width, height }: ScreenArea): Line[] {

@@ -194,17 +194,17 @@ const doorWords: Readonly<Record<Door['status'], string>> = {
 
 export function doorSays({ method, path, price, status }: Door, calls: Figures | undefined): RowSays {
   const took = (ms: number | null | undefined) => (ms === null || ms === undefined ? '—' : `${ms} ms`)
-  const times = (calls: number | undefined, sign = '') => (calls ? `${sign}${count(calls)}` : '—')
+  const times = (calls: number | undefined) => (calls ? count(calls) : '—')
   return {
-    METHOD: method,
+    VERB: method,
     PATH: path,
     PRICE: price,
-    STATUS: doorWords[status],
+    STATE: doorWords[status],
     CALLS: calls === undefined ? '—' : count(calls.total),
     P50: took(calls?.p50_ms),
     P95: took(calls?.p95_ms),
     402: times(calls?.calls.asked_to_pay),
-    BROKEN: times(calls?.calls.broken, '✗ '),
+    BROKEN: calls === undefined ? '—' : `${((100 * calls.calls.broken) / calls.total).toFixed(1)} %`,
   }
 }
 

@@ -190,6 +190,7 @@ export const river: WireAnswer<Api['getRiver']> = {
   disputed: '2.625',
   overdue: '23.55',
   held_jobs: 31,
+  in_flight: 5,
   ended: { good: 93, failed: 2, refunded: 1 },
   owed: '102.60',
   sent: '1006.40',

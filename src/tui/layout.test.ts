@@ -76,7 +76,7 @@ it.each([
   ['crons', 160, 50, /STATE +NAME +LAST 20 RUNS +TOOK +OK +NEXT/],
   ['services', 100, 30, /NAME +PROVIDER +KIND +BUYER PAYS +REP +SOLD 7D +REFUND +ENDPOINT/],
   ['services', 220, 40, /NAME +PROVIDER +KIND +BUYER PAYS +REP +SOLD 7D +REFUND +ENDPOINT +SERVICE/],
-  ['endpoints', 100, 30, /METHOD +PATH +PRICE +STATUS +CALLS +LAST 12 H +P50 +P95/],
+  ['endpoints', 100, 30, /VERB +PATH +PRICE +STATE +CALLS +LAST 12 H +P50 +P95/],
   ['clock', 100, 30, /IN +AT +KIND +WHAT +WHOSE +AMOUNT/],
 ] as const)('the columns of %s at %i x %i stand in their order', async (...[screen, columns, rows, head]) => {
   expect((await frame(screen, columns, rows)).join('\n')).toMatch(head)

@@ -53,7 +53,7 @@ describe('the pause', () => {
     })
     const { type, text } = await cockpit({ link })
     await type('P')
-    expect(text()).toMatch(/Caught in flight +3 payments from balances settle first/)
+    expect(text()).toMatch(/Caught in flight +5 payments, 3 from balances, settle first/)
     expect(text()).toMatch(/Money +\$388\.20 of 31 jobs stays held, 2 payouts wait/)
   })
 

@@ -198,7 +198,7 @@ describe('calls of endpoints', () => {
     const link = market({ 'GET /dashboard/api/admin/endpoints': figures })
     const { text } = await cockpit({ screen: 'endpoints', link, columns: 160, rows: 40 })
     expect(text()).toMatch(
-      /▌ POST +\/v1\/services\/:id\/purchase +varies +● live +411 +\S{12} +31 ms +84 ms +298 +✗ 1 /,
+      /▌ POST +\/v1\/services\/:id\/purchase +varies +● live +411 +\S{12} +31 ms +84 ms +298 +0\.2 % /,
     )
     expect(text()).toContain('✓ 98 answered  ? 298 asked to pay  ! 14 refused  ✗ 1 broken')
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')

@@ -230,7 +230,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         ['4', 'ach look is logged'],
         ['8', 'Sanctions list'],
         ['5', 'TOOK'],
-        ['6', 'METHOD'],
+        ['6', 'VERB'],
         ['7', '─ Books ─'],
         ['9', 'level ≥'],
         ['?', 'Keys for Logs'],

@@ -27,7 +27,7 @@ const look = async (path: string) => {
 
 test('money is told from what was paid in to where it went, and the books agree at each step', async () => {
   const before = await look('river')
-  expect(before).toMatchObject({ held: '0.00', held_jobs: 0, sales: 0, agrees: true })
+  expect(before).toMatchObject({ held: '0.00', held_jobs: 0, in_flight: 0, sales: 0, agrees: true })
   const who = await market.agent()
   const bought = await market.buy(await market.list('human'), who)
   const { job_id: id } = bought.body

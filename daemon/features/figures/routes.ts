@@ -7,6 +7,7 @@ import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { accounts } from '../ledger/rows.ts'
+import { payments } from '../payments/rows.ts'
 import { soldFigures } from '../sales/sold.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
 import { moneyFigures } from './money.ts'
@@ -63,6 +64,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
   const { byX402, byBalance, sales, atOnce, providers, fees, refunds, sent } = flows
   const waiting = await ctx.store.read(async (t) => ({
     held_jobs: await t.table(jobs).count('held', []),
+    in_flight: await t.table(payments).count('open', []),
     disputed: await amountOf(t, 'disputed', () => true),
     overdue: usdc((await amountOf(t, 'dispatched', isLate)) + (await amountOf(t, 'in_progress', isLate))),
     books: await Promise.all(

@@ -75,6 +75,10 @@ export const River = z
     disputed: Amount,
     overdue: Amount.meta({ description: 'of jobs past their deadline, as far as was looked' }),
     held_jobs: z.int(),
+    in_flight: z
+      .int()
+      .optional()
+      .meta({ description: 'payments that are reserved and have not ended; older instances do not tell it' }),
     ended: z
       .strictObject({
         good: z.int(),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import examples from '../../api/answer-examples.json' with { type: 'json' }
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { widthOf } from '../../text/text.ts'
@@ -81,7 +82,7 @@ describe('money', () => {
     ])
     expect(shown.slice(11, 16)).toEqual([
       `─ Held ${'─'.repeat(54)} 2 of 2  / filter ─`,
-      ' [held 2]  payouts  failed  earnings                       as they came  s sort',
+      ' [held 2]  payouts  failed  earnings  balances             as they came  s sort',
       '  STATE        BUYER / PROVIDER  WHAT              AMOUNT  NEXT',
       '▌ ? disputed   Bot7 / Inkwell    Site audit        $0.525  is decided in 2h',
       '  ✗ in escrow                    nobody claims it  $0.525  nothing moves it',
@@ -148,6 +149,25 @@ describe('money', () => {
     expect(text()).toContain('the chain said \uFFFD[2Jno')
     await type('e')
     expect(text()).toContain('"last_error": "the chain said \\u001b[2Jno"')
+  })
+
+  it('that its owners may spend is a view of its own, the largest first', async () => {
+    const [one] = examples.listParticipants.answer.participants
+    const who = { ...one, name: 'Acme Corp', balance: { available: '120.00', held: '0.525' } }
+    const { type, text, link } = await money({
+      'GET /dashboard/api/admin/participants': { participants: [who], total: 1 },
+    })
+    await type('vvvv')
+    expect(link.calls.findLast(({ path }) => path.endsWith('/participants'))?.query).toMatchObject({
+      filter: 'balance:>0',
+      sort: '-balance',
+    })
+    expect(text()).toMatch(/─ Balances ─/)
+    expect(text()).toMatch(/\[balances 1\] +largest first/)
+    expect(text()).toMatch(/OWNER +BALANCE +BEING PAID/)
+    expect(text()).toMatch(/▌ Acme Corp +\$120\.00 +\$0\.525/)
+    await type('W')
+    expect(text()).toContain('Only what is held for a job can be given back.')
   })
 
   it('is audited when asked for, and only then', async () => {

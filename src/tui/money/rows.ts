@@ -1,5 +1,5 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
-import { holdFields, payeeFields, payoutFields } from '../../api/endpoint/list-fields.ts'
+import { holdFields, participantFields, payeeFields, payoutFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { ListFields } from '../../core/filter.ts'
@@ -43,6 +43,7 @@ export const moneyFields = {
   payouts: payoutFields,
   failed: payoutFields,
   payees: payeeFields,
+  balances: participantFields,
 } as const satisfies Record<MoneyView, ListFields>
 
 export type WantedMoney = {
@@ -53,7 +54,7 @@ export type WantedMoney = {
   readonly sort: string | undefined
 }
 
-/** One page of held amounts, of payouts, of the payouts that failed, or of who is paid. */
+/** One page of held amounts, of payouts, of the payouts that failed, of who is paid, or of balances. */
 export const fetchMoney =
   (link: Link, wanted: WantedMoney) =>
   (signal: AbortSignal): Promise<Outcome<Money>> => {
@@ -63,6 +64,7 @@ export const fetchMoney =
       const asked = { query: { ...query, ...listAsked(wanted, holdFields) }, signal }
       return ask(link, { name: 'getHolds', asked }, ({ holds, total }) => ({ rows: holds.map(readHold), total }))
     }
+    if (view === 'balances') return fetchBalances(link, wanted)(signal)
     if (view === 'payees') {
       const asked = { query: { ...query, ...listAsked(wanted, payeeFields) }, signal }
       return ask(link, { name: 'listPayees', asked }, ({ payees, total }) => ({ rows: payees.map(readPayee), total }))
@@ -71,6 +73,32 @@ export const fetchMoney =
     const asked = { query: { ...query, ...status, ...listAsked(wanted, payoutFields) }, signal }
     return ask(link, { name: 'getPayouts', asked }, ({ payouts, total }) => ({ rows: payouts.map(readPayout), total }))
   }
+
+/** Whoever has a balance, the largest first unless sorted. */
+const fetchBalances = (link: Link, wanted: WantedMoney) => (signal: AbortSignal) => {
+  const { filter, sort = '-balance' } = listAsked(wanted, participantFields)
+  const some = ['balance:>0', filter].filter(Boolean).join(' ')
+  const query = { ...pageOf(wanted.page, MONEY_PAGE), filter: some, sort }
+  return ask(link, { name: 'listParticipants', asked: { query, signal } }, ({ participants, total }) => ({
+    rows: participants.map(readBalance),
+    total,
+  }))
+}
+
+function readBalance(one: WireAnswer<Api['listParticipants']>['participants'][number]): Waiting {
+  return {
+    id: one.id,
+    owner: text(one.name) || shortAddress(text(one.wallet)),
+    amount: `$${one.balance.available}`,
+    held: `$${one.balance.held}`,
+    state: one.suspended_at === null ? '' : warn('‖ suspended'),
+    what: 'spendable by its owner',
+    next: '',
+    nextAt: undefined,
+    error: '',
+    raw: one,
+  }
+}
 
 /** What all accounts hold, by kind. */
 export const fetchBooks = (link: Link) => (signal: AbortSignal) =>

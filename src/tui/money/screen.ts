@@ -116,6 +116,7 @@ const titles: Readonly<Record<MoneyView, string>> = {
   payouts: 'Payouts',
   failed: 'Payouts that failed',
   payees: 'Payees',
+  balances: 'Balances',
 }
 
 function emptyWords({ filters, moneyView }: Ui): string {
@@ -141,6 +142,7 @@ const viewTitles: Readonly<Record<MoneyView, string>> = {
   payouts: 'payouts',
   failed: 'failed',
   payees: 'earnings',
+  balances: 'balances',
 }
 
 function listLines({ money, rows, view: { ui, now, keys } }: Model, width: number): Line[] {
@@ -156,13 +158,23 @@ function listLines({ money, rows, view: { ui, now, keys } }: Model, width: numbe
     ui,
     screen: 'money',
     keys,
-    order: ui.moneyView === 'holds' ? 'as they came' : 'newest first',
+    order: orders[ui.moneyView],
   })
+}
+
+/** Of an unsorted list. */
+const orders: Readonly<Record<MoneyView, string>> = {
+  holds: 'as they came',
+  payouts: 'newest first',
+  failed: 'newest first',
+  payees: 'newest first',
+  balances: 'largest first',
 }
 
 function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenColumn<Waiting>[] {
   const state: ScreenColumn<Waiting> = { title: 'STATE', value: ({ state: word }) => word, min: 11 }
   const next: ScreenColumn<Waiting> = { title: 'NEXT', value: (row) => nextWord(row, now), min: NEXT_COLUMNS_MIN }
+  if (view === 'balances') return balanceColumns
   if (view === 'payees') return [...payeeColumns, { ...state, title: 'WHY', drop: 1 }, next]
   return [
     state,
@@ -181,6 +193,14 @@ function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenCol
 const OWNER_COLUMNS_MAX = 28
 /** `waits for you`: what is to be done goes before the whole id, which the drawer has too. */
 const NEXT_COLUMNS_MIN = 13
+
+const balanceColumns: readonly ScreenColumn<Waiting>[] = [
+  { title: 'OWNER', value: ({ owner }) => clip(owner, OWNER_COLUMNS_MAX), min: 8 },
+  { title: 'BALANCE', value: ({ amount }) => strong(amount), align: 'right', exact: true },
+  { title: 'BEING PAID', value: ({ held = '' }) => held, align: 'right', exact: true },
+  { title: 'STATE', value: ({ state }) => state, drop: 1 },
+  { title: 'ID', value: ({ id }) => dim(id), exact: true, drop: 2 },
+]
 
 const payeeColumns: readonly ScreenColumn<Waiting>[] = [
   { title: 'PAYEE', value: ({ owner }) => owner, min: 8 },

@@ -63,7 +63,7 @@ function pause(host: Host): DialogSpec {
  * does not tell.
  */
 function caughtBy(host: Host) {
-  const known: { payments?: number; held?: string; jobs?: number; payouts?: number } = {}
+  const known: { payments?: number; balances?: number; held?: string; jobs?: number; payouts?: number } = {}
   const shown = () => host.ui.set({ ...host.ui.get() })
   const one = { limit: '1' }
   const put = (found: Partial<typeof known>) => {
@@ -71,19 +71,18 @@ function caughtBy(host: Host) {
     shown()
   }
   void ask(host.link, { name: 'getHolds', asked: { query: { ...one, kind: 'hold' } } }, ({ total }) => total).then(
-    (answer) => answer.ok && put({ payments: answer.value }),
+    (answer) => answer.ok && put({ balances: answer.value }),
   )
   void ask(host.link, { name: 'getHolds', asked: { query: { ...one, kind: 'out' } } }, ({ total }) => total).then(
     (answer) => answer.ok && put({ payouts: answer.value }),
   )
-  void ask(host.link, { name: 'getRiver', asked: {} }, ({ held, held_jobs: jobs }) => ({ held, jobs })).then(
-    (answer) => answer.ok && put(answer.value),
-  )
+  void ask(host.link, { name: 'getRiver', asked: {} }, ({ held, held_jobs: jobs, in_flight: payments }) => ({
+    held,
+    jobs,
+    ...(payments === undefined ? {} : { payments }),
+  })).then((answer) => answer.ok && put(answer.value))
   return {
-    payments: () =>
-      known.payments === undefined
-        ? 'payments already reserved'
-        : many(known.payments, 'payment from a balance', 'payments from balances'),
+    payments: () => paymentWords(known),
     money: () => {
       const { held, jobs, payouts } = known
       const stays =
@@ -95,6 +94,16 @@ function caughtBy(host: Host) {
         : `${stays}, ${many(payouts, 'payout waits', 'payouts wait')} until you resume`
     },
   }
+}
+
+/** Whatever they are paid with; an older instance counts those from balances alone. */
+function paymentWords({ payments, balances }: { payments?: number; balances?: number }): string {
+  if (payments === undefined)
+    return balances === undefined
+      ? 'payments already reserved'
+      : many(balances, 'payment from a balance', 'payments from balances')
+  const some = balances === undefined || balances === 0 ? '' : `, ${count(balances)} from balances,`
+  return `${many(payments, 'payment', 'payments')}${some}`
 }
 
 function many(number: number, one: string, more: string): string {

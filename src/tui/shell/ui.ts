@@ -23,7 +23,7 @@ export type SeriesSpanShown = (typeof seriesSpans)[number]
 export const threadViews = ['open', 'disputed', 'over', 'all'] as const
 export type ThreadView = (typeof threadViews)[number]
 
-export const moneyViews = ['holds', 'payouts', 'failed', 'payees'] as const
+export const moneyViews = ['holds', 'payouts', 'failed', 'payees', 'balances'] as const
 export type MoneyView = (typeof moneyViews)[number]
 
 /** What of the chosen row is shown: beside the list, or in place of it. */
