@@ -52,6 +52,7 @@ import { threadActionRoutes } from './features/negotiation/action-routes.ts'
 import { threadFileRoutes } from './features/negotiation/file-routes.ts'
 import { negotiationRoutes } from './features/negotiation/routes.ts'
 import { threadRoutes } from './features/negotiation/thread-routes.ts'
+import { chainRoutes } from './features/operator/chain-routes.ts'
 import { engineRoutes } from './features/operator/engine-routes.ts'
 import { healthRoutes } from './features/operator/health.ts'
 import { housekeeping } from './features/operator/housekeeping.ts'
@@ -271,11 +272,12 @@ const parts = {
       ...platformRoutes,
       ...healthRoutes,
       ...engineRoutes,
+      ...chainRoutes,
       ...rulingRoutes,
       ...houseThreadRoutes,
     },
     open(ctx) {
-      const counters = openMetrics(ctx.store, facilitatorCounts.of(ctx))
+      const counters = openMetrics(ctx, facilitatorCounts.of(ctx))
       metrics.open(ctx, counters, counters.close)
     },
   },

@@ -3,6 +3,14 @@ import type { EntryRow } from '../../src/cli/run/entries.ts'
 
 export const daemon: readonly EntryRow[] = [
   ['attention', 'say what needs a hand, each with the command that mends it', () => import('../attention.ts')],
+  ['chain queue', 'list the transactions that are not final, the oldest first', () => import('../chain/queue.ts')],
+  [
+    'chain status',
+    'how the chain is: its head, nodes, gas key and what is under way',
+    () => import('../chain/status.ts'),
+    { isDefault: true },
+  ],
+  ['chain tx', 'one transaction of the gas key: what it carries and what became of it', () => import('../chain/tx.ts')],
   [
     'clock advance',
     'move business time ahead; what falls due on the way happens in order',

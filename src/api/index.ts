@@ -12,6 +12,7 @@ import { catalogAdminApi } from './sections/admin-services.ts'
 import { houseThreadsApi } from './sections/admin-threads.ts'
 import { attentionApi } from './sections/attention.ts'
 import { balanceApi } from './sections/balance.ts'
+import { chainApi } from './sections/chain.ts'
 import { discoveryApi } from './sections/discovery.ts'
 import { docsApi } from './sections/docs.ts'
 import { earningsApi, payeesApi } from './sections/earnings.ts'
@@ -103,6 +104,7 @@ export const api = {
   ...sanctionsApi,
   ...webhookAdminApi,
   ...attentionApi,
+  ...chainApi,
   ...enginesApi,
   ...requestsApi,
   ...figuresApi,

@@ -134,6 +134,7 @@ const KEPT_HERE = /^(Remote|Wallet) "/
 /** Commands that name what was typed. */
 function wayOutOf({ code, message }: AppError, words: readonly string[]): readonly string[] {
   const kept = KEPT_HERE.exec(message)?.[1]
+  if (code === 'not_found' && words.includes('chain')) return ['souk chain queue --all']
   if (code === 'not_found') return kept === undefined ? listsFor(words) : [`souk ${kept.toLowerCase()} list`]
   if (code === 'deferred') return shelvedNext(words)
   const service = serviceIn(words)

@@ -138,6 +138,7 @@ export const endpoints = {
   replayForOperator: ['POST', '/dashboard/api/admin/webhooks/:id/replay', 'admin'],
   getWebhooks: ['GET', '/dashboard/api/admin/webhooks', 'admin'],
   getAttention: ['GET', '/dashboard/api/admin/attention', 'admin'],
+  getChain: ['GET', '/dashboard/api/admin/chain', 'admin'],
   listEngines: ['GET', '/dashboard/api/admin/engines', 'admin'],
   checkEngines: ['POST', '/dashboard/api/admin/engines/check', 'admin'],
   listRequests: ['GET', '/dashboard/api/admin/requests', 'admin'],

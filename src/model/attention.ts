@@ -2,6 +2,8 @@
 export const attentionKinds = [
   'journal',
   'disk',
+  'chain',
+  'reversed',
   'payout',
   'dispute',
   'overdue',

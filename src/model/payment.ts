@@ -57,3 +57,10 @@ export type ChainSetup = {
   /** Somebody typed that the money is real. */
   readonly realMoney?: boolean
 }
+
+/**
+ * Life of a transaction of the gas key: `signed` (its bytes are stored, and go out until they are in a block), then
+ * `included`, `confirmed` and `final` as the chain says; `superseded`: somebody else's took its nonce.
+ */
+export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
+export type ChainTxState = (typeof chainTxStates)[number]

@@ -153,6 +153,8 @@ const noneOfEach = {
   dispute: 0,
   overdue: 0,
   unserved_period: 0,
+  chain: 0,
+  reversed: 0,
   delivery: 0,
   endpoint: 0,
   cron: 0,

@@ -10,6 +10,7 @@ import type { Collection, ReadTx, Row } from '../../store/port.ts'
 import { deciderOf } from '../jobs/dispute-decision.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
+import { payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
 import { adjustmentOf } from '../subscriptions/unserved.ts'
@@ -84,6 +85,25 @@ export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
     }),
   )
   return { kind: 'overdue', items: await Promise.all(items), count: late.length }
+}
+
+/** What the chain undid and nothing that was earned has covered yet. */
+export async function reversedOf({ t }: Reading): Promise<FoundItems> {
+  const { rows, count } = await some(t, { of: payments, index: 'uncovered' })
+  const items = rows.map(
+    (payment): Item => ({
+      id: `reversed ${payment.receipt_id}`,
+      grave: true,
+      subject: { kind: 'receipt', id: payment.receipt_id },
+      who: payment.payer,
+      amount: payment.uncovered ?? null,
+      since: payment.updated_at,
+      due: null,
+      sentence: 'The chain undid a settled payment, and nothing that was earned covers this part of it yet.',
+      fix: 'souk money audit',
+    }),
+  )
+  return { kind: 'reversed', items, count }
 }
 
 /** Payouts that do not go on by themselves, and money that a wallet may not have. */

@@ -1,7 +1,9 @@
 import type { AttentionKind } from '../../../src/model/attention.ts'
 import { type CronView, scheduler } from '../../crons/scheduler.ts'
 import type { Context } from '../../kernel/context.ts'
+import type { ChainFaultCode } from '../../ports/chain/chain.ts'
 import type { SeenEngine } from '../../ports/engine.ts'
+import { driftOf } from '../audit/drift.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { engineBoard } from '../engines/engines.ts'
 import { missable } from '../engines/seen.ts'
@@ -33,6 +35,41 @@ export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
     one('journal', cut && { id: 'journal', grave, sentence: cutSentence(cut), fix: 'souk doctor' }),
     one('disk', (await isFull()) ? full : undefined),
   ]
+}
+
+/** What is wrong with a chain that is connected, and books that it does not agree with. */
+export async function chainOf(ctx: Context): Promise<FoundItems> {
+  const status = ctx.chain.status?.()
+  const faults = status?.faults ?? []
+  const drift = status === undefined || status.health === 'down' ? null : await driftOf(ctx)
+  const nothing = { who: null, amount: null, since: null, due: null }
+  const itemOf = (id: string, said: Pick<Item, 'grave' | 'sentence' | 'fix'>): Item => ({
+    ...{ id: `chain ${id}`, subject: { kind: 'chain', id } },
+    ...nothing,
+    ...said,
+  })
+  const items = [
+    ...faults.map(({ code, sentence, transaction }) =>
+      itemOf(code, { grave: graveFaults.has(code), sentence, fix: fixOf(code, transaction) }),
+    ),
+    ...(drift === null || drift.ok
+      ? []
+      : [
+          itemOf('drift', {
+            grave: true,
+            sentence: `Books and chain differ: ${drift.detail}.`,
+            fix: 'souk money audit',
+          }),
+        ]),
+  ]
+  return { kind: 'chain', items, count: items.length }
+}
+
+const graveFaults: ReadonlySet<ChainFaultCode> = new Set(['silent', 'gas_empty', 'reversed', 'nonce_taken'])
+
+function fixOf(code: ChainFaultCode, transaction: string | undefined): string {
+  if (transaction !== undefined) return `souk chain tx ${transaction}`
+  return code === 'stuck' || code === 'fee_cap' ? 'souk chain queue' : 'souk chain status'
 }
 
 /** Crons that failed last, or have not succeeded for too long. */

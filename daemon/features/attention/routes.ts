@@ -2,15 +2,22 @@ import type { attentionApi } from '../../../src/api/sections/attention.ts'
 import { tableOf } from '../../../src/core/record.ts'
 import { attentionKinds } from '../../../src/model/attention.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
-import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, unservedOf } from './find.ts'
-import { cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'
+import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, reversedOf, unservedOf } from './find.ts'
+import { chainOf, cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'
 
-const finders = [disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, endpointsOf]
+const finders = [reversedOf, disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, endpointsOf]
 
 /** What needs a hand, folded over indexes of what is open: its cost follows what waits, not what there is. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
   const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
-  const found = [...inBooks, ...(await storageOf(ctx)), cronsOf(ctx), await enginesOf(ctx), ...switchesOf(ctx, now)]
+  const found = [
+    ...inBooks,
+    await chainOf(ctx),
+    ...(await storageOf(ctx)),
+    cronsOf(ctx),
+    await enginesOf(ctx),
+    ...switchesOf(ctx, now),
+  ]
   const order = found.toSorted((one, two) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(two.kind))
   const all = order.flatMap(({ kind, items }) => items.map((item) => ({ ...item, kind })))
   const counts = tableOf(attentionKinds, (kind) => order.find((one) => one.kind === kind)?.count ?? 0)

@@ -272,7 +272,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
 }
 
 /** Read until nothing was written in between, and no money went into the contract or out of it. */
-async function compareChain(ctx: Books): Promise<Check[]> {
+export async function compareChain(ctx: Books): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
     const before = ctx.store.stats().seq

@@ -13,6 +13,7 @@ import type { Context } from '../../kernel/context.ts'
 import { installation } from '../../kernel/identity.ts'
 import { localToken } from '../../kernel/local-token.ts'
 import { launchView } from '../../kernel/refusals.ts'
+import type { ChainStatus } from '../../ports/chain/chain.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { engineBoard } from '../engines/engines.ts'
 import { program } from '../referrals/program.ts'
@@ -33,7 +34,13 @@ const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx,
     instance_id: installation.of(ctx).instanceId,
     network: chain.network,
     pay_to: chain.payTo,
-    chain: { mode: chain.mode, asset: chain.asset.address, name: chain.asset.name, version: chain.asset.version },
+    chain: {
+      mode: chain.mode,
+      asset: chain.asset.address,
+      name: chain.asset.name,
+      version: chain.asset.version,
+      ...connectionOf(chain.status?.()),
+    },
     timestamp: wall,
     crons: { ...scheduler.of(ctx).health() },
     launch: launchView(ctx),
@@ -47,6 +54,22 @@ const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx,
     store: await storeHealth(ctx),
     ...links(ctx),
     endpoints: endpointList(ctx),
+  }
+}
+
+type ChainMembers = Partial<z.output<typeof Health>['chain']>
+
+function connectionOf(status: ChainStatus | undefined): ChainMembers {
+  if (status === undefined) return {}
+  const { health, head, lagBlocks, nodes, waiting, inFlight, oldestSeconds, gas } = status
+  const down = nodes.filter(({ error }) => error !== null).length
+  return {
+    health,
+    head: head && { block: head.block, age_seconds: head.ageSeconds },
+    lag_blocks: lagBlocks,
+    nodes: { up: nodes.length - down, down },
+    queue: { waiting, in_flight: inFlight, oldest_seconds: oldestSeconds },
+    gas_payments: gas?.payments ?? null,
   }
 }
 

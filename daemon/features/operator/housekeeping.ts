@@ -14,6 +14,8 @@ import { jobs } from '../jobs/rows.ts'
 import { areBooksKept } from '../ledger/forget.ts'
 import { forgetBooks } from '../payments/release.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
+import { authorizationId } from '../payments/verify.ts'
+import { payouts } from '../payouts/rows.ts'
 import { products, purchases } from '../products/rows.ts'
 import { grantDays } from '../test-money/rows.ts'
 import { threadFiles } from '../threads/rows.ts'
@@ -113,6 +115,7 @@ export const housekeeping = defineCron({
     let count = 0
     for (const one of sweeps) count += await sweepAll(one, round)
     count += await sweepFacilitated(round.ctx, round.signal)
+    count += await sweepChain(round.ctx)
     if (count >= SHRINK_AFTER_ROWS) await shrink(round.ctx, count)
     if (!round.signal.aborted) await sweepFiles(round.ctx)
     await runDueWork([verificationWork], round)
@@ -120,6 +123,21 @@ export const housekeeping = defineCron({
   },
   nextDue: verificationWork.nextDue,
 })
+
+/** Final transactions are kept so long, by the machine's clock; what they moved is on the chain and in the books. */
+const CHAIN_TXS_MS = 30 * DAY_MS
+
+/** Forgets transactions that nobody can ask about again. @returns how many */
+async function sweepChain({ chain, store, clock }: Context): Promise<number> {
+  const before = clock.wall() - CHAIN_TXS_MS
+  const due = await store.table(payouts).page('due', [], { limit: SWEEP_ROWS })
+  const awaitsPayout = due.more || due.rows.some((row) => row.created_at < before)
+  return chain.transactions.sweep(before, async (from, nonce) => {
+    if (from === chain.payTo && awaitsPayout) return true
+    const id = authorizationId({ chain }, { authorization: { from, nonce } })
+    return (await store.table(payments).get(id))?.open === true
+  })
+}
 
 /**
  * Twice: the store keeps the snapshot before the last and the journal since that, in which the removed rows still are.

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { type CronRow, crons } from '../../crons/rows.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { type Store, writtenRow } from '../../store/port.ts'
 import type { FacilitatorCounts } from '../facilitator/counts.ts'
@@ -7,6 +8,7 @@ import { jobs } from '../jobs/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
 import { deliveries } from '../webhooks/rows.ts'
+import { countChain } from './chain-metrics.ts'
 
 /** Name of requests that no endpoint of the contract took. */
 export const NO_ENDPOINT = 'none'
@@ -27,7 +29,10 @@ export const metrics = defineResource<Metrics>('metrics')
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /** Requests are counted where they are answered; payments, crons and webhooks as their rows become durable. */
-export function openMetrics(store: Store, facilitated: FacilitatorCounts): Metrics {
+export function openMetrics(
+  { store, chain }: Pick<Context, 'store' | 'chain'>,
+  facilitated: FacilitatorCounts,
+): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of misnamed) registry.removeSingleMetric(name)
@@ -42,8 +47,10 @@ export function openMetrics(store: Store, facilitated: FacilitatorCounts): Metri
   storeGauges(store, registry)
   attentionGauge(store, registry)
   const unsubscribe = store.subscribe(followRows(registry))
+  const unobserve = countChain(chain, registry)
   const close = () => {
     unsubscribe()
+    unobserve()
     // The observer of collections holds the registry for as long as the process lives, and its gauges hold the store.
     registry.clear()
   }

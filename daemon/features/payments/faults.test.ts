@@ -181,6 +181,7 @@ test('while the chain is down nobody is asked for a signature, and balances pay 
   let health: ChainStatus['health'] = 'ok'
   const seen = {
     ...{ faults: [], head: null, gas: null, oldestSeconds: null, lastError: null },
+    ...{ nodes: [], held: null, tokenPaused: false, foreignNonces: 0, failed: 0 },
     ...{ lagBlocks: 0, waiting: 0, inFlight: 0, resent: 0, replaced: 0, reorged: 0, reversed: 0 },
   }
   const path = await open({ chain: chainWith(() => ({ status: () => ({ ...seen, health }) })) })

@@ -1,6 +1,7 @@
 import type { Authorization, chainNetworks, Network, TokenDomain } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
+import type { ChainTxState } from '../../../src/model/payment.ts'
 import type { EscrowPort } from './escrow.ts'
 import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
 
@@ -74,11 +75,38 @@ export type AuthorizationState = { used: boolean; transaction?: Hex; readonly as
 /** A settled transfer that the chain undid for good: its money did not move after all. */
 export type Reversal = { readonly from: Wallet; readonly nonce: Hex; readonly value: bigint; readonly transaction: Hex }
 
+/** What may be wrong with a chain. */
+export type ChainFaultCode =
+  | 'silent'
+  | 'gas_empty'
+  | 'gas_low'
+  | 'node_down'
+  | 'head_late'
+  | 'stuck'
+  | 'failed'
+  | 'fee_cap'
+  | 'token_paused'
+  | 'reversed'
+  | 'nonce_taken'
+
+export type ChainFault = {
+  readonly code: ChainFaultCode
+  /** What is wrong, with the way out. */
+  readonly sentence: string
+  /** The transaction that it is about. */
+  readonly transaction?: string
+}
+
+/** A node that the chain is reached by: host and port, never its whole address, which may hold a key. */
+export type ChainNode = { readonly node: string; readonly head: number | null; readonly error: string | null }
+
 /** How a connected chain is, as last seen; money of the gas key in wei. */
 export type ChainStatus = {
   readonly health: 'ok' | 'degraded' | 'down'
-  /** One sentence for each thing that is wrong, with the way out. */
-  readonly faults: readonly string[]
+  /** Each thing that is wrong, those that stop payments first. */
+  readonly faults: readonly ChainFault[]
+  /** The preferred first. */
+  readonly nodes: readonly ChainNode[]
   readonly head: { readonly block: number; readonly ageSeconds: number } | null
   /** Blocks that the node which is asked lies behind the highest head ever seen. */
   readonly lagBlocks: number
@@ -88,13 +116,66 @@ export type ChainStatus = {
   readonly inFlight: number
   /** Of the oldest transaction that is in no block. */
   readonly oldestSeconds: number | null
-  /** Since the start. */
+  /** Why nothing goes out although something waits. */
+  readonly held: 'gas' | 'fee' | null
+  readonly tokenPaused: boolean
+  /** Nonces of the gas key that somebody else's transaction took; all of these since the start. */
+  readonly foreignNonces: number
+  readonly failed: number
   readonly resent: number
   readonly replaced: number
   readonly reorged: number
   /** Must be 0: each is a loss. */
   readonly reversed: number
   readonly lastError: string | null
+}
+
+/** Something to count. */
+export type ChainEvent =
+  | { readonly kind: 'asked'; readonly method: string; readonly seconds: number; readonly fault?: string }
+  | { readonly kind: 'sent'; readonly what: 'batch' | 'single' | 'call'; readonly items: number }
+  | { readonly kind: 'included'; readonly seconds: number; readonly gasUsed: bigint; readonly ok: boolean }
+  | { readonly kind: 'resent' | 'replaced' | 'reorged' | 'superseded' | 'reversed' | 'confirmed' | 'final' }
+
+/** A transaction of the gas key; times in epoch milliseconds of the machine. */
+export type ChainTransaction = {
+  /** `<signer>:<nonce>`. */
+  readonly id: string
+  readonly nonce: number
+  readonly to: Wallet
+  readonly state: ChainTxState
+  /** Id of the order, where it is a call and carries no transfers. */
+  readonly call: string | null
+  readonly transfers: readonly {
+    readonly from: Wallet
+    readonly to: Wallet
+    readonly value: bigint
+    readonly nonce: Hex
+    readonly state: 'open' | 'moved' | 'undone' | 'failed'
+  }[]
+  /** Of every set of bytes that went out for the nonce, the latest last; any of them may be mined. */
+  readonly hashes: readonly Hex[]
+  /** Wei for each unit of gas that the latest offers at most. */
+  readonly maxFee: bigint
+  readonly sentAt: number
+  readonly included: { readonly hash: Hex; readonly block: number; readonly ok: boolean; readonly at: number } | null
+}
+
+/** Which transactions of the gas key, the newest first. */
+export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; readonly offset: number }
+
+/** What went to the chain, and what became of it. */
+export type ChainTransactions = {
+  /** `isOpen`: only those that are not final. */
+  page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
+  /** By its id, its nonce, or any of its hashes. */
+  find(id: string): Promise<ChainTransaction | undefined>
+  /**
+   * Forgets final ones that were last written before a time, but for calls, whose ids answer a repeat.
+   * @param isNeeded - whether somebody may still ask what became of a transfer
+   * @returns how many went
+   */
+  sweep(before: number, isNeeded: (from: Wallet, nonce: Hex) => Promise<boolean>): Promise<number>
 }
 
 /** Most test money that one wallet gets in a day (decisions §3). */
@@ -149,6 +230,10 @@ export type ChainPort = {
    * @returns the function that ends the subscription.
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void
+  /** Tells of everything there is to count. @returns the function that ends it. */
+  observe?(listener: (event: ChainEvent) => void): () => void
+  /** What was sent. */
+  readonly transactions: ChainTransactions
   /** Test money for a wallet, absent where money is real. `nowMs` is the clock that a day is counted by. */
   faucet?(request: { wallet: Wallet; amount: Usdc; nowMs: number }): Promise<FaucetResult>
 }

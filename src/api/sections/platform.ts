@@ -3,6 +3,7 @@ import { Address } from '../../core/codecs.ts'
 import { engineStatuses } from '../../model/engines/standing.ts'
 import { Time } from '../endpoint/common.ts'
 import { bytes, defineEndpoint, json, open } from '../endpoint/define.ts'
+import { ChainHealth } from './chain.ts'
 import { Sdn } from './sdn.ts'
 
 const section = 'Health and description'
@@ -33,6 +34,16 @@ export const Health = z
       asset: Address,
       name: z.string(),
       version: z.string(),
+      health: ChainHealth.optional().meta({ description: 'this and what follows: of a connected chain only' }),
+      head: z.strictObject({ block: z.int(), age_seconds: z.int() }).nullable().optional(),
+      lag_blocks: z.int().optional(),
+      nodes: z.strictObject({ up: z.int(), down: z.int() }).optional(),
+      queue: z.strictObject({ waiting: z.int(), in_flight: z.int(), oldest_seconds: z.int().nullable() }).optional(),
+      gas_payments: z
+        .int()
+        .nullable()
+        .optional()
+        .meta({ description: 'that the gas key is good for, about; null before it was looked at' }),
     }),
     timestamp: z.int(),
     crons: z.record(z.string(), CronHealth),

@@ -23,6 +23,7 @@ export const groups: readonly Group[] = [
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
   { name: 'referrals', heading: 'Money', summary: 'earn by referring others' },
   { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },
+  { name: 'chain', heading: 'Daemon', summary: 'what the money moves on: its head, queue and transactions' },
   { name: 'facilitator', heading: 'Daemon', summary: 'settle x402 payments for the servers of others' },
   { name: 'crons', heading: 'Daemon', summary: 'scheduled jobs' },
   { name: 'clock', heading: 'Daemon', summary: 'business time, movable in the sandbox' },

@@ -17,6 +17,7 @@ type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 /** What needs a hand, by what it is about. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
+  chain: { kinds: ['chain', 'reversed'], none: 'it answers, and holds what the books say' },
   payouts: { kinds: ['payout'], none: 'none waits for a hand' },
   jobs: { kinds: ['overdue', 'unserved_period'], none: 'none is overdue' },
   journal: { kinds: ['disk', 'journal'], none: 'writes are taken' },

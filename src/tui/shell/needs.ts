@@ -39,6 +39,8 @@ export type Needs = {
 export const screenOfKind: Readonly<Record<AttentionKind, ScreenId>> = {
   journal: 'logs',
   disk: 'logs',
+  chain: 'money',
+  reversed: 'money',
   payout: 'money',
   dispute: 'jobs',
   overdue: 'jobs',
@@ -56,6 +58,8 @@ export const screenOfKind: Readonly<Record<AttentionKind, ScreenId>> = {
 export const kindWords: Readonly<Record<AttentionKind, string>> = {
   journal: 'journal',
   disk: 'disk',
+  chain: 'chain',
+  reversed: 'reversed',
   payout: 'payout',
   dispute: 'dispute',
   overdue: 'overdue',

@@ -10,7 +10,7 @@ import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import { compact } from '../../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
 import type { Store } from '../../../store/port.ts'
-import { type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
+import { type ChainEvent, type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
 import { openDigests } from '../signature.ts'
 import { type EscrowParts, openEscrow } from './escrow.ts'
 import { openFaucet } from './faucet.ts'
@@ -24,6 +24,7 @@ import { openRpc, type Rpc, type RpcObserver } from './rpc/rpc.ts'
 import { openSettlement } from './settlement.ts'
 import { openHeart } from './status.ts'
 import { openToken } from './token.ts'
+import { openTransactions } from './transactions.ts'
 
 /** Contracts of a connected chain. */
 export type EvmDeployment = {
@@ -98,9 +99,32 @@ export type EvmChain = ChainPort &
  */
 export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
   const { deployment, observe } = options
-  const rpc = openRpc({ urls: options.rpcUrls, wall: options.wall, ...(observe?.rpc ? { observe: observe.rpc } : {}) })
+  const observers = new Set<(event: ChainEvent) => void>()
+  const tell = (event: ChainEvent) => {
+    for (const observer of observers) observer(event)
+  }
+  const rpc = openRpc({
+    urls: options.rpcUrls,
+    wall: options.wall,
+    observe: (request) => {
+      observe?.rpc?.(request)
+      const { method, seconds, kind } = request
+      tell({ kind: 'asked', method, seconds, ...(kind ? { fault: kind } : {}) })
+    },
+  })
+  const queue = (event: QueueEvent) => {
+    observe?.queue?.(event)
+    tell(event)
+  }
   try {
-    return await openOver(rpc, options, domainOf(options, deployment))
+    const chain = await openOver(rpc, { ...options, observe: { queue } }, domainOf(options, deployment))
+    return {
+      ...chain,
+      observe: (listener) => {
+        observers.add(listener)
+        return () => void observers.delete(listener)
+      },
+    }
   } catch (error) {
     await rpc.close()
     throw error
@@ -151,6 +175,7 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
     ...(mode === 'devnet' ? { faucet: openFaucet({ store, queue, asset }) } : {}),
     status: heart.status,
     onReversed: (listener) => queue.onReversed(listener),
+    transactions: openTransactions({ store, signer: sender }),
     queue,
     rpc,
     close: async () => {

@@ -1,6 +1,6 @@
 import type { Wallet } from '../../../../src/core/hex.ts'
-import { MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
-import type { ChainStatus } from '../chain.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
+import type { ChainFault, ChainStatus } from '../chain.ts'
 import type { QueueStatus, TxQueue } from './queue/queue.ts'
 import type { Reads } from './reads.ts'
 import type { RpcHealth } from './rpc/rpc.ts'
@@ -21,6 +21,9 @@ const LATE_BLOCKS = 10
 const FEW_PAYMENTS = 100
 const MOST_PAYMENTS = 1_000_000_000n
 const STUCK_MS = MINUTE_MS
+/** What went wrong for good is told for so long. */
+const FAILED_MS = HOUR_MS
+const REVERSED_MS = 7 * DAY_MS
 /** Gas of a payment that goes alone; batches take less. */
 const PAYMENT_GAS = 80_000n
 const LEAST_PRICE = 1_000_000n
@@ -85,28 +88,31 @@ function isDeaf({ rpc }: StatusParts): boolean {
 
 type Looks = { last: Beat | undefined; failed: number; lastError: string | null }
 
-function statusOf(parts: StatusParts, { last, failed, lastError }: Looks): ChainStatus {
+function statusOf(parts: StatusParts, { last, failed: misses, lastError }: Looks): ChainStatus {
   const queue = parts.queue.status()
   const gas = last && { address: parts.sender, wei: queue.gasBalance ?? last.wei, payments: paymentsOf(last) }
   const head = headOf(last, queue, parts.wall())
-  const isSilent = last === undefined || failed >= DEAF_LOOKS || parts.wall() - last.at > SILENT_MS
+  const isSilent = last === undefined || misses >= DEAF_LOOKS || parts.wall() - last.at > SILENT_MS
   const isEmpty = queue.held === 'gas' || gas?.payments === 0
   const down = downFaults({ isSilent, lastError, isEmpty, sender: parts.sender })
+  const { nodes } = parts.rpc.health()
   const slow = slowFaults({ parts, ageSeconds: head?.ageSeconds ?? 0, queue, payments: gas?.payments })
-  const { waiting, inFlight, resent, replaced, reorged, reversed } = queue
+  const { waiting, inFlight, resent, replaced, reorged, reversed, failed, foreignNonces, tokenPaused } = queue
   return {
     health: healthOf(down, slow),
-    faults: [...down, ...slow],
+    faults: [...down, ...(isSilent ? [] : nodeFaults(nodes)), ...slow],
+    nodes: nodes.map(({ node, head: seen = null, error = null }) => ({ node, head: seen, error })),
     head,
     lagBlocks: lagOf(parts.rpc.health()),
     gas: gas ?? null,
-    ...{ waiting, inFlight, resent, replaced, reorged, reversed },
+    ...{ waiting, inFlight, resent, replaced, reorged, reversed, failed, foreignNonces, tokenPaused },
+    held: queue.held ?? null,
     oldestSeconds: inFlight === 0 ? null : Math.round(queue.oldestMs / SECOND_MS),
     lastError: queue.lastError?.message ?? lastError,
   }
 }
 
-function healthOf(down: readonly string[], slow: readonly string[]): ChainStatus['health'] {
+function healthOf(down: readonly ChainFault[], slow: readonly ChainFault[]): ChainStatus['health'] {
   if (down.length > 0) return 'down'
   return slow.length > 0 ? 'degraded' : 'ok'
 }
@@ -136,11 +142,22 @@ function paymentsOf({ wei, head }: Beat): number {
 
 type Down = { isSilent: boolean; lastError: string | null; isEmpty: boolean; sender: Wallet }
 
-function downFaults({ isSilent, lastError, isEmpty, sender }: Down): string[] {
+function downFaults({ isSilent, lastError, isEmpty, sender }: Down): ChainFault[] {
   return [
-    ...(isSilent ? [`No node of the chain answers (${lastError ?? 'none was asked yet'}): check --rpc-url.`] : []),
-    ...(isEmpty ? [`The gas key ${sender} is empty: send it ETH, and what waits goes on.`] : []),
-  ]
+    fault('silent', isSilent, `No node of the chain answers (${lastError ?? 'none was asked yet'}): check --rpc-url.`),
+    fault('gas_empty', isEmpty, `The gas key ${sender} is empty: send it ETH, and what waits goes on.`),
+  ].flat()
+}
+
+function fault(code: ChainFault['code'], isSo: boolean, sentence: string): ChainFault[] {
+  return isSo ? [{ code, sentence }] : []
+}
+
+/** Where others answer, one that does not is only to be known. */
+function nodeFaults(nodes: RpcHealth['nodes']): ChainFault[] {
+  const dead = nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
+  const many = `${dead.join(', ')} ${dead.length === 1 ? 'does' : 'do'}`
+  return fault('node_down', dead.length > 0, `Of the nodes of --rpc-url ${many} not answer as they should.`)
 }
 
 type Slow = {
@@ -150,22 +167,36 @@ type Slow = {
   readonly payments: number | undefined
 }
 
-function slowFaults({ parts, ageSeconds, queue, payments }: Slow): string[] {
-  const { blockTimeS, sender } = parts
+function slowFaults({ parts, ageSeconds, queue, payments }: Slow): ChainFault[] {
+  const { blockTimeS, sender, wall } = parts
+  const { lastFailed, reversed, reversedAt, foreignNonces } = queue
   const isLate = blockTimeS !== undefined && ageSeconds > LATE_BLOCKS * blockTimeS
   const isPoor = payments !== undefined && payments > 0 && payments < FEW_PAYMENTS
   const isStuck = queue.inFlight > 0 && queue.oldestMs > STUCK_MS
+  const hasFailed = lastFailed !== undefined && wall() - lastFailed.at < FAILED_MS
+  const others = `${foreignNonces} nonces of the gas key were used elsewhere: it must be this daemon's alone.`
   return [
-    ...(isLate ? [`The newest block is ${ageSeconds} s old: the chain or its node stands still.`] : []),
-    ...(isPoor ? [`The gas key ${sender} is good for about ${payments} payments: send it ETH.`] : []),
-    ...(isStuck ? [`A transaction has waited ${Math.round(queue.oldestMs / SECOND_MS)} s for a block.`] : []),
-    ...(queue.held === 'fee' ? ['Gas costs more than may be paid for it: what is sent waits for it to fall.'] : []),
-    ...(queue.tokenPaused ? ['The issuer has paused the token: nothing can be settled until that ends.'] : []),
-    ...(queue.reversed > 0
-      ? [`${queue.reversed} settled payments were undone by the chain: see souk chain status.`]
-      : []),
-    ...(queue.foreignNonces > 0
-      ? [`${queue.foreignNonces} nonces of the gas key were used elsewhere: it must be this daemon's alone.`]
-      : []),
-  ]
+    fault('head_late', isLate, `The newest block is ${ageSeconds} s old: the chain or its node stands still.`),
+    fault('gas_low', isPoor, `The gas key ${sender} is good for about ${payments} payments: send it ETH.`),
+    fault('stuck', isStuck, `A transaction has waited ${Math.round(queue.oldestMs / SECOND_MS)} s for a block.`),
+    hasFailed ? [{ ...failedFault, transaction: lastFailed.id }] : [],
+    fault(
+      'fee_cap',
+      queue.held === 'fee',
+      'Gas costs more than may be paid for it: what is sent waits for it to fall.',
+    ),
+    fault(
+      'token_paused',
+      queue.tokenPaused,
+      'The issuer has paused the token: nothing can be settled until that ends.',
+    ),
+    fault(
+      'reversed',
+      reversed > 0 && wall() - reversedAt < REVERSED_MS,
+      `${reversed} settled payments were undone by the chain for good: their money is not there.`,
+    ),
+    fault('nonce_taken', foreignNonces > 0, others),
+  ].flat()
 }
+
+const failedFault: ChainFault = { code: 'failed', sentence: 'A transaction reverted on the chain in the last hour.' }

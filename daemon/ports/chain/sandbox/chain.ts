@@ -32,6 +32,7 @@ import {
   sandboxTransfers,
 } from './ledger.ts'
 import { openSandboxRegistries } from './registries.ts'
+import { sandboxTransactions } from './transactions.ts'
 
 const NETWORK = chainNetworks.sandbox
 const TOKEN_ID = 'token'
@@ -70,6 +71,7 @@ export async function openSandboxChain(parts: SandboxParts): Promise<SandboxChai
     asset: { address: token.asset, name, version, decimals: 6 },
     payTo: token.pay_to,
     ...registries,
+    transactions: sandboxTransactions(store, token.asset),
     pays: true,
     domain,
     digestOf,

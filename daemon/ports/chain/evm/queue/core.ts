@@ -1,7 +1,7 @@
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Store } from '../../../../store/port.ts'
-import type { Reversal, SettleResult } from '../../chain.ts'
+import type { ChainEvent, Reversal, SettleResult } from '../../chain.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Head } from '../rpc/values.ts'
 import type { BatchKind } from './calldata.ts'
@@ -22,10 +22,7 @@ export type QueueStep =
   | 'done'
 
 /** Something to count. */
-export type QueueEvent =
-  | { readonly kind: 'sent'; readonly what: 'batch' | 'single' | 'call'; readonly items: number }
-  | { readonly kind: 'included'; readonly seconds: number; readonly gasUsed: bigint; readonly ok: boolean }
-  | { readonly kind: 'resent' | 'replaced' | 'reorged' | 'superseded' | 'reversed' | 'confirmed' | 'final' }
+export type QueueEvent = Exclude<ChainEvent, { readonly kind: 'asked' }>
 
 export type BlockTag = 'latest' | 'safe' | 'finalized'
 
@@ -122,7 +119,14 @@ export type OpenTx = {
   readonly confirmed: PromiseWithResolvers<void>
 }
 
-export type Counts = { resent: number; replaced: number; reorged: number; reversed: number; foreign: number }
+export type Counts = {
+  resent: number
+  replaced: number
+  reorged: number
+  reversed: number
+  foreign: number
+  failed: number
+}
 
 /** What the parts of the queue share. One process, one turn at a time: no part holds a copy over an await. */
 export type Core = {
@@ -158,6 +162,8 @@ export type Core = {
   dirty: boolean
   readonly counts: Counts
   lastError: QueueStatus['lastError']
+  lastFailed: QueueStatus['lastFailed']
+  reversedAt: number
   readonly listeners: Set<(reversal: Reversal) => void>
   readonly pump: QueueSignal
   readonly watch: QueueSignal

@@ -84,7 +84,7 @@ async function sendAgain(core: Core, gone: readonly OpenTx[]): Promise<void> {
   const { store, wall, observe } = core.options
   await store.tx(async (t) => {
     for (const tx of gone) {
-      const change: Partial<ChainTxRow> = { state: 'signed', included: null, updated_at: wall() }
+      const change: Partial<ChainTxRow> = { state: 'signed', included: null, mined: undefined, updated_at: wall() }
       tx.row = await t.table(chainTxs).update(tx.row.id, tx.row.version, change)
     }
   })

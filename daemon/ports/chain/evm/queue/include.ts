@@ -39,6 +39,7 @@ function changes(core: Core, row: ChainTxRow, receipt: Receipt): Partial<ChainTx
       ok: receipt.ok,
       at: wall(),
     },
+    mined: receipt.hash,
     settled: moved,
     lost: [...new Set(undone)],
     updated_at: wall(),
@@ -50,6 +51,10 @@ function tellOne(core: Core, { tx, receipt }: Found): void {
   const seconds = (wall() - tx.firstSentAt) / 1_000
   core.inclusionMs += (seconds * 1_000 - core.inclusionMs) * LATEST_SHARE
   observe?.({ kind: 'included', seconds, gasUsed: receipt.gasUsed, ok: receipt.ok })
+  if (!receipt.ok && tx.row.items.length <= 1) {
+    core.counts.failed += 1
+    core.lastFailed = { at: wall(), id: tx.row.id }
+  }
   tx.doubtAt = undefined
   tx.resends = 0
   tx.isFollowed = false

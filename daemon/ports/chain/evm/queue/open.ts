@@ -62,8 +62,10 @@ function newCore(options: QueueOptions): Core {
     canon: undefined,
     followedAt: 0,
     dirty: false,
-    counts: { resent: 0, replaced: 0, reorged: 0, reversed: 0, foreign: 0 },
+    counts: { resent: 0, replaced: 0, reorged: 0, reversed: 0, foreign: 0, failed: 0 },
     lastError: undefined,
+    lastFailed: undefined,
+    reversedAt: 0,
     listeners: new Set(),
     pump: createSignal(),
     watch: createSignal(),
@@ -87,7 +89,10 @@ function statusOf(core: Core): QueueStatus {
     replaced: counts.replaced,
     reorged: counts.reorged,
     reversed: counts.reversed,
+    reversedAt: core.reversedAt,
     foreignNonces: counts.foreign,
+    failed: counts.failed,
+    lastFailed: core.lastFailed,
     lastError: core.lastError,
   }
 }

@@ -57,8 +57,13 @@ export type QueueStatus = {
   readonly reorged: number
   /** Must be 0: each is a loss. */
   readonly reversed: number
+  /** When the latest was, epoch milliseconds; 0 without any. */
+  readonly reversedAt: number
   /** Nonces that a transaction of somebody else took. */
   readonly foreignNonces: number
+  /** Transactions that reverted as a whole, batches left aside: what is in those goes again by itself. */
+  readonly failed: number
+  readonly lastFailed: { readonly at: number; readonly id: string } | undefined
   readonly lastError: { readonly at: number; readonly message: string } | undefined
 }
 

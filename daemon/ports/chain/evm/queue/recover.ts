@@ -32,7 +32,14 @@ export async function recover(core: Core): Promise<void> {
     if (tx.row.state === 'signed') transmit(core, tx)
     for (const place of tx.row.lost) restore(core, tx, place)
   }
-  core.counts.reversed += await store.table(chainTransfers).count('reversed', [])
+  for (const { reversed } of await everyRow(store.table(chainTransfers), {
+    index: 'reversed',
+    prefix: [],
+    limit: PAGE,
+  })) {
+    core.counts.reversed += 1
+    core.reversedAt = Math.max(core.reversedAt, reversed?.at ?? 0)
+  }
 }
 
 /** The counter is the store's; the chain's is where a new store begins. */

@@ -47,6 +47,7 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
   if (tx.row.open === undefined) core.open.delete(tx.row.nonce)
   if (result.ok || !transaction) return
   core.counts.reversed += 1
+  core.reversedAt = wall()
   observe?.({ kind: 'reversed' })
   tell(core, { from, nonce, value, transaction })
 }

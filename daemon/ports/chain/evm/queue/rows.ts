@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
+import { chainTxStates } from '../../../../../src/model/payment.ts'
 import { LEFT_OUT } from '../../../../store/masks.ts'
 import { defineCollection } from '../../../../store/port.ts'
 
@@ -41,12 +42,14 @@ const ChainTxRow = z.strictObject({
   items: z.array(ChainItem),
   sends: z.array(ChainSend),
   /** `superseded`: a transaction of somebody else took the nonce. */
-  state: z.enum(['signed', 'included', 'confirmed', 'final', 'superseded']),
+  state: z.enum(chainTxStates),
   /** There while it is followed: until it is final or superseded. */
   open: z.literal(true).optional(),
   included: z
     .strictObject({ hash: StoredHex, block: z.int(), block_hash: StoredHex, ok: z.boolean(), at: z.int() })
     .nullable(),
+  /** The hash of it that is in a block. */
+  mined: StoredHex.optional(),
   /** Places of the items that were told as moved. */
   settled: z.array(z.int()),
   /** Places of those that a reorganisation undid and that are not settled anew yet. */
@@ -85,6 +88,9 @@ export const chainTxs = defineCollection('chain_txs', {
   indexes: [
     { name: 'open', fields: ['signer', 'nonce'], where: { field: 'open', present: true } },
     { name: 'call', fields: ['call', 'nonce'], where: { field: 'call', present: true } },
+    { name: 'newest', fields: ['signer', 'nonce'], order: 'desc' },
+    { name: 'mined', fields: ['mined'], where: { field: 'mined', present: true } },
+    { name: 'final', fields: ['updated_at'], where: { field: 'state', equals: 'final' } },
   ],
 })
 

@@ -1,0 +1,83 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { ChainEvent, ChainPort } from '../../ports/chain/chain.ts'
+
+const BLOCK_SECONDS = [0.01, 0.05, 0.25, 1, 2, 4, 8, 15, 60, 300]
+const ASK_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 5]
+const BATCH_ITEMS = [1, 2, 5, 10, 25, 50, 100]
+
+type Chain = Pick<ChainPort, 'status' | 'observe'>
+
+/** What is counted of a connected chain; nothing of it is there where money moves in a ledger of the store. */
+export function countChain(chain: Chain, registry: Registry): () => void {
+  if (chain.status === undefined || chain.observe === undefined) return () => undefined
+  gaugesOf(chain.status, registry)
+  return chain.observe(countersOf(registry))
+}
+
+function gaugesOf(status: NonNullable<Chain['status']>, registry: Registry): void {
+  const shown = [
+    ['in_flight', 'Transactions that are in no block.', () => status().inFlight],
+    ['waiting', 'Orders that wait for a transaction.', () => status().waiting],
+    ['oldest_seconds', 'Age of the oldest transaction that is in no block.', () => status().oldestSeconds ?? 0],
+    ['gas_balance_wei', 'What the gas key holds.', () => Number(status().gas?.wei ?? 0n)],
+    ['head_age_seconds', 'Age of the newest block.', () => status().head?.ageSeconds ?? 0],
+    ['head_block', 'Number of the newest block.', () => status().head?.block ?? 0],
+    ['lag_blocks', 'Blocks that the preferred node is behind.', () => status().lagBlocks],
+    ['nodes_down', 'Nodes that do not answer.', () => status().nodes.filter(({ error }) => error !== null).length],
+    ['up', '1 unless nothing can be paid for.', () => Number(status().health !== 'down')],
+  ] as const
+  for (const [name, help, read] of shown) {
+    new Gauge({
+      name: `souk_chain_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+}
+
+function countersOf(registry: Registry): (event: ChainEvent) => void {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Counter({ name: `souk_chain_${name}`, help, labelNames: [...labelNames], registers })
+  const histogram = (name: string, help: string, shape: { buckets: number[]; labelNames?: string[] }) =>
+    new Histogram({ name: `souk_chain_${name}`, help, ...shape, registers })
+  const txs = counter('txs_total', 'Transactions by what they are, and what became of them.', ['kind', 'result'])
+  const gas = counter('gas_used_total', 'Gas that transactions in blocks have used.')
+  const errors = counter('rpc_errors_total', 'Requests to nodes that failed.', ['method', 'kind'])
+  const items = histogram('batch_items', 'Transfers in one transaction.', { buckets: BATCH_ITEMS })
+  const inclusion = histogram('inclusion_seconds', 'From sending to a block.', { buckets: BLOCK_SECONDS })
+  const asked = histogram('rpc_seconds', 'Requests to nodes.', { buckets: ASK_SECONDS, labelNames: ['method'] })
+  const simple = {
+    resent: counter('resends_total', 'Times that the same bytes were sent again.'),
+    replaced: counter('replacements_total', 'Transactions that were replaced at a higher fee.'),
+    reorged: counter('reorged_total', 'Transactions that a reorganisation took out of their block.'),
+    reversed: counter('reversed_total', 'Settled transfers that were undone for good: each is a loss.'),
+  }
+  const endings = (result: string) => () => txs.inc({ kind: 'any', result })
+  const count: { readonly [kind in ChainEvent['kind']]: (event: Extract<ChainEvent, { kind: kind }>) => void } = {
+    asked: ({ method, seconds, fault }) => {
+      asked.observe({ method }, seconds)
+      if (fault !== undefined) errors.inc({ method, kind: fault })
+    },
+    sent: ({ what, items: many }) => {
+      txs.inc({ kind: what, result: 'sent' })
+      if (many > 0) items.observe(many)
+    },
+    included: ({ seconds, gasUsed, ok }) => {
+      endings(ok ? 'included' : 'reverted')()
+      inclusion.observe(seconds)
+      gas.inc(Number(gasUsed))
+    },
+    resent: () => simple.resent.inc(),
+    replaced: () => simple.replaced.inc(),
+    reorged: () => simple.reorged.inc(),
+    reversed: () => simple.reversed.inc(),
+    superseded: endings('superseded'),
+    confirmed: endings('confirmed'),
+    final: endings('final'),
+  }
+  return (event) => (count[event.kind] as (one: ChainEvent) => void)(event) // each by its kind
+}
