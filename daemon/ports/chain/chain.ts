@@ -81,6 +81,7 @@ export type ChainFaultCode =
   | 'gas_empty'
   | 'gas_low'
   | 'node_down'
+  | 'facilitator'
   | 'head_late'
   | 'stuck'
   | 'failed'

@@ -54,7 +54,8 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
 
 function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): ChainStatus {
   if (lastFault === null) return status
-  const fault = `The facilitator at ${facilitator.label} does not settle: ${lastFault}. Look at --settle-through.`
+  const sentence = `The facilitator at ${facilitator.label} does not settle: ${lastFault}. Look at --settle-through.`
+  const fault = { code: 'facilitator', sentence } as const
   return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
 }
 
