@@ -119,9 +119,11 @@ test('final transactions are forgotten once nobody needs them, and calls never',
   const all = await store.table(chainTxs).count('newest', [bench.keys.gas.address])
   const calls = await store.table(chainTxs).count('call', [])
   expect(all).toBeGreaterThan(calls)
-  expect(await bench.chain.transactions.sweep(Date.now() - DAY_MS, async () => false)).toBe(0)
-  expect(await bench.chain.transactions.sweep(Date.now() + DAY_MS, async () => true)).toBe(0)
-  expect(await bench.chain.transactions.sweep(Date.now() + DAY_MS, async () => false)).toBe(all - calls)
+  const { sweep } = bench.chain.transactions
+  const [young, old] = [Date.now() - DAY_MS, Date.now() + DAY_MS]
+  expect(await sweep(young, async () => false)).toBe(0)
+  expect(await sweep(old, async () => true)).toBe(0)
+  expect(await sweep(old, async () => false)).toBe(all - calls)
   expect(await store.table(chainTxs).count('newest', [bench.keys.gas.address])).toBe(calls)
   const { rows } = await store.table(chainTransfers).page('reversed', [], { limit: 10 })
   expect(rows).toEqual([])
