@@ -330,6 +330,7 @@ async function operate(world: World): Promise<void> {
     'get_manifest',
     'get_watching',
     'list_facilitated_settlements',
+    'get_chain',
   ]) {
     await operator(tool)
   }
