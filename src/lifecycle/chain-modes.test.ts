@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +22,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await souk('down', '--all', '--force')
-  await rm(home, { recursive: true, force: true })
+  // A child that just ended may still be writing its compile cache.
+  await rm(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
 })
 
 function souk(...words: string[]): Promise<Ran> {
@@ -81,7 +82,13 @@ describe('a devnet', () => {
 
   it('that lost its chain says so and changes nothing', async () => {
     await json('up', '--chain', 'devnet', '--port', '0')
+    const devnet = async () => (await json('doctor', '--only', 'devnet')).checks[0]
+    expect(await devnet()).toMatchObject({ status: 'ok', detail: expect.stringContaining('chain') })
     await souk('down')
+    const large = join(data, 'chain', 'large')
+    writeFileSync(large, '')
+    truncateSync(large, 201 * 1024 ** 2)
+    expect(await devnet()).toMatchObject({ status: 'warning', detail: expect.stringContaining('souk reset') })
     await rm(join(data, 'chain'), { recursive: true })
     expect((await souk('up', '--port', '0')).err).toMatch(/The chain of this devnet is gone.*souk reset/)
   })

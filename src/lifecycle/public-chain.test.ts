@@ -26,7 +26,8 @@ afterEach(async () => {
   await souk(['down', '--all', '--force'])
   await chain?.stop()
   chain = undefined
-  await rm(home, { recursive: true, force: true })
+  // A child that just ended may still be writing its compile cache.
+  await rm(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
 })
 
 function souk(words: readonly string[], options: RunOptions = {}): Promise<Ran> {

@@ -18,6 +18,7 @@ const OTHERS_MAY = 0o077
 const LEAST_COLUMNS = 60
 const DISK_LOW_BYTES = 1024 ** 3
 const DISK_FULL_BYTES = 100 * 1024 ** 2
+const DEVNET_LARGE_BYTES = 200 * 1024 ** 2
 const START_FILES = ['.bashrc', '.zshrc', '.config/fish/config.fish'] as const
 
 /** What can be seen of this machine without a daemon. */
@@ -31,6 +32,7 @@ export const machineProbes: readonly Examination[] = [
   { id: 'completion', look: completionOf },
   { id: 'remotes', look: remotesOf },
   { id: 'disk', look: diskOf },
+  { id: 'devnet', look: devnetOf },
   { id: 'lock', look: lockOf },
   { id: 'port', look: portOf },
 ]
@@ -152,6 +154,21 @@ function diskOf({ places }: Examined): Diagnosis {
   const detail = `${byteSize(free)} free at ${place}`
   if (free < DISK_FULL_BYTES) return { status: 'problem', detail }
   return free < DISK_LOW_BYTES ? { status: 'warning', detail } : fine(detail)
+}
+
+/** All of its chain is read at each start, and written out while it grows. */
+function devnetOf({ places }: Examined): Diagnosis {
+  const folder = join(places.data, 'chain')
+  if (!existsSync(folder)) return fine('none')
+  const bytes = readdirSync(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0)
+  const detail = `${byteSize(bytes)} in ${folder}`
+  if (bytes < DEVNET_LARGE_BYTES) return fine(detail)
+  return { status: 'warning', detail: `${detail}: the devnet is large, and starts slowly; souk reset begins anew` }
+}
+
+/** Of a file that may go while it is looked at. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** The registration stands for the daemon that holds the data; the lock itself ends with its process. */
