@@ -371,8 +371,7 @@ export async function openResources(ctx: Context, outside: Outside): Promise<voi
   for (const [, part] of contents) await part.open?.(ctx, outside)
   const under = background.open(ctx, new Set(), async () => void (await Promise.all(under)))
   followReversals(ctx)
-  const { store, blobs, clock, entropy, log } = ctx
-  const worker = createDeliveries({ store, blobs, clock, entropy, log, web: web.of(ctx), hooks: deliveryHooks(ctx) })
+  const worker = createDeliveries({ ...ctx, web: web.of(ctx), hooks: deliveryHooks(ctx) })
   deliveryWorker.open(ctx, worker, worker.stop)
   await openCrons(ctx, { clock: outside.clock, crons: outside.ports.crons ?? allCrons })
 }
