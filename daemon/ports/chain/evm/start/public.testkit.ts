@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import { circleUsdc, networks } from '../../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
-import { accountAt, startTestChain } from '../anvil/anvil.testkit.ts'
+import { accountAt, startTestChain, type TestChain } from '../anvil/anvil.testkit.ts'
 import { contracts } from '../contracts/artifacts.ts'
 import { quantity } from '../rpc/values.ts'
 import { factory } from './contracts.ts'
@@ -16,9 +16,18 @@ const ETHER = 10n ** 18n
 export type PublicChain = Awaited<ReturnType<typeof startPublicChain>>
 
 export async function startPublicChain(mode: 'base' | 'base-sepolia') {
+  const chain = await startTestChain(['--chain-id', String(networks[mode].chainId)])
+  try {
+    return await furnished(chain, mode)
+  } catch (error) {
+    await chain.stop()
+    throw error
+  }
+}
+
+async function furnished(chain: TestChain, mode: 'base' | 'base-sepolia') {
   const { asset, name, version } = circleUsdc[mode]
   const { identity, reputation } = publicContracts[mode]
-  const chain = await startTestChain(['--chain-id', String(networks[mode].chainId)])
   const { client } = chain
   const put = async (
     address: Wallet,
