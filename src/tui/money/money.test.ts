@@ -128,6 +128,30 @@ describe('money', () => {
     expect(rows()[2]).toMatch(/^─ Books ─+ ✓ agree.* ─┬─ Paid in, \$ a quarter of an hour ─+ last 24 h ─$/)
   })
 
+  it('says where a connected chain stands, and what is wrong with it first', async () => {
+    const counts = { resent: 0, replaced: 0, reorged: 0, reversed: 0, failed: 0, foreign_nonces: 0 }
+    const queue = { waiting: 2, in_flight: 1, oldest_seconds: 1, held: null, token_paused: false, last_error: null }
+    const told = {
+      ...{ mode: 'devnet', network: 'base', caip2: 'eip155:8453', health: 'ok', faults: [], lag_blocks: 0, nodes: [] },
+      ...{ head: { block: 41, age_seconds: 2 }, pay_to: `0x${'ab'.repeat(20)}`, asset: `0x${'ab'.repeat(20)}` },
+      ...{
+        gas_key: null,
+        queue: { ...queue, ...counts },
+        books: null,
+        transactions: [],
+        total: 0,
+        limit: 1,
+        offset: 0,
+      },
+    }
+    const { rows } = await money({ 'GET /dashboard/api/admin/chain': told })
+    expect(rows().join('\n')).toContain(' ✓ chain  devnet   block 41, 2 s   2 wait, 1 in no block')
+    open?.close()
+    const faults = [{ code: 'gas_empty', sentence: 'The gas key is empty.' }]
+    const down = await money({ 'GET /dashboard/api/admin/chain': { ...told, health: 'down', faults } })
+    expect(down.rows().join('\n')).toContain(' ✗ chain  The gas key is empty.')
+  })
+
   it.each([
     [60, 18],
     [80, 24],

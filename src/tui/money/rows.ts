@@ -115,6 +115,24 @@ export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
+/** What is told of a chain that is connected; a ledger in the store has nothing to tell. */
+export type ChainFacts = {
+  readonly health: 'ok' | 'degraded' | 'down'
+  readonly words: string
+  readonly fault: string
+}
+
+/** The head of the chain and what is under way to it. */
+export const fetchChain = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'getChain', asked: { query: { limit: '1' }, signal } }, (told): ChainFacts | null => {
+    const { mode, head, queue, health, faults, gas_key: gas } = told
+    if (mode === 'sandbox') return null
+    const at = head === null ? 'no block yet' : `block ${head.block}, ${head.age_seconds} s`
+    const waits = `${queue.waiting} wait, ${queue.in_flight} in no block`
+    const left = gas === null ? '' : `   gas for ${gas.payments}`
+    return { health, words: `${text(mode)}   ${at}   ${waits}${left}`, fault: text(faults[0]?.sentence) }
+  })
+
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
 /** What each kind of held money is, where it is not held for a job. */

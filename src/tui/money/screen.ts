@@ -4,7 +4,7 @@ import { businessNow, useClock } from '../crons/screen.ts'
 import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
 import { chart } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { bad, dim, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
+import { bad, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
@@ -19,7 +19,17 @@ import { chosenIndex, type MoneyView, moneyViews, type Ui } from '../shell/ui.ts
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { type BooksFacts, booksLines } from './books.ts'
-import { audit, fetchBooks, fetchMoney, MONEY_PAGE, type Money, moneyFields, type Waiting } from './rows.ts'
+import {
+  audit,
+  type ChainFacts,
+  fetchBooks,
+  fetchChain,
+  fetchMoney,
+  MONEY_PAGE,
+  type Money,
+  moneyFields,
+  type Waiting,
+} from './rows.ts'
 
 /** A hook: money that waits for something, and whether the books add up. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
@@ -29,6 +39,7 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const which = { view: ui.moneyView, page: ui.pages.money ?? 0, filter: useSettled(filter, host.clock), sort }
   const money = useQuery(fetchMoney(host.link, which), { name: `money ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
   const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
+  const chain = useQuery(fetchChain(host.link), { name: 'chain head', every: SLOW_EVERY_MS })
   const series = useQuery(fetchSeries(host.link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const rows = money.value?.rows ?? []
   const ids = rows.map(({ id }) => id)
@@ -41,7 +52,8 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
     ids,
     problem,
     columns: titlesOf(columnsOf(ui.moneyView, now)),
-    draw: (at) => moneyLines({ money, books, series, rows, chosen, open: raw, now, view }, at),
+    draw: (at) =>
+      moneyLines({ money, books, chain: chain.value ?? null, series, rows, chosen, open: raw, now, view }, at),
     actions: {
       ...pageActions(host, money.value?.total ?? 0, MONEY_PAGE),
       ...sortActions(host, 'money', fields),
@@ -81,6 +93,7 @@ async function check(host: Host): Promise<void> {
 type Model = ShownList & {
   readonly money: Query<Money>
   readonly books: Query<BooksFacts>
+  readonly chain: ChainFacts | null
   readonly series: Query<SeriesFacts>
   readonly rows: readonly Waiting[]
 }
@@ -89,7 +102,7 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
   const { money, rows, chosen, open, now, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)
-  const head = [...topLines(model, area), ...listLines(model, area.width)]
+  const head = [...topLines(model, area), ...chainLines(model.chain, area.width), ...listLines(model, area.width)]
   if (money.value === undefined) return [...head, ...waitingLines(money, area.width)]
   if (row === undefined) return [...head, [dim(emptyWords(view.ui))]]
   const drawer = drawerLines(row, area.width)
@@ -97,6 +110,14 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
   const list = { columns: columnsOf(view.ui.moneyView, now), rows, idOf: ({ id }: Waiting) => id, chosen }
   const table = listTable(view.ui, { ...list, width: area.width, height })
   return [...head, table.head, ...table.body, ...drawer]
+}
+
+const chainSigns = { ok: good('✓'), degraded: warn('!'), down: bad('✗') } as const
+
+/** Where the money moves: the head of the chain and its queue, or what is wrong there. */
+function chainLines(chain: ChainFacts | null, width: number): Line[] {
+  if (chain === null) return []
+  return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
 }
 
 /** The books, with what came in by the hour beside them where there is room. */
