@@ -116,7 +116,7 @@ export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
   )
 
 /** What is told of a chain that is connected; a ledger in the store has nothing to tell. */
-export type ChainFacts = {
+export type ChainHead = {
   readonly health: 'ok' | 'degraded' | 'down'
   readonly words: string
   readonly fault: string
@@ -124,7 +124,7 @@ export type ChainFacts = {
 
 /** The head of the chain and what is under way to it. */
 export const fetchChain = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getChain', asked: { query: { limit: '1' }, signal } }, (told): ChainFacts | null => {
+  ask(link, { name: 'getChain', asked: { query: { limit: '1' }, signal } }, (told): ChainHead | null => {
     const { mode, head, queue, health, faults, gas_key: gas } = told
     if (mode === 'sandbox') return null
     const at = head === null ? 'no block yet' : `block ${head.block}, ${head.age_seconds} s`

@@ -21,7 +21,7 @@ import { useSettled } from '../shell/use-settled.ts'
 import { type BooksFacts, booksLines } from './books.ts'
 import {
   audit,
-  type ChainFacts,
+  type ChainHead,
   fetchBooks,
   fetchChain,
   fetchMoney,
@@ -93,7 +93,7 @@ async function check(host: Host): Promise<void> {
 type Model = ShownList & {
   readonly money: Query<Money>
   readonly books: Query<BooksFacts>
-  readonly chain: ChainFacts | null
+  readonly chain: ChainHead | null
   readonly series: Query<SeriesFacts>
   readonly rows: readonly Waiting[]
 }
@@ -115,7 +115,7 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
 const chainSigns = { ok: good('✓'), degraded: warn('!'), down: bad('✗') } as const
 
 /** Where the money moves: the head of the chain and its queue, or what is wrong there. */
-function chainLines(chain: ChainFacts | null, width: number): Line[] {
+function chainLines(chain: ChainHead | null, width: number): Line[] {
   if (chain === null) return []
   return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
 }
