@@ -56,6 +56,9 @@ async function sold(at: PublicChain) {
   const { address } = await json('wallet', 'new', 'main')
   const poor = await souk(['buy', 'qr_code', '-i', 'data=one'])
   expect([poor.code, poor.err]).toEqual([5, expect.stringContaining('does not hold the price')])
+  // Nobody here can give such money away.
+  expect(poor.err).toMatch(/no faucet gives real money: USDC on base(-sepolia)? has to be sent to that address/)
+  expect(poor.err).not.toContain('wallet fund')
   await at.giveUsdc(address, DOLLAR)
   await json('buy', 'qr_code', '-i', 'data=one')
   return { address, price: DOLLAR - (await at.usdcOf(address)) }

@@ -243,7 +243,7 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
       next: ['souk wallet new main', 'souk wallet fund'],
     })
   }
-  const { signed, hold } = await signPayment(host, session, { wallet, first, limit, call })
+  const { signed, hold, network } = await signPayment(host, session, { wallet, first, limit, call })
   const answer = await answeredUnder(host, session, {
     hold,
     call: {
@@ -252,7 +252,7 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
       accept: [PAYMENT_REQUIRED],
     },
   })
-  if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, wallet, offer)
+  if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, { wallet, offer, network })
   const by = { method: 'x402' as const, offer: { ...offer, price: signed.price }, payer: wallet.address, stated }
   return { answer, payment: await paidBy(host, answer, by) }
 }
@@ -276,7 +276,9 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   const spend = { price: chosen.price, limit, wallet, payTo: chosen.payTo, call }
   const { signSpend } = await import('../../client/spending/gate.ts')
   const account = await accountFromKey(await unlock(host, wallet))
-  return signSpend(spenderOf(host), await spendOf(host, session, spend), { chosen, account }).catch(explained)
+  const by = { chosen, account }
+  const spent = await signSpend(spenderOf(host), await spendOf(host, session, spend), by).catch(explained)
+  return { ...spent, network: policy.network }
 }
 
 /** Whoever has souk can take what such a wallet holds. */
@@ -298,11 +300,15 @@ function refused(signed: { readonly message: string }): CliError {
   })
 }
 
-function notAccepted(answer: RawAnswer, wallet: NamedWallet, offer: Offer): CliError {
+type Turned = { readonly wallet: NamedWallet; readonly offer: Offer; readonly network: PayPolicy['network'] }
+
+function notAccepted(answer: RawAnswer, { wallet, offer, network }: Turned): CliError {
   const error = errorOf(answer)
+  const said = `wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`
+  const isTest = network === 'sandbox'
   return new CliError('payment', `Payment of ${formatPrice(offer.price)} was not made: ${error.message}`, {
-    facts: [`wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`],
-    next: [shellLine`souk wallet fund ${wallet.name}`],
+    facts: isTest ? [said] : [said, `no faucet gives real money: USDC on ${network} has to be sent to that address`],
+    next: [isTest ? shellLine`souk wallet fund ${wallet.name}` : shellLine`souk wallet show ${wallet.name}`],
     details: error.extra,
     cause: error,
     ...(typeof error.extra.request_id === 'string' ? { requestId: error.extra.request_id } : {}),
