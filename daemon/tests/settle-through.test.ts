@@ -207,7 +207,9 @@ describe('a facilitator of somebody else', () => {
     onSettle = (_, res) => says(res, { success: false, errorReason: 'out_of_gas' })
     await buy()
     const faults = market.daemon.ctx.chain.status?.().faults ?? []
-    expect(faults.join()).toMatch(/facilitator at 127\.0\.0\.1:\d+ does not settle: out_of_gas/)
+    expect(faults.map(({ sentence }) => sentence).join()).toMatch(
+      /facilitator at 127\.0\.0\.1:\d+ does not settle: out_of_gas/,
+    )
   })
 
   test('as it is published settles our sales with its own gas; ours is not used', async () => {
