@@ -1,3 +1,4 @@
+import { usdc } from '../../../src/core/money.ts'
 import type { AttentionKind } from '../../../src/model/attention.ts'
 import { type CronView, scheduler } from '../../crons/scheduler.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -7,6 +8,7 @@ import { driftOf } from '../audit/drift.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { engineBoard } from '../engines/engines.ts'
 import { missable } from '../engines/seen.ts'
+import { waitingDeals } from '../escrow/waiting.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
@@ -61,8 +63,17 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
             fix: 'souk money audit',
           }),
         ]),
+    ...(await waitingDeals(ctx)).map((deal) => ({
+      ...itemOf(deal.id, {
+        grave: true,
+        sentence: `The escrow contract does not let the money of ${deal.id} go on: ${deal.last_error ?? 'nobody says why'}.`,
+        fix: `souk jobs view ${deal.id}`,
+      }),
+      amount: usdc(deal.net + deal.fee),
+      since: deal.created_at,
+    })),
   ]
-  return { kind: 'chain', items, count: items.length }
+  return { kind: 'chain', items: items.slice(0, MAX_OF_A_KIND), count: items.length }
 }
 
 const graveFaults: ReadonlySet<ChainFaultCode> = new Set(['silent', 'gas_empty', 'reversed', 'nonce_taken'])

@@ -3,6 +3,7 @@ import { PRICE } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { payouts } from '../payouts/rows.ts'
 import { type Bench, nobody, openBench, other } from './bench.testkit.ts'
+import { type DealRow, deals } from './rows.ts'
 
 /* A real daemon over a real chain: what becomes of jobs becomes of their money in the contract, and the other way round. */
 
@@ -254,6 +255,35 @@ test('an audit names each job of which the contract does otherwise than the book
   await cancel(id)
   expect(await sound()).toBe(0n)
 })
+
+test('money that the contract does not let go on needs a hand, until it does', async () => {
+  const id = await deposited('x402', human)
+  const waits = async () => {
+    const { body } = await bench.market.market.admin('GET', '/dashboard/api/admin/attention')
+    return body.items.filter((item: { id: string }) => item.id === `chain ${id}`)
+  }
+  expect(await waits()).toEqual([])
+  const stuck = { due: true, attempts: 10, next_attempt_at: 2 ** 45, last_error: 'the contract refuses it' }
+  const before = await changed(id, stuck)
+  expect(await waits()).toMatchObject([
+    { grave: true, sentence: expect.stringContaining('the contract refuses it'), fix: `souk jobs view ${id}` },
+  ])
+  await changed(id, before)
+  expect(await waits()).toEqual([])
+  await cancel(id)
+  expect(await sound()).toBe(0n)
+})
+
+/** @returns what it was before. */
+async function changed(id: string, change: Partial<DealRow>): Promise<Partial<DealRow>> {
+  return bench.market.ctx().store.tx(async (t) => {
+    const row = await t.table(deals).getForUpdate(id)
+    if (!row) throw new Error(id)
+    const { version: _, ...before } = row
+    await t.table(deals).put({ ...before, ...change })
+    return before
+  })
+}
 
 test('a daemon that starts again finds what others did with the contract, and goes on with the rest', async () => {
   const before = await purse()
