@@ -112,6 +112,7 @@ describe('up and down', () => {
     expect(mode(join(home, '.local/state/souk/default/daemon.log'))).toBe('600')
     expect(mode(join(home, '.local/share/souk/default'))).toBe('700')
     expect(Object.keys(registration()).sort()).toEqual([
+      'chain',
       'data_dir',
       'instance_id',
       'pid',
