@@ -170,6 +170,8 @@ function pastClock(from: number, until: number): MovableClock {
 function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {
+    // What the last act has sent arrives in its own time.
+    await deliveryWorker.of(ctx).idle()
     const isAtEnd = clock.settingAt(at, 'running').offset_ms === 0
     if (isAtEnd || at - ranAt >= LONGEST_QUIET_MS || (await fallsDue(ctx, at))) {
       const { signal } = new AbortController()

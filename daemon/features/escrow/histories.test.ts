@@ -98,7 +98,7 @@ function dying(ctx: Context, dieAt: number, side: 'before' | 'after') {
 const NEVER = 1_000
 const job = fc.constantFrom(0, 0, 0, 1, 2)
 /** What parties and time do to a job; who asks at the wrong moment is refused. */
-const steps = [
+const steps: readonly (readonly [JobEvent, JobRole])[] = [
   ['deliver', 'provider'],
   ['deliver', 'provider'],
   ['verify', 'buyer'],
@@ -110,7 +110,7 @@ const steps = [
   ['rule_refund', 'admin'],
   ['rule_release', 'admin'],
   ['emergency_withdraw', 'admin'],
-] as const satisfies readonly (readonly [JobEvent, JobRole])[]
+]
 const act = fc.oneof(
   {
     weight: 3,
