@@ -1,7 +1,7 @@
 import { createPublicClient, http, keccak256, parseAbi, toBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasOutside } from '../../../fixtures/kit/outside.ts'
-import { isOnDevnet } from '../../../fixtures/kit/test-chain.ts'
+import { devnetOfTests } from '../../../fixtures/kit/test-chain.ts'
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { countReputation, linkIdentity, ratedJob, walletOf } from '../../../fixtures/market/reputation-run.ts'
@@ -24,7 +24,7 @@ type PublishedClient = {
   getFeedback: (agent: string, client: string, index: number) => Promise<Feedback>
 }
 
-describe.skipIf(!isOnDevnet || !hasOutside())('a published ERC-8004 client', () => {
+describe.skipIf(!hasOutside())('a published ERC-8004 client', () => {
   let market: Escrow
   let client: PublishedClient
   let agent: string
@@ -33,7 +33,7 @@ describe.skipIf(!isOnDevnet || !hasOutside())('a published ERC-8004 client', () 
   const chain = () => createPublicClient({ transport: http(rpcUrl()) })
 
   beforeAll(async () => {
-    market = await openEscrow({ ticker: noTicks })
+    market = await openEscrow({ ticker: noTicks }, await devnetOfTests())
     market.hook.answer = () => ({ body: '{"words":3}' })
     const agentId = await linkIdentity(market.ctx(), market.provider)
     agent = `${chainId}:${agentId}`
