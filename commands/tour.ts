@@ -6,6 +6,8 @@ import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { currentWallet } from '../src/client/wallets.ts'
 import { isObject } from '../src/core/json.ts'
+import { lastLaunch } from '../src/lifecycle/launch.ts'
+import { hasStore } from '../src/lifecycle/restore.ts'
 import { shellLine } from '../src/text/shell.ts'
 import { bold, cyan, dim } from '../src/text/text.ts'
 
@@ -34,10 +36,10 @@ export const command = defineCommand({
   description: 'Each step is the command that it shows; run again, it does no harm.',
   args: z.object({}),
   options: z.object({
-    chain: z
-      .enum(['sandbox', 'devnet'])
-      .default('sandbox')
-      .meta({ description: 'where the first sale settles; devnet is a real chain on this machine' }),
+    chain: z.enum(['sandbox', 'devnet']).optional().meta({
+      description:
+        'where the first sale settles: where the data began, or in a sandbox; devnet is a real chain on this machine',
+    }),
   }),
   examples: ['souk tour', 'souk tour --ndjson', 'souk tour --chain devnet --instance chain --help'],
   run: (context) => steps(context),
@@ -64,12 +66,24 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
   return [[line, 'from then on "souk" alone is enough, in every folder']]
 }
 
-type Context = CommandContext<unknown, { readonly chain: 'sandbox' | 'devnet' }>
+type TestChain = 'sandbox' | 'devnet'
+type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined }>
+
+/** What is here goes on where it began. @throws CliError usage where that is real, or takes other steps than these. */
+function chainOf({ options, places }: Context): TestChain {
+  if (options.chain !== undefined) return options.chain
+  const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
+  if (chain === 'sandbox' || chain === 'devnet') return chain
+  throw new CliError('usage', `The tour pays with test money, and this marketplace is on ${chain}.`, {
+    next: ['souk tour --instance NAME', 'souk status'],
+  })
+}
 
 async function* steps(context: Context): AsyncGenerator<Step> {
   const { places, system } = context
+  const chain = chainOf(context)
   wouldDo(context.globals, 'bring the daemon up, fund a wallet with test money and buy a QR code')
-  yield* up(context)
+  yield* up(context, chain)
   yield* step(context, currentWallet(places) ? ['wallet', 'show'] : ['wallet', 'new', 'main'])
   yield* step(context, ['wallet', 'fund'])
   yield* step(context, ['services', 'list', '--limit', '5'])
@@ -85,7 +99,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
     lines: [
       ['souk tui', 'the whole market on one screen'],
       ['souk attention', 'what needs a hand'],
-      ...(context.options.chain === 'sandbox' ? [AS_ACME] : []),
+      ...(chain === 'sandbox' ? [AS_ACME] : []),
       ['souk services list', 'the whole catalog'],
       [`souk services view ${SERVICE}`, 'what a service takes and gives'],
       [`souk why ${job}`, 'what that purchase was, step by step'],
@@ -99,8 +113,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
 }
 
 /** Brings the daemon up on its usual port, or on a free one where a stranger has that. */
-async function* up(context: Context): AsyncGenerator<Step> {
-  const { chain } = context.options
+async function* up(context: Context, chain: TestChain): AsyncGenerator<Step> {
   // The history of the demo was lived in a sandbox.
   const usual = chain === 'sandbox' ? ['up', '--seed', 'demo'] : ['up', '--chain', chain]
   try {

@@ -4,6 +4,12 @@ import { bold, cyan, green, red, yellow } from '../../src/text/text.ts'
 
 const signs = { ok: green('✓'), degraded: yellow('!'), down: red('✗') } as const
 
+const WEI_IN_MICROETHER = 1_000_000_000_000n
+const MICROETHER = 1_000_000
+
+/** Rounded down to six decimals, for people; the exact wei is in the JSON. */
+const etherOf = (wei: string) => Number(BigInt(wei) / WEI_IN_MICROETHER) / MICROETHER
+
 export const command = defineCommand({
   name: 'chain status',
   summary: 'how the chain is: its head, nodes, gas key and what is under way',
@@ -28,7 +34,7 @@ export const command = defineCommand({
     for (const { node, head: seen, error } of nodes) {
       io.line(`  node      ${node}   ${error === null ? `${green('✓')} at ${seen ?? '—'}` : `${red('✗')} ${error}`}`)
     }
-    if (gas !== null) io.line(`  gas key   ${gas.address}   ${gas.wei} wei, about ${gas.payments} payments`)
+    if (gas !== null) io.line(`  gas key   ${gas.address}   ${etherOf(gas.wei)} ETH, about ${gas.payments} payments`)
     const { waiting, in_flight: flying, oldest_seconds: oldest } = queue
     const since = oldest === null ? '' : `, the oldest for ${oldest} s`
     io.line(`  queue     ${waiting} wait, ${flying} in no block${since}   ${cyan(io.hint('souk chain queue'))}`)

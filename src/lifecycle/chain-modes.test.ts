@@ -76,6 +76,9 @@ describe('a devnet', () => {
     const { code, out, err } = await souk('tour', '--chain', 'devnet')
     expect([code, err]).toEqual([0, expect.any(String)])
     expect(out).toContain('chain devnet')
+    // What began there goes on there, without saying so.
+    const again = await souk('tour')
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('$ souk up --chain devnet')])
     await buy()
     expect((await json('money', 'audit')).ok).toBe(true)
   })

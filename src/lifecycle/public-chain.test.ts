@@ -97,6 +97,7 @@ describe('a marketplace on base', () => {
     expect(asked.join()).toContain('real USDC. Type "real money"')
     expect([sure.code, sure.out]).toEqual([0, expect.stringContaining('REAL MONEY')])
     expect((await souk(['status'])).out).toContain('REAL MONEY')
+    expect((await souk(['tour'])).err).toContain('The tour pays with test money, and this marketplace is on base.')
     const { price } = await sold(chain)
     expect(await chain.usdcOf(addressOf(payTo))).toBe(price)
     // Asked once: what began with real money goes on with it.
