@@ -10,7 +10,7 @@ import { explain } from './failure.ts'
 import { openSession, type Session } from './session.ts'
 
 /** Longest silence of the event stream: an instance that has nothing to tell sends a heartbeat every ten seconds. */
-const STREAM_TIMEOUT_MS = 30_000
+export const STREAM_TIMEOUT_MS = 30_000
 /** What happened before the cockpit was opened is news too. */
 const EVENTS_BACK = 50
 

@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTerminal, type Terminal, tmuxVersion } from './tmux.testkit.ts'
@@ -112,11 +111,6 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       const { crons } = await health()
       expect(text).toMatch(new RegExp(`[Cc]rons ${Object.keys(crons).length} ─`))
       expect(text).toMatch(/─ Live ─+ ● live ─/)
-      // An instance that has nothing to tell is no broken one: a heartbeat comes every ten seconds.
-      for (let look = 0; look < 24; look += 1) {
-        await sleep(500)
-        expect(`${await terminal.rows()}`).toContain('● live')
-      }
     })
 
     it('P pauses and unpauses the platform, and the daemon agrees', async () => {
