@@ -169,10 +169,15 @@ function noteOf({ io }: Context, { alreadyRunning, notes, recovered }: Started):
   if (recovered) io.note('the daemon before it had ended without tidying up; its data was recovered')
 }
 
+/** A start that was refused leaves a store, and agrees to nothing: what is kept is how a daemon was started that ran. */
+function hasBegun(context: Context): boolean {
+  return hasStore(context) && lastLaunch(context.places).chain === 'base'
+}
+
 /** Nobody takes real money by a slip: whoever starts with it for the first time types that it is real. */
 async function agreed(context: Context, launch: Launch): Promise<Launch> {
   checkChain(launch)
-  if (launch.chain !== 'base' || launch.realMoney || context.options.systemd || hasStore(context)) return launch
+  if (launch.chain !== 'base' || launch.realMoney || context.options.systemd || hasBegun(context)) return launch
   const asked = `This marketplace takes and pays real USDC. Type "${REAL_MONEY}" to go on:`
   const typed = await context.io.ask(asked, { flag: '--real-money' })
   if (typed.trim() === REAL_MONEY) return { ...launch, realMoney: true }

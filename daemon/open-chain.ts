@@ -1,30 +1,19 @@
 import { AppError } from '../src/core/error.ts'
 import type { Config } from './kernel/config.ts'
 import type { ChainPort } from './ports/chain/chain.ts'
+import type { EvmStart, StartedChain } from './ports/chain/evm/start/open.ts'
 import { chainHomes } from './ports/chain/evm/start/rows.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
 import { sandboxTokens } from './ports/chain/sandbox/ledger.ts'
 import type { Recover } from './ports/chain/signature.ts'
-import type { Log } from './ports/log.ts'
 import type { Store } from './store/port.ts'
 
-type Parts = {
+type Parts = Omit<EvmStart, 'mode' | 'setup' | 'dataDir'> & {
   readonly config: Config
-  readonly store: Store
   readonly recover: Recover
-  readonly entropy: (bytes: number) => Uint8Array
-  /** Epoch milliseconds of the machine. */
-  readonly wall: () => number
-  readonly log: Log
-  /** Takes a folder for this process alone. @throws StoreLocked */
-  readonly takeLock: (folder: string) => { readonly release: () => void }
 }
 
-export type OpenedChain = {
-  readonly chain: ChainPort
-  readonly notes: readonly string[]
-  readonly close: () => Promise<void>
-}
+export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly chain: ChainPort }
 
 /**
  * The chain that a data folder began on: money that is owed there cannot be paid anywhere else.

@@ -2,11 +2,9 @@ import { x402Facilitator } from '@x402/core/facilitator'
 import type { FacilitatorClient } from '@x402/core/server'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme as FacilitatorScheme } from '@x402/evm/exact/facilitator'
-import { ExactEvmScheme as ServerScheme } from '@x402/evm/exact/server'
-import { paymentMiddleware, x402ResourceServer } from '@x402/express'
-import express from 'express'
 import { createPublicClient, http } from 'viem'
 import { base } from 'viem/chains'
+import { NETWORK, paidServer } from './paid-server.ts'
 import { argument, serveHttp } from './serve.ts'
 
 // The published x402 server: it verifies each payment, keeps nothing, and its settlement is a stub.
@@ -17,8 +15,6 @@ const { asset, payTo, rpc, answer } = argument<{
   rpc?: string
   answer: unknown
 }>()
-const NETWORK = 'eip155:8453'
-const AMOUNT = '1000'
 const STUB_TRANSACTION = `0x${'11'.repeat(32)}`
 
 type Signer = Parameters<typeof toFacilitatorEvmSigner>[0]
@@ -32,19 +28,7 @@ const client: FacilitatorClient = {
   settle: async () => ({ success: true, transaction: STUB_TRANSACTION, network: NETWORK }),
   getSupported: async () => facilitator.getSupported() as Awaited<ReturnType<FacilitatorClient['getSupported']>>, // its networks are plain strings
 }
-const price = { asset, amount: AMOUNT, extra: { name: 'USD Coin', version: '2' } }
-const app = express()
-app.use(
-  paymentMiddleware(
-    { 'GET /paid': { accepts: { scheme: 'exact', price, network: NETWORK, payTo }, description: 'one fixed answer' } },
-    new x402ResourceServer(client).register(NETWORK, new ServerScheme()),
-  ),
-)
-app.get('/paid', (_req, res) => {
-  res.json(answer)
-})
-
-await serveHttp(app)
+await serveHttp(paidServer(client, { asset, payTo, answer }))
 
 function rpcChain(url: string): Signer {
   const chain = createPublicClient({ chain: base, transport: http(url) })

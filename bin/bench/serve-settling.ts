@@ -2,12 +2,10 @@ import { x402Facilitator } from '@x402/core/facilitator'
 import { type FacilitatorClient, HTTPFacilitatorClient } from '@x402/core/server'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme as FacilitatorScheme } from '@x402/evm/exact/facilitator'
-import { ExactEvmScheme as ServerScheme } from '@x402/evm/exact/server'
-import { paymentMiddleware, x402ResourceServer } from '@x402/express'
-import express from 'express'
 import { createWalletClient, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
+import { NETWORK, paidServer } from './paid-server.ts'
 import { argument, serveHttp } from './serve.ts'
 
 // The published x402 server, settling by itself on a chain or through a facilitator; nothing else differs.
@@ -19,23 +17,10 @@ const { asset, payTo, rpc, key, facilitator } = argument<{
   /** Address of a facilitator; without one it settles by itself. */
   facilitator?: string
 }>()
-const NETWORK = 'eip155:8453'
 const POLL_MS = 10
 
 const client = facilitator === undefined ? itself() : new HTTPFacilitatorClient({ url: facilitator })
-const price = { asset, amount: '1000', extra: { name: 'USD Coin', version: '2' } }
-const app = express()
-app.use(
-  paymentMiddleware(
-    { 'GET /paid': { accepts: { scheme: 'exact', price, network: NETWORK, payTo }, description: 'one fixed answer' } },
-    new x402ResourceServer(client).register(NETWORK, new ServerScheme()),
-  ),
-)
-app.get('/paid', (_req, res) => {
-  res.json({ paid: true })
-})
-
-await serveHttp(app)
+await serveHttp(paidServer(client, { asset, payTo, answer: { paid: true } }))
 
 function itself(): FacilitatorClient {
   const account = privateKeyToAccount(key)

@@ -6,11 +6,12 @@ import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
+import { SOLD_DAYS } from '../../src/core/limits.ts'
 import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS_MAX = 100
 type Payee = WireAnswer<Api['listPayees']>['payees'][number]
-type Sum = 'earned' | 'paid' | 'due' | 'held'
+type Sum = 'sold' | 'earned' | 'paid' | 'due' | 'held'
 
 const sum = (title: string, name: Sum): Column<Payee> => ({
   title,
@@ -22,6 +23,7 @@ const sum = (title: string, name: Sum): Column<Payee> => ({
 const columns: readonly Column<Payee>[] = [
   { title: 'PAYEE', value: ({ participant_id: id }) => id },
   { title: 'NAME', value: ({ name }) => name, flexible: true },
+  { ...sum(`SOLD ${SOLD_DAYS}D`, 'sold'), drop: 3 },
   sum('EARNED', 'earned'),
   sum('PAID', 'paid'),
   sum('DUE', 'due'),
@@ -32,7 +34,7 @@ const columns: readonly Column<Payee>[] = [
 
 export const command = defineCommand({
   name: 'admin payees',
-  summary: 'list who may sell: what was earned, paid, is due and held',
+  summary: 'list who may sell: what was sold, earned, paid, is due and held',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
@@ -41,7 +43,12 @@ export const command = defineCommand({
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin payees', 'souk admin payees --filter "due:>1" --sort -due', 'souk admin payees --json'],
+  examples: [
+    'souk admin payees',
+    'souk admin payees --filter "due:>1" --sort -due',
+    'souk admin payees --sort -sold --limit 3',
+    'souk admin payees --json',
+  ],
   async run(context) {
     const { limit, page, filter, sort } = context.options
     return (await context.session()).call('listPayees', {

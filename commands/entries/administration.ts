@@ -65,8 +65,17 @@ export const administration: readonly EntryRow[] = [
     'end a suspension, and bring back what it took off the market',
     () => import('../admin/participants/unsuspend.ts'),
   ],
-  ['admin payees', 'list who may sell: what was earned, paid, is due and held', () => import('../admin/payees.ts')],
+  [
+    'admin payees',
+    'list who may sell: what was sold, earned, paid, is due and held',
+    () => import('../admin/payees.ts'),
+  ],
   ['admin payouts', 'list what leaves through the chain, newest first', () => import('../admin/payouts.ts')],
+  [
+    'admin plans list',
+    'list the plans of everybody, narrowed and sorted by any of their fields',
+    () => import('../admin/plans/list.ts'),
+  ],
   ['admin platform pause', 'stop all paid activity', () => import('../admin/platform/pause.ts')],
   [
     'admin platform status',
@@ -74,6 +83,16 @@ export const administration: readonly EntryRow[] = [
     () => import('../admin/platform/status.ts'),
   ],
   ['admin platform unpause', 'start paid activity again', () => import('../admin/platform/unpause.ts')],
+  [
+    'admin products list',
+    'list the products of everybody, narrowed and sorted by any of their fields',
+    () => import('../admin/products/list.ts'),
+  ],
+  [
+    'admin requests list',
+    'list what everybody asks for, narrowed and sorted by any of its fields',
+    () => import('../admin/requests/list.ts'),
+  ],
   ['admin sdn add', 'refuse a wallet that is not on the list', () => import('../admin/sdn/add.ts')],
   ['admin sdn list', 'list the sanctioned wallets', () => import('../admin/sdn/list.ts')],
   ['admin sdn remove', 'clear a wallet that was added by hand', () => import('../admin/sdn/remove.ts')],
@@ -81,6 +100,11 @@ export const administration: readonly EntryRow[] = [
     'admin services list',
     'list the listings of everybody, narrowed and sorted by any of their fields',
     () => import('../admin/services/list.ts'),
+  ],
+  [
+    'admin subs list',
+    'list the subscriptions of everybody, narrowed and sorted by any of their fields',
+    () => import('../admin/subs/list.ts'),
   ],
   [
     'admin threads list',

@@ -1,42 +1,27 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChainMarket, openChainMarket } from '../../fixtures/kit/chain-market.testkit.ts'
 import { member, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
-import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
+import { type Answer, signPayment } from '../../fixtures/market/marketplace.ts'
 import { recoverPayments } from '../features/payments/recover.ts'
-import { startTestChain, type TestChain } from '../ports/chain/evm/anvil/anvil.testkit.ts'
-import { type EvmBench, openEvmBench, testChainFlags } from '../ports/chain/evm/evm.testkit.ts'
-import { type FaultyNode, startProxy } from '../ports/chain/evm/queue/queue.testkit.ts'
 
 // @slow starts a chain, and waits until a daemon has seen that it is gone
 
-const body = { data: 'mine' }
 const PRICE = 10_000n
 const GAS = '0x56bc75e2d63100000'
 const patience = { timeout: 30_000, interval: 200 }
 
-let testChain: TestChain
-let node: FaultyNode
-let bench: EvmBench
-let market: Marketplace
-let path: string
+let opened: ChainMarket
+let node: ChainMarket['node']
+let bench: ChainMarket['bench']
+let market: ChainMarket['market']
+let ask: ChainMarket['buy']
 
 beforeAll(async () => {
-  testChain = await startTestChain(testChainFlags)
-  node = await startProxy(testChain.url)
-  const chain = async () => {
-    bench = await openEvmBench(testChain, { rpcUrls: [node.url] })
-    return bench.chain
-  }
-  market = await openMarketplace({}, { chain })
-  path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+  opened = await openChainMarket({ urls: (_, faulty) => [faulty.url] })
+  ;({ node, bench, market, buy: ask } = opened)
 })
-afterAll(async () => {
-  await market.close()
-  await bench.close()
-  await node.close()
-  await testChain.stop()
-})
+afterAll(() => opened.close())
 
-const ask = (headers: Record<string, string> = {}) => market.call('POST', path, { body, headers })
 const asked = async () => (await ask()).status
 const retryAfter = ({ status, body: { code }, headers }: Answer) => [status, code, headers.get('Retry-After')]
 

@@ -1,45 +1,33 @@
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChainMarket, openChainMarket } from '../../fixtures/kit/chain-market.testkit.ts'
 import { openPayments, soundBooks } from '../../fixtures/kit/money.ts'
-import { type Buyer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
+import { type Buyer, signPayment } from '../../fixtures/market/marketplace.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { payments } from '../features/payments/rows.ts'
-import { accountAt, startTestChain, type TestChain } from '../ports/chain/evm/anvil/anvil.testkit.ts'
+import { accountAt } from '../ports/chain/evm/anvil/anvil.testkit.ts'
 import { contracts } from '../ports/chain/evm/contracts/artifacts.ts'
-import { type EvmBench, openEvmBench, testChainFlags } from '../ports/chain/evm/evm.testkit.ts'
 
 // @slow starts a chain
 
-const body = { data: 'mine' }
 const PRICE = 10_000n
 const patience = { timeout: 30_000, interval: 100 }
 
-let testChain: TestChain
-let bench: EvmBench
-let market: Marketplace
-let path: string
+let opened: ChainMarket
+let testChain: ChainMarket['testChain']
+let bench: ChainMarket['bench']
+let market: ChainMarket['market']
+let buy: ChainMarket['buy']
 /** How far the clock of whoever asks the chain is put ahead. */
 let ahead = 0
 
 beforeAll(async () => {
-  testChain = await startTestChain(testChainFlags)
   const timings = { followMs: 100, resendMs: 300, reversalGraceMs: 0 }
-  const change = { wall: () => Date.now() + ahead, timings }
-  const chain = async () => {
-    if (bench) await bench.reopen()
-    else bench = await openEvmBench(testChain, { change })
-    return bench.chain
-  }
-  market = await openMarketplace({}, { chain })
-  path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+  opened = await openChainMarket({ change: { wall: () => Date.now() + ahead, timings } })
+  ;({ testChain, bench, market, buy } = opened)
 })
-afterAll(async () => {
-  await market.close()
-  await bench.close()
-  await testChain.stop()
-})
+afterAll(() => opened.close())
 
-const buy = (headers: Record<string, string> = {}) => market.call('POST', path, { body, headers })
 const sign = async ({ account }: Buyer) => signPayment(account, await buy())
 const token = () => ({ address: bench.deployment.asset, abi: contracts.testToken.abi })
 /** As the node itself says, also while it is behind. */

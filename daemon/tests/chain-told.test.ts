@@ -1,43 +1,30 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChainMarket, openChainMarket } from '../../fixtures/kit/chain-market.testkit.ts'
 import { soundBooks } from '../../fixtures/kit/money.ts'
-import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
+import { signPayment } from '../../fixtures/market/marketplace.ts'
 import { DAY_MS } from '../../src/core/time.ts'
-import { startTestChain, type TestChain } from '../ports/chain/evm/anvil/anvil.testkit.ts'
-import { type EvmBench, openEvmBench, testChainFlags } from '../ports/chain/evm/evm.testkit.ts'
-import { type FaultyNode, startProxy } from '../ports/chain/evm/queue/queue.testkit.ts'
 import { chainTransfers, chainTxs } from '../ports/chain/evm/queue/rows.ts'
 
 // @slow starts a chain
 
-const body = { data: 'mine' }
 const CHAIN = '/dashboard/api/admin/chain'
 const patience = { timeout: 30_000, interval: 200 }
 
-let testChain: TestChain
-let second: FaultyNode
-let bench: EvmBench
-let market: Marketplace
-let path: string
+let opened: ChainMarket
+let second: ChainMarket['node']
+let bench: ChainMarket['bench']
+let market: ChainMarket['market']
+let buy: ChainMarket['buy']
 
 beforeAll(async () => {
-  testChain = await startTestChain(testChainFlags)
-  second = await startProxy(testChain.url)
-  const chain = async () => {
-    const rpcUrls = [second.url, testChain.url]
-    bench = await openEvmBench(testChain, { rpcUrls, change: { timings: { followMs: 100, keepMs: 0 } } })
-    return bench.chain
-  }
-  market = await openMarketplace({}, { chain })
-  path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+  opened = await openChainMarket({
+    urls: (chain, node) => [node.url, chain],
+    change: { timings: { followMs: 100, keepMs: 0 } },
+  })
+  ;({ node: second, bench, market, buy } = opened)
 })
-afterAll(async () => {
-  await market.close()
-  await bench.close()
-  await second.close()
-  await testChain.stop()
-})
+afterAll(() => opened.close())
 
-const buy = (headers: Record<string, string> = {}) => market.call('POST', path, { body, headers })
 const chainOf = async (query = '') => (await market.admin('GET', `${CHAIN}${query}`)).body
 const chainItems = async () => {
   const { items } = (await market.admin('GET', '/dashboard/api/admin/attention')).body

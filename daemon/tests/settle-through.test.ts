@@ -14,9 +14,12 @@ import { type Buyer, type Marketplace, openMarketplace, signPayment } from '../.
 import { checksumAddress, type Hex, type Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
 import { recoverPayments } from '../features/payments/recover.ts'
+import { payments } from '../features/payments/rows.ts'
 import { accountAt, startTestChain, type TestChain } from '../ports/chain/evm/anvil/anvil.testkit.ts'
+import { contracts } from '../ports/chain/evm/contracts/artifacts.ts'
 import { type EvmBench, openEvmBench, testChainFlags } from '../ports/chain/evm/evm.testkit.ts'
 import { transferCall } from '../ports/chain/evm/queue/calldata.ts'
+import { chainTransfers } from '../ports/chain/evm/queue/rows.ts'
 import { type ForeignAsk, foreignTimings, openForeignFacilitator } from '../ports/chain/evm/through/facilitator.ts'
 import { settledThrough } from '../ports/chain/evm/through/settle.ts'
 
@@ -73,7 +76,14 @@ beforeAll(async () => {
         bench = await openEvmBench(testChain)
         const { chain } = bench
         return settledThrough({
-          ...{ chain, facilitator, wall: Date.now, instantLimit: usdc(100_000_000n), blockOf: async () => 0 },
+          ...{
+            chain,
+            queue: chain.queue,
+            facilitator,
+            wall: Date.now,
+            instantLimit: usdc(100_000_000n),
+            blockOf: async () => 0,
+          },
           log: { warn: () => undefined },
           timings: { yes: 300, no: 100, none: 300 },
         })
@@ -106,7 +116,7 @@ async function funded(): Promise<Pick<Buyer, 'account' | 'wallet'>> {
 }
 
 /** Moves the money as anybody may who has the signed bytes. */
-async function move({ paymentPayload }: ForeignAsk, token = bench.deployment.asset): Promise<void> {
+async function move({ paymentPayload }: ForeignAsk, token = bench.deployment.asset, rpc = bench.rpc): Promise<void> {
   const { payload } = paymentPayload as { payload: { signature: Hex; authorization: Record<string, string> } }
   const { from, to, nonce, ...numbers } = payload.authorization as Record<string, Hex>
   const data = transferCall(
@@ -120,7 +130,7 @@ async function move({ paymentPayload }: ForeignAsk, token = bench.deployment.ass
     },
     payload.signature,
   )
-  await bench.rpc('eth_sendTransaction', { from: accountAt(0), to: token, data, gas: '0x30d40' })
+  await rpc('eth_sendTransaction', { from: accountAt(0), to: token, data, gas: '0x30d40' })
 }
 
 async function paid(wallet: Wallet): Promise<bigint> {
@@ -230,6 +240,98 @@ describe('a facilitator of somebody else', () => {
     expect((await buy()).status).toBe(200)
     expect([await paid(buyer.wallet), (await bench.chain.balanceOf(bench.chain.payTo)) > 0n]).toEqual([PRICE, true])
     expect([await nonceOf(account.address), await nonceOf(bench.keys.gas.address)]).toEqual(['0x1', before])
+  })
+})
+
+describe('a chain that drops what a facilitator had sent', () => {
+  let other: Marketplace
+  let real: EvmBench
+  let chain: TestChain
+  let ahead = 0
+  beforeAll(async () => {
+    chain = await startTestChain([...testChainFlags, '--slots-in-an-epoch', '4'])
+    const facilitator = openForeignFacilitator(`${address}/f/`, { ...foreignTimings, settleMs: 2_000 })
+    const timings = { pollMs: 20, followMs: 100, resendMs: 300, reversalGraceMs: 0 }
+    const change = { mode: 'base', timings, wall: () => Date.now() + ahead } as const
+    other = await openMarketplace(
+      {},
+      {
+        chain: async () => {
+          if (real) await real.reopen()
+          else real = await openEvmBench(chain, { change })
+          const { queue } = real.chain
+          return settledThrough({
+            ...{ chain: real.asTest(), queue, facilitator, wall: change.wall, instantLimit: usdc(100_000_000n) },
+            blockOf: async () => 0,
+            log: { warn: () => undefined },
+            timings: { yes: 300, no: 100, none: 300 },
+          })
+        },
+      },
+    )
+  })
+  afterAll(async () => {
+    await other.close()
+    await real.close()
+    await chain.stop()
+  })
+
+  const stateOf = async (wallet: Wallet) => {
+    const { rows } = await other.daemon.ctx.store.table(payments).page('payer', [wallet], { limit: 1 })
+    return rows[0]?.state
+  }
+  const patience = { timeout: 20_000, interval: 100 }
+
+  /** A sale that the facilitator settled; then the block of that is undone. */
+  async function dropped(): Promise<Buyer> {
+    asked = { verify: 0, settle: 0, elsewhere: 0 }
+    onVerify = valid
+    onSettle = async (ask, res) => {
+      await move(ask, real.deployment.asset, real.rpc)
+      says(res, success)
+    }
+    const buyer = await other.buyer('1.00')
+    await chain.client.mine({ blocks: 10 })
+    const to = `/v1/services/${await other.serviceId('qr_code')}/purchase`
+    const headers = await signPayment(buyer.account, await other.call('POST', to, { body }))
+    expect((await other.call('POST', to, { body, headers })).status).toBe(200)
+    expect([asked.settle, await real.chain.balanceOf(buyer.wallet)]).toEqual([1, 1_000_000n - PRICE])
+    return buyer
+  }
+  const reorg = () => chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never)
+
+  test('has it sent again by the facilitator, also by a daemon that was down meanwhile', async () => {
+    const buyer = await dropped()
+    await other.daemon.stop()
+    await real.close()
+    await reorg()
+    expect(
+      await chain.read({ address: real.deployment.asset, abi: contracts.testToken.abi }, 'balanceOf', [buyer.wallet]),
+    ).toBe(1_000_000n)
+    await other.restart()
+    await expect.poll(() => real.chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
+    expect([asked.settle, real.chain.status().reversed]).toEqual([2, 0])
+    expect(await stateOf(buyer.wallet)).toBe('fulfilled')
+    await chain.client.mine({ blocks: 10 })
+    await expect.poll(() => real.store.table(chainTransfers).count('watched', []), patience).toBe(0)
+    await soundBooks(other)
+  })
+
+  test('has it sent by us where the facilitator does not', async () => {
+    const buyer = await dropped()
+    onSettle = (_, res) => says(res, { success: false, errorReason: 'out_of_gas' })
+    await reorg()
+    await expect.poll(() => real.chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
+    expect([await stateOf(buyer.wallet), real.chain.status().reversed]).toEqual(['fulfilled', 0])
+    await soundBooks(other)
+  })
+
+  test('books it as undone where its window has closed', async () => {
+    const buyer = await dropped()
+    ahead = 3_600_000
+    await reorg()
+    await expect.poll(() => stateOf(buyer.wallet), patience).toBe('reversed')
+    expect(await real.chain.balanceOf(buyer.wallet)).toBe(1_000_000n)
   })
 })
 

@@ -5,6 +5,7 @@ import { clockApi } from './sections/admin-clock.ts'
 import { cronsApi } from './sections/admin-crons.ts'
 import { figuresApi } from './sections/admin-figures.ts'
 import { rulingsApi } from './sections/admin-jobs.ts'
+import { marketAdminApi } from './sections/admin-market.ts'
 import { participantAdminApi } from './sections/admin-participants.ts'
 import { adminLogApi, featuresApi, platformSwitchesApi } from './sections/admin-platform.ts'
 import { requestsApi } from './sections/admin-requests.ts'
@@ -53,6 +54,7 @@ import { deliveriesApi, serviceTestApi, webhookAdminApi } from './sections/webho
 export const api = {
   ...catalogApi,
   ...catalogAdminApi,
+  ...marketAdminApi,
   ...namedServicesApi,
   ...maintenancePlanApi,
   ...servicesApi,

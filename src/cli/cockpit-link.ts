@@ -2,6 +2,7 @@ import { readRegistration } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
+import { getWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { ownId } from './account.ts'
 import type { CommandContext } from './command.ts'
@@ -31,6 +32,11 @@ export function createLink(context: Host): Link {
     place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
     self: () => outcome(async () => ownId(await session())),
+    heldBy: (wallet) =>
+      outcome(async () => {
+        const { name: known } = getWallet(places, wallet)
+        return { wallet: known, id: await ownId(await openSession({ ...context, globals: { ...globals, as: known } })) }
+      }),
     call: (name, asked) =>
       outcome(async () => {
         const open = await session()

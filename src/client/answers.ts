@@ -73,6 +73,10 @@ export const shared: Readonly<Record<string, string>> = {
     '{"id":"#evt_","event_id":"#evt_","cursor":"i","at":"@Time","type":"s","participant_id":["|","#p_","0"],"subject":{"kind":"s","id":"s"},"data":["{","*"],"tx?":"i","about?":"@EventAbout"}',
   MarketJob:
     '{"id":"#job_","job_id":"#job_","service_id":"#svc_","service_name?":"s","buyer?":{"participant_id":["|","#p_","0"],"wallet":"@Address"},"provider_id?":"#p_","status":["w"],"input?":["{","*"],"deliverables?":["[","*"],"notes?":"s","amount?":"@Amount","fee?":"@Amount","provider_amount?":"@Amount","escrow?":{"status":["w"],"held_at":["|","@Time","0"],"next_event":["|",["w"],"0"],"next_event_at":["|","@Time","0"],"contract?":{"state":["w"],"waits":["|","s","0"],"transactions":["[",{"act":["=","deposit","drop","extend","markDelivered","markDisputed","release","refund","resolve","emergencyWithdraw"],"transaction":"s"}]}},"payment?":{"method":["=","x402","balance","subscription"],"transaction":["|","s","0"],"payer":"@Address"},"receipt_id?":"#rcp_","thread_id?":"#thr_","posting_id?":["|","#post_","0"],"subscription_id?":"#sub_","verification?":["|",{"by":["=","buyer","auto","ruling"],"rating":["|","i","0"],"comment":["|","s","0"],"at":"@Time"},"0"],"dispute?":["|",{"status":["w"],"reason":"s","category":["=","not_delivered","wrong_deliverable","quality","other"],"evidence":["[","#file_"],"opened_at":"@Time","resolution":["|",["=","release","refund","split"],"0"],"buyer_amount":["|","@Amount","0"],"resolved_by":["|",["=","admin","system"],"0"],"resolution_reason":["|","s","0"],"resolved_at":["|","@Time","0"],"decision":["|",{"by":["=","operator","default"],"outcome":["|",["=","release","refund","split"],"0"],"at":["|","@Time","0"]},"0"]},"0"],"timeline?":["[",{"at":"@Time","event":"s","detail":"s"}],"created_at":"@Time","dispatched_at?":["|","@Time","0"],"completed_at":["|","@Time","0"],"deadline_at?":["|","@Time","0"],"ended_at?":["|","@Time","0"],"about?":"@EventAbout","late?":"b"}',
+  MarketPosting:
+    '{"id":"#post_","posting_id":"#post_","poster_id":"#p_","title":"s","brief":["{","*"],"category":"s","budget_min_usd":"@UsdNumber","budget_max_usd":"@UsdNumber","deadline":["|","@Time","0"],"status":["w"],"expires_at":"@Time","is_subcontract":"b","bid_count":"i","created_at":"@Time","updated_at":"@Time","poster_name":"s"}',
+  MarketSubscription:
+    '{"id":"#sub_","subscription_id":"#sub_","plan_id":"#plan_","plan_name":"s","provider_id":"#p_","subscriber":{"participant_id":"#p_","wallet":"@Address"},"status":["w"],"has_access":"b","cancel_at_period_end":"b","billing_period":["=","monthly","annual"],"amount":"@Amount","fee":"@Amount","provider_amount":"@Amount","service_ids":["[","#svc_"],"current_period_start":"@Time","current_period_end":"@Time","next_charge_at":["|","@Time","0"],"failed_charges":"i","periods_paid":"i","payment":{"method":["=","x402","balance"],"transaction":["|","s","0"]},"receipt_id":"#rcp_","paused_at":["|","@Time","0"],"canceled_at":["|","@Time","0"],"ended_at":["|","@Time","0"],"created_at":"@Time","updated_at":"@Time","subscriber_name":"s","provider_name":"s"}',
   MarketThread:
     '{"id":"#thr_","thread_id":"#thr_","service_id":"#svc_","agent_id":["|","#p_","0"],"provider_id":"#p_","status":["w"],"proposal":["|",{"price":"@Amount","agent_price":"@Amount","provider_net_price":"@Amount","message":"s","estimated_delivery?":"s","status":["w"],"proposed_at":"@Time","expires_at":"@Time"},"0"],"job_id":["|","#job_","0"],"message_count":"i","messages?":["[","@Message"],"created_at":"@Time","updated_at":"@Time","about":"@EventAbout"}',
   Message:
@@ -92,7 +96,7 @@ export const shared: Readonly<Record<string, string>> = {
   PauseChange: '{"paused":"b","paused_at":["|","@Time","0"],"reason":["|","s","0"],"changed":"b"}',
   PauseState: '{"paused":"b","paused_at":["|","@Time","0"],"reason":["|","s","0"]}',
   Payee:
-    '{"participant_id":"#p_","name":"s","wallet":"@Address","earned":"@Amount","paid":"@Amount","due":"@Amount","held":"@Amount","waiting":["[","@WaitingMoney"],"next_settlement_at":["|","@Time","0"]}',
+    '{"participant_id":"#p_","name":"s","wallet":"@Address","sold":"@Amount","earned":"@Amount","paid":"@Amount","due":"@Amount","held":"@Amount","waiting":["[","@WaitingMoney"],"next_settlement_at":["|","@Time","0"]}',
   Payout:
     '{"id":"#out_","payout_id":"#out_","kind":["=","refund","settlement","splitter","referral","withdrawal"],"wallet":"@Address","amount":"@Amount","status":["w"],"blocked":"b","reference":{"kind":"s","id":"s"},"attempts":"i","last_error":["|","s","0"],"next_attempt_at":["|","@Time","0"],"transaction":["|","s","0"],"created_at":"@Time","updated_at":"@Time"}',
   Plan: '{"id":"#plan_","plan_id":"#plan_","provider_id":"#p_","provider_name":"s","name":"s","description":"s","price":"@Amount","agent_price":"@Amount","provider_net_price":"@Amount","billing_period":["=","monthly","annual"],"service_ids":["[","#svc_"],"services":["[",{"service_id":"#svc_","name":"s","status":["w"]}],"status":["w"],"subscribers":"i","created_at":"@Time","updated_at":"@Time"}',
@@ -168,6 +172,13 @@ export const answers = {
     '{"total":"i","limit":"i","offset":"i","services":["[","@Listing"],"queried_at":"@Time","referral_hint":"s"}',
   listAllServices:
     '{"services":["[","@AdminListing"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
+  listAllPlans: '{"plans":["[","@Plan"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
+  listAllSubscriptions:
+    '{"subscriptions":["[","@MarketSubscription"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
+  listAllPostings:
+    '{"postings":["[","@MarketPosting"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
+  listAllProducts:
+    '{"products":["[","@Product"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   siteAudit:
     '{"job_id":"#job_","thread_id":"#thr_","status":["w"],"service_id?":"#svc_","result?":"*","deliverables?":["[","*"],"status_url?":"s","amount":"@Amount","subscription_id?":"#sub_","receipt_id":"#rcp_","access_token?":["|","s","0"],"secret_withheld?":"b"}',
   securityPatch:

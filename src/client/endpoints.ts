@@ -5,6 +5,10 @@ import type { Api, EndpointName } from '../api/index.ts'
 export const endpoints = {
   getCatalog: ['GET', '/v1/services/catalog', 'open'],
   listAllServices: ['GET', '/dashboard/api/admin/services', 'admin'],
+  listAllPlans: ['GET', '/dashboard/api/admin/plans', 'admin'],
+  listAllSubscriptions: ['GET', '/dashboard/api/admin/subscriptions', 'admin'],
+  listAllPostings: ['GET', '/dashboard/api/admin/postings', 'admin'],
+  listAllProducts: ['GET', '/dashboard/api/admin/products', 'admin'],
   siteAudit: ['POST', '/v1/services/site-audit', 'paid'],
   securityPatch: ['POST', '/v1/services/security-patch', 'paid'],
   contentWrite: ['POST', '/v1/services/content-write', 'paid'],

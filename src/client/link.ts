@@ -36,12 +36,17 @@ export type Whereabouts = {
   readonly startedAt: number | undefined
 }
 
+/** A wallet of this machine, and the participant that it is. */
+export type Held = { readonly wallet: string; readonly id: string }
+
 /** The way to the instance: the endpoints of its HTTP interface, and nothing beside them. Never rejects. */
 export type Link = {
   readonly place: Place
   readonly whereabouts: () => Promise<Outcome<Whereabouts>>
   /** Id of the participant whose API key is in use; `denied` where there is none. */
   readonly self: () => Promise<Outcome<string>>
+  /** Somebody whose wallet this machine holds, by the wallet's name; nobody is made. */
+  readonly heldBy: (wallet: string) => Promise<Outcome<Held>>
   /** Calls an endpoint; what may be paid for is asked for by key, and nothing is paid. */
   readonly call: <K extends Callable>(name: K, asked: Asked<K>) => Promise<Outcome<WireAnswer<Api[K]>>>
   /** Text of the event stream behind a cursor, as it comes; ends with the connection. */

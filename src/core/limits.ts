@@ -3,6 +3,8 @@
 /** Rows on a page unless told otherwise, and at most. */
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
+/** Business days that say how a listing, or a seller, sells; today is one of them. */
+export const SOLD_DAYS = 7
 
 /** JSON bodies of our own schemas. */
 export const MAX_BODY_BYTES = 256 * 1024

@@ -84,13 +84,16 @@ describe('a marketplace on base-sepolia', () => {
 describe('a marketplace on base', () => {
   it('starts for whoever types that the money is real, says so everywhere, and sells', async () => {
     chain = await startPublicChain('base')
-    await chain.giveGas(addressOf(gas))
     const up = ['up', '--chain', 'base', '--port', '0', '--sdn-source', SDN, ...files(), '--rpc-url', chain.url]
     const asked: string[] = []
     const typing = (words: string) => (question: string) => {
       asked.push(question)
       return words
     }
+    // A start that was refused has agreed to nothing.
+    const poor = await souk(up, { columns: 100, answer: typing('real money') })
+    expect([poor.code, poor.err]).toEqual([expect.any(Number), expect.stringContaining('too little for a payment')])
+    await chain.giveGas(addressOf(gas))
     const unsure = await souk(up, { columns: 100, answer: typing('yes') })
     expect([unsure.code, unsure.err]).toEqual([2, expect.stringContaining('Nothing was started')])
     const sure = await souk(up, { columns: 100, answer: typing('real money') })

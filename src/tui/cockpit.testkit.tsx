@@ -72,6 +72,8 @@ export type FakeLink = Link & {
   admin: boolean
   /** Participant whose API key is in use. */
   me: string | undefined
+  /** Participants by the wallets of this machine. */
+  readonly wallets: Map<string, string>
   /** Sends text down the open event stream. */
   readonly tell: (text: string) => void
   /** Breaks the open event stream. */
@@ -100,6 +102,11 @@ export function fakeLink(
     broken: undefined,
     admin: true,
     me: undefined,
+    wallets: new Map(),
+    async heldBy(wallet) {
+      const id = link.wallets.get(wallet)
+      return id === undefined ? { ok: false, problem: nobody } : { ok: true, value: { wallet, id } }
+    },
     self: async () => (link.me === undefined ? { ok: false, problem: nobody } : { ok: true, value: link.me }),
     whereabouts: async () =>
       link.broken

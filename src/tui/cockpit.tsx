@@ -59,7 +59,7 @@ function Frame(props: CockpitProps) {
   }
   const part = { look, view, size, face, painter }
   if (isTooSmall(size)) return <Card host={host} {...part} />
-  if (screen) return <Body key={screen.id} host={host} screen={screen} {...part} />
+  if (screen) return <Body key={`${screen.id} ${screen.part?.(view.ui) ?? ''}`} host={host} screen={screen} {...part} />
   return <Whole body={[]} {...part} />
 }
 

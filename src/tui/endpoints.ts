@@ -2,10 +2,10 @@ import type { Facts } from '../core/filter.ts'
 import { microOf } from '../text/money.ts'
 import { count, wrap } from '../text/text.ts'
 import { spark } from './parts/charts.ts'
-import { accent, bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from './parts/line.ts'
+import { accent, bad, blank, dim, good, type Line, type Piece, rule, warn } from './parts/line.ts'
 import type { ScreenColumn } from './parts/table.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from './shell/finding.ts'
+import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from './shell/finding.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
@@ -93,28 +93,22 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const height = Math.max(1, area.height - 3 - drawer.length)
   const { doors: rows, chosen } = model
   const table = listTable(model.ui, { columns, rows, idOf, chosen, width: area.width, height })
-  return [rule(area.width, 'Endpoints'), choiceLine(model, area.width), table.head, ...table.body, ...drawer]
+  return [...headLines(model, area.width), table.head, ...table.body, ...drawer]
 }
 
-function choiceLine({ health, ui, doors, now }: Model, width: number): Line {
+function headLines({ health, ui, doors, now, keys }: Model, width: number): Line[] {
   const counts = health.value ? doorCounts(health.value) : { live: 0, paused: 0, deferred: 0 }
   const all = counts.live + counts.paused + counts.deferred
-  const choices = statusChoices.flatMap((name): Piece[] => {
-    const word = `${name} ${name === 'all' ? all : counts[name]}`
-    return [' ', name === ui.status ? strong(`[${word}]`) : dim(word)]
+  return listHead(width, {
+    title: 'Endpoints',
+    place: `${count(doors.length)} of ${count(all)}`,
+    stale: staleness(health, now),
+    views: viewWords(statusChoices, ui.status, { all, ...counts }),
+    ui,
+    screen: 'endpoints',
+    keys,
+    order: 'calls, most first',
   })
-  const filter = ui.filters.endpoints ?? ''
-  const typed = [typedWords(ui, 'endpoints')]
-  const stale = staleness(health, now)
-  return spread(
-    width,
-    [...choices, ...typed],
-    [
-      ...(stale ? [warn(`! ${stale}  `)] : []),
-      ...sortedWords(ui, 'endpoints'),
-      filter === '' ? '' : `${doors.length} of ${all} `,
-    ],
-  )
 }
 
 const words: Readonly<Record<Door['status'], Piece>> = {

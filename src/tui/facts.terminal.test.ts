@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readAnswer } from '../client/call.ts'
 import { widthOf } from '../text/text.ts'
 import { commands, decides, moneyLacks, pauses, runsCron, writes } from './acts.testkit.ts'
+import { callsLacks, panelOf, pulseLacks, riverLacks, sidesOf, type Told } from './drawn.testkit.ts'
 import {
   ages,
   attemptSays,
@@ -14,7 +16,9 @@ import {
   threadSays,
 } from './facts.testkit.ts'
 import { shownMoney } from './parts/river.ts'
+import type { Recorded } from './recorded.testkit.ts'
 import { tmuxVersion } from './tmux.testkit.ts'
+import { feedLacks, happened } from './told.testkit.ts'
 import {
   agree,
   ask,
@@ -33,6 +37,7 @@ import {
   terminalOf,
   terminals,
   up,
+  watched,
   words,
 } from './walk.testkit.ts'
 
@@ -91,25 +96,26 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
     ),
   ],
   [
+    '6',
+    words(async () => {
+      const doors = (await ask('getHealth')).endpoints
+      return [`all ${doors.length}`, new RegExp(`live ${doors.filter(({ status }) => status === 'live').length}\\b`)]
+    }),
+  ],
+  [
     // The operator's own rows are called by whoever looks at them.
-    '6/path:v1/ !path:admin\r',
-    both(
-      words(async () => {
-        const doors = (await ask('getHealth')).endpoints
-        return [`all ${doors.length}`, new RegExp(`live ${doors.filter(({ status }) => status === 'live').length}\\b`)]
-      }),
-      list(async () => {
-        const { endpoints: figures } = await ask('getEndpointFigures', { query: '?hours=24' })
-        const doors = (await ask('getHealth')).endpoints
-        expect(figures.filter(({ path }) => path.startsWith('/v1/')).length).toBeGreaterThan(0)
-        return doors.map((door) =>
-          doorSays(
-            door,
-            figures.find(({ method, path }) => method === door.method && path === door.path),
-          ),
-        )
-      }, false),
-    ),
+    '/path:v1/ !path:admin\r',
+    list(async () => {
+      const { endpoints: figures } = await ask('getEndpointFigures', { query: '?hours=24' })
+      const doors = (await ask('getHealth')).endpoints
+      expect(figures.filter(({ path }) => path.startsWith('/v1/')).length).toBeGreaterThan(0)
+      return doors.map((door) =>
+        doorSays(
+          door,
+          figures.find(({ method, path }) => method === door.method && path === door.path),
+        ),
+      )
+    }, false),
   ],
   ['7', moneyLacks],
   [
@@ -174,6 +180,39 @@ async function inboxLacks(screen: readonly string[]): Promise<readonly string[]>
   })
 }
 
+/** The last is as high as the feed is long. */
+const PICTURES = [
+  [80, 24],
+  [100, 30],
+  [160, 50],
+  [160, 250],
+] as const
+
+/** What the pictures and the feed of the overview lack of what this very cockpit was answered. */
+function pictureLacks(seen: Recorded, width: number): Lacks {
+  return async (screen) => {
+    const series = await readAnswer('getSeries', seen.answer('/dashboard/api/admin/series?span=hour'))
+    const river = await readAnswer('getRiver', seen.answer('/dashboard/api/admin/river'))
+    const events = happened(seen.events() as Told[])
+    const sides = sidesOf(screen, width)
+    const [left] = sides
+    const pulse = sides.flatMap((side) => {
+      const panel = panelOf(side.rows, 'Pulse')
+      return panel.length === 0 ? [] : pulseLacks(panel, side.width, series)
+    })
+    const live = screen.findIndex((row) => row.startsWith('─ Live'))
+    const feed = screen.slice(live + 1, -1).filter((row) => row.trim() !== '')
+    const calls = panelOf(left.rows, 'Calls of the market')
+    return [
+      ...riverLacks(panelOf(left.rows, 'Money today'), river),
+      ...pulse,
+      ...(sides.length === 1 ? [] : callsLacks(calls, series)),
+      ...feedLacks(feed, events, width),
+      ...(feed.length < screen.length - live - 2 && feed.length !== events.length ? [`${events.length} events`] : []),
+    ]
+  }
+}
+
 /** Goes through every screen; nothing is wider or lower than the terminal. */
 async function looksAround([columns, height]: (typeof SIZES)[number]): Promise<void> {
   const terminal = terminalOf(columns)
@@ -193,6 +232,25 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
   it(
     'of every size every screen says what the interface answers',
     async () => void (await Promise.all(SIZES.map(looksAround))),
+    WALK_LIMIT_MS,
+  )
+
+  it.each(PICTURES)(
+    'of %i x %i pictures and sentences are what the interface answered to it',
+    async (columns, height) => {
+      const { terminal, seen, close } = await watched(columns, height)
+      try {
+        await souk('seed', 'traffic', ...TRADES)
+        await agree(
+          terminal,
+          words(async () => [/\d\d:\d\d:\d\d ●/]),
+        )
+        seen.freeze()
+        await agree(terminal, pictureLacks(seen, columns))
+      } finally {
+        await close()
+      }
+    },
     WALK_LIMIT_MS,
   )
 

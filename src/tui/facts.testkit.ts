@@ -1,6 +1,8 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { endpoints } from '../client/endpoints.ts'
 import { count, shortAddress, shortSpan } from '../text/text.ts'
+import { sparkOf } from './drawn.testkit.ts'
 
 /* What lists of the cockpit have to say, made anew from the answers of the interface, and held against a screen. */
 
@@ -142,7 +144,19 @@ export function serviceSays(one: ListedService): RowSays {
     KIND: kindWords[one.fulfillment_type] ?? one.fulfillment_type,
     ENDPOINT: endpointWord(one),
     REP: isNew ? 'new' : scoreWord(score),
+    ...sellingSays(one),
     SERVICE: one.id,
+  }
+}
+
+function sellingSays({ selling }: ListedService): RowSays {
+  if (selling === undefined) return { 'SOLD 7D': '—', REFUND: '—' }
+  const { sold, refunded, by_day: days } = selling
+  const share = sold === 0 ? 0 : (100 * refunded) / sold
+  const percent = share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)
+  return {
+    'SOLD 7D': sold === 0 ? '0' : `${count(sold)} ${sparkOf(days, days.length)}`,
+    REFUND: sold === 0 ? '—' : `${percent} %`,
   }
 }
 
@@ -178,12 +192,25 @@ export function cronSays(one: WireAnswer<Api['listCrons']>['crons'][number], now
   return {
     NAME: one.name,
     ...(took === undefined ? {} : { TOOK: took < 1_000 ? `${took} ms` : `${(took / 1_000).toFixed(1)} s` }),
+    ...runsSay(one),
     OK: one.last_success === null ? 'not yet' : ages(one.last_success, now),
     NEXT: next === undefined ? '—' : around(now, (then) => (next <= then ? 'now' : shortSpan(next - then))),
   }
 }
 
+const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
+
+/** The newest at the right, as many as the size of the window has room for. */
+function runsSay({ runs }: WireAnswer<Api['listCrons']>['crons'][number]): RowSays {
+  const signs = runs.map(({ result }) => runSigns[result])
+  const strip = (columns: number) => signs.slice(0, columns).toReversed().join('')
+  return { 'LAST 20 RUNS': strip(20), 'LAST 12 RUNS': strip(12) }
+}
+
 type Door = WireAnswer<Api['getHealth']>['endpoints'][number]
+/** As many hours as its spark has columns. */
+const HOURS = 12
+
 type Figures = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 
 const doorWords: Readonly<Record<Door['status'], string>> = {
@@ -204,6 +231,7 @@ export function doorSays({ method, path, price, status }: Door, calls: Figures |
     P50: took(calls?.p50_ms),
     P95: took(calls?.p95_ms),
     402: times(calls?.calls.asked_to_pay),
+    'LAST 12 H': calls === undefined ? '' : sparkOf(calls.by_hour, HOURS),
     BROKEN: calls === undefined ? '—' : `${((100 * calls.calls.broken) / calls.total).toFixed(1)} %`,
   }
 }
@@ -228,12 +256,13 @@ export function attemptSays(one: WireAnswer<Api['listVerifications']>['attempts'
 }
 
 export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][number]): RowSays {
-  const { status, code, ms, name, caller, price } = one
+  const { status, code, ms, name, caller, price, endpoint } = one
+  const known = Object.entries(endpoints).find(([row]) => row === endpoint)?.[1]
   const taken = (status ?? 0) < 400 ? `✓ ${status}` : `! ${status} ${code}`
   return {
     ANSWER: status === 402 ? '? 402 asked to pay' : taken,
     METHOD: one.method,
-    PATH: one.path,
+    PATH: known?.[1] ?? one.path,
     TOOK: ms === null ? '…' : `${count(ms)} ms`,
     WHO: named(name, caller ?? '') || '—',
     ...(price === null ? {} : { PRICE: `$${price}` }),

@@ -235,6 +235,7 @@ export const payee: WireAnswer<Api['listPayees']>['payees'][number] = {
   participant_id: 'p_0000000000000001',
   name: 'Pixelforge',
   wallet: `0x${'cd'.repeat(20)}`,
+  sold: '64.30',
   earned: '402.10',
   paid: '340.90',
   due: '61.20',

@@ -49,7 +49,7 @@ type Shown = typeof shown extends fc.Arbitrary<infer T> ? T : never
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
 const CONTROL = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/
 const CUT_MONEY = /\$[\d,]*\.?\d*…/
-const ID = /\b(?:job|thr|svc|out|post|evt|req|vat|bid|rcp|txn)_([0-9a-f]+)/g
+const ID = /\b(?:job|thr|plan|sub|prod|svc|out|post|evt|req|vat|bid|rcp|txn)_([0-9a-f]+)/g
 const ID_DIGITS = 16
 
 function expectWhole(one: Opened, { columns, rows }: Pick<Shown, 'columns' | 'rows'>): void {
@@ -116,12 +116,22 @@ function hostileMarket(by: Pick<Shown, 'who' | 'money'>) {
 
 const keysOn: Readonly<Partial<Record<ScreenId, string>>> = { logs: 'vj', jobs: 'v', money: 'v', requests: 'j' }
 
+/** Screens, and those of their views that are drawn by hooks of their own. */
+const drawn: readonly (readonly [screen: ScreenId, keys: string])[] = [
+  ...screens.map(({ id }) => [id, ''] as const),
+  ['services', 'v'],
+  ['services', 'vv'],
+  ['services', 'vvv'],
+  ['services', 'vvvv'],
+]
+
 describe('each screen keeps its width, its money and its ids', () => {
-  it.each(screens.map(({ id }) => id))('%s', async (screen) => {
+  it.each(drawn)('%s %s', async (screen, view) => {
     await fc.assert(
       fc.asyncProperty(shown, async (by) => {
         const { columns, rows } = by
         open = await openOn({ link: hostileMarket(by), screen, columns, rows })
+        await open.type(view)
         await open.advance(1_000)
         expectWhole(open, by)
         await open.type(keysOn[screen] ?? 'j')

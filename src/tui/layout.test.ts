@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import examples from '../api/answer-examples.json' with { type: 'json' }
 import type { ScreenId } from '../model/screen.ts'
 import { widthOf } from '../text/text.ts'
 import { type FakeLink, gone, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
@@ -80,6 +81,56 @@ it.each([
   ['clock', 100, 30, /IN +AT +KIND +WHAT +WHOSE +AMOUNT/],
 ] as const)('the columns of %s at %i x %i stand in their order', async (...[screen, columns, rows, head]) => {
   expect((await frame(screen, columns, rows)).join('\n')).toMatch(head)
+})
+
+const REQUESTS = 'GET /dashboard/api/admin/requests'
+const { id: asked } = examples.listRequests.answer.requests[0] ?? { id: '' }
+
+it.each([
+  [80, 24],
+  [100, 30],
+  [160, 50],
+] as const)('the requests of %i x %i have their story beside them, or below', async (columns, rows) => {
+  const link = market({
+    [REQUESTS]: examples.listRequests.answer,
+    [`${REQUESTS}/${asked}/story`]: examples.getRequestStory.answer,
+  })
+  await frame('logs', columns, rows, link)
+  await open?.type('v')
+  await open?.advance(1_000)
+  const text = open?.rows() ?? []
+  expect(panelsOf(text).map(({ title, column }) => [title, column])).toEqual([
+    ['Requests', 0],
+    [asked, columns === 160 ? 100 : 0],
+  ])
+  expect(text[2]).toMatch(/^─ Requests ─+ 1 of 1 {2}\/ filter ─/)
+  expect(text[3]).toMatch(/^ log {2}\[requests\] +● follows {3}newest first {2}s sort/)
+  expect(text[4]).toMatch(/^ {2}TIME +ANSWER +(?:METHOD +)?PATH +TOOK +WHO +PRICE/)
+  expect(text[5]).toContain(' /v1/services/:id/purchase ')
+})
+
+it.each([
+  ['endpoints', 80, 24, 'Endpoints', /^ \[all 4\] {2}live 3 {2}paused 0 {2}deferred 1 +calls, most first {2}s sort $/],
+  ['endpoints', 160, 50, 'Endpoints', /^ \[all 4\] {2}live 3 {2}paused 0 {2}deferred 1 +calls, most first {2}s sort $/],
+  ['logs', 80, 24, 'Log', /^ \[log\] {2}requests {3}level ≥ info +● follow {3}newest first {2}s sort $/],
+  ['logs', 160, 50, 'Log', /^ \[log\] {2}requests {3}level ≥ info +● follow {3}newest first {2}s sort $/],
+] as const)('%s of %i x %i says what is in sight and its order', async (...[screen, columns, rows, title, views]) => {
+  const text = await frame(screen, columns, rows)
+  expect(text[2]).toMatch(new RegExp(`^─ ${title} ─+ \\d of \\d {2}/ filter ─$`))
+  expect(text[3]).toMatch(views)
+})
+
+it.each([
+  [60, 18],
+  [80, 24],
+  [100, 30],
+  [160, 50],
+] as const)('compliance of %i x %i has its panels in two columns where there is room', async (columns, rows) => {
+  const text = await frame('compliance', columns, rows)
+  const found = panelsOf(text)
+  expect(found.map(({ title }) => title)).toContain('Identity checks')
+  expect(found.find(({ title }) => title === 'Refused at the gate')?.column).toBe(columns === 60 ? 0 : columns / 2)
+  for (const row of text) expect(widthOf(row)).toBe(columns)
 })
 
 describe('what is chosen stands', () => {

@@ -8,11 +8,11 @@ import { screens } from './screens.ts'
 import { ask, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
 import type { CommandLine, LineWord } from './shell/command-line.ts'
-import { commandDialog, commandIn, type Named, shownOn, whyNot } from './shell/commands.ts'
+import { commandDialog, commandIn, type Named, shopViewOf, shownOn, whyNot } from './shell/commands.ts'
 import { isPutAway, turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
 import type { Host, ScreenArea } from './shell/screen.ts'
-import { goTo, type Picker } from './shell/ui.ts'
+import { goTo, type Picker, type ShopView } from './shell/ui.ts'
 
 /** One thing that can be picked: done with enter; or only more of the line, which goes on being typed. */
 export type Pick = {
@@ -104,6 +104,7 @@ function screenPicks(host: Host, typed: string): readonly Pick[] {
 
 /** What the line does as it stands. */
 function linePicks(host: Host, line: CommandLine, words: readonly string[]): readonly Pick[] {
+  if (words[0] === 'as' && words.length <= 2) return [speakPick(host, words[1])]
   const named = commandIn(line, words)
   if (named === undefined) return []
   const screen = screenIds.find((id) => shownOn[id]?.includes(named.name))
@@ -112,11 +113,31 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
     const title = screens.find(({ id }) => id === screen)?.title ?? screen
     const by = [view.filter, view.sort && `by ${view.sort}`].filter(Boolean).join(', ')
     const summary = `go to ${title}${by === '' ? '' : `: ${by}`}`
-    return [{ words: words.join(' '), summary, key: '', does: 'do', act: () => go(host, screen, view) }]
+    return [
+      {
+        words: words.join(' '),
+        summary,
+        key: '',
+        does: 'do',
+        act: () => go(host, screen, { ...view, shopView: shopViewOf[named.name] ?? 'services' }),
+      },
+    ]
   }
   return [
     { words: words.join(' '), summary: named.summary, key: '', does: 'do', act: () => runLine(host, line, named) },
   ]
+}
+
+/** To speak for somebody changes nothing by itself: it takes no question. */
+function speakPick(host: Host, wallet: string | undefined): Pick {
+  const summary = wallet === undefined ? 'speak in Threads as before' : `speak for ${wallet} in Threads`
+  return {
+    words: wallet === undefined ? 'as' : `as ${wallet}`,
+    summary,
+    key: '',
+    does: 'do',
+    act: () => void import('./threads/speaking.ts').then(({ speakAs }) => speakAs(host, wallet)),
+  }
 }
 
 type ListView = { readonly filter: string | undefined; readonly sort: string | undefined }
@@ -141,13 +162,18 @@ function partsOf(word: string): readonly [string, string] {
   return [word.slice(0, at), word.slice(at + 1)]
 }
 
-function go(host: Host, screen: ScreenId, { filter, sort }: ListView): void {
+function go(
+  host: Host,
+  screen: ScreenId,
+  { filter, sort, shopView }: ListView & { readonly shopView?: ShopView },
+): void {
   const ui = goTo(host.ui.get(), screen)
   const filters = filter === undefined ? ui.filters : { ...ui.filters, [screen]: filter }
   const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
   // What is named is looked for among all of them.
   const views = filter === undefined ? {} : { jobView: 'all' as const, threadView: 'all' as const }
-  host.ui.set({ ...ui, ...views, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
+  const shop = screen === 'services' && shopView !== undefined ? { shopView } : {}
+  host.ui.set({ ...ui, ...views, ...shop, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
 }
 
 function runLine(host: Host, line: CommandLine, named: Named): void {

@@ -33,11 +33,11 @@ describe('the overview', () => {
       '▌? dispute Inkwell              A buyer disputes "Site audit"…    2h D decide',
       ' ! cron    provider-settlement  Its last run failed: connect …    6h R run now',
       ' ! list    —                    The sanctions list is stale.      1d R fetch now',
-      '─ Pulse ─────────────────────────────────────────── last hour  t hour/day/week ─',
+      '─ Pulse ───────────────────────────────────────── last 15 min  t hour/day/week ─',
       ' requests      59 /min ▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇  money in   $9.20 /min ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇',
       '─ Work 31 open, crons 5 ──────────────────────────────────────── 96 done today ─',
       ' ● 8 sent  ● 4 at work  ? 15 delivered  ? 4 disputed',
-      ' ✗ provider-settlement 6h  ! ofac-sdn-refresh 1d  ✓ 2 ok  ○ 1 not yet',
+      ' ✗ provider-settlement 6h  ! ofac-sdn-refresh 1d  ✓ 1 ok  ○ 1 not yet  ‖ 1 paus…',
       '─ Live ──────────────────────────────────────────────────────────────── ● live ─',
       ' waiting for the first event',
     ])
@@ -45,7 +45,9 @@ describe('the overview', () => {
 
   it('has panels side by side at 160 x 50', async () => {
     const { rows, text } = await cockpit({ columns: 160, rows: 50 })
-    expect(rows()[2]).toMatch(/^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last hour {2}t hour\/day\/week ─$/)
+    expect(rows()[2]).toMatch(
+      /^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last 34 min {2}t hour\/day\/week ─$/,
+    )
     expect(text()).toMatch(/├─ Work 31 open ─+ 96 done today ─$/m)
     expect(text()).toContain('│ done today 93 good, 2 failed, 1 refunded')
     expect(text()).toMatch(/─ Calls of the market ─+ last hour ─[┤┼]/)
@@ -165,7 +167,7 @@ describe('crons', () => {
 describe('endpoints', () => {
   it('show their state, and only those of one state', async () => {
     const { type, text, rows } = await cockpit({ screen: 'endpoints', link: market({ 'GET /health': pausedHealth }) })
-    expect(rows()[3]).toContain('[all 4] live 1 paused 2 deferred 1')
+    expect(rows()[3]).toContain('[all 4]  live 1  paused 2  deferred 1')
     await type('vv')
     expect(rows()[3]).toContain('[paused 2]')
     expect(text()).toContain('‖ paused')
@@ -208,13 +210,13 @@ describe('calls of endpoints', () => {
 describe('the log', () => {
   it('is shown newest first from a level on, its control characters replaced', async () => {
     const { rows, type, text } = await cockpit({ screen: 'logs' })
-    expect(rows()[3]).toMatch(/level ≥ info +2 of 3 +● follow/)
+    expect(rows()[3]).toMatch(/\[log\] {2}requests {3}level ≥ info +● follow/)
     expect(rows()[4]).toContain('no \uFFFD[31mfunds\uFFFD')
     await type('lll')
     expect(rows()[3]).toContain('level ≥ debug')
     expect(text()).toContain('cron success')
     await type('/0x33\r')
-    expect(rows()[3]).toContain('1 of 3')
+    expect(rows()[2]).toContain('1 of 3')
   })
 
   it('stands still while a row is looked at', async () => {
@@ -281,7 +283,7 @@ describe('requests', () => {
     const { type, text, advance } = await cockpit({ screen: 'logs', link, columns: 100, rows: 30 })
     await type('v')
     await advance(1_000)
-    expect(text()).toMatch(/▌ 14:02:50 +✓ 200 +POST +\/v1\/services\/svc_1\/purchase +31 ms +Bot7\uFFFD\[2J +\$0\.525/)
+    expect(text()).toMatch(/▌ 14:02:50 +✓ 200 +POST +\/v1\/services\/:id\/purchase +31 ms +Bot7\uFFFD\[2J +\$0\.525/)
     expect(text()).toContain(' 14:02:50 ✓ request    Bot7 bought it.')
     expect(text()).toContain(' --:--:--   ✗ settlement $0.525  It was refused.')
     await type('v')

@@ -12,6 +12,7 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     digit: '2',
     title: 'Services',
     short: 'Svcs',
+    part: ({ shopView }) => shopView,
     load: async () => (await import('./services/screen.ts')).useServices,
   },
   {

@@ -12,6 +12,7 @@ import { endpoints } from '../client/endpoints.ts'
 import { localAdminKey } from '../client/secrets.ts'
 import { createTransport } from '../client/transport.ts'
 import { missingOf, type RowSays } from './facts.testkit.ts'
+import { recorded } from './recorded.testkit.ts'
 import { openTerminal, type Terminal } from './tmux.testkit.ts'
 
 /* A daemon of the built program with three months of trade, cockpits in terminals of every size, and what both say. */
@@ -74,6 +75,26 @@ export async function openMarket(path = ''): Promise<void> {
   for (const _ of SIZES) await souk('trigger', 'job.disputed')
   await Promise.all(SIZES.map(([columns, rows]) => openCockpit(columns, rows)))
 }
+
+/** A cockpit of its own, in front of the same market: what it is answered is remembered. */
+export async function watched(columns: number, rows: number) {
+  const seen = await recorded(url)
+  const remote = `seen${++watching}`
+  const key = localAdminKey(join(home, '.local/share/souk/default'))
+  const adding = exec(process.execPath, [ENTRY, 'remote', 'add', remote, seen.url, '--admin-key-stdin'], { env })
+  adding.child.stdin?.end(key)
+  await adding
+  const terminal = await openTerminal({ columns, rows, folder: home, env })
+  await terminal.line(`${process.execPath} ${ENTRY} tui -r ${remote}`)
+  await terminal.see('Needs a hand')
+  const close = async () => {
+    await terminal.close()
+    await seen.close()
+  }
+  return { terminal, seen, close }
+}
+
+let watching = 0
 
 export async function closeMarket(): Promise<void> {
   for (const terminal of terminals.values()) await terminal.close()

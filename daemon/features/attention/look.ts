@@ -8,6 +8,7 @@ import { driftOf } from '../audit/drift.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { engineBoard } from '../engines/engines.ts'
 import { missable } from '../engines/seen.ts'
+import type { DealRow } from '../escrow/rows.ts'
 import { waitingDeals } from '../escrow/waiting.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { jobs } from '../jobs/rows.ts'
@@ -65,8 +66,8 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
         ]),
     ...(await waitingDeals(ctx)).map((deal) => ({
       ...itemOf(deal.id, {
-        grave: true,
-        sentence: `The escrow contract does not let the money of ${deal.id} go on: ${deal.last_error ?? 'nobody says why'}.`,
+        grave: deal.taken === undefined,
+        sentence: sentenceOf(deal),
         fix: `souk jobs view ${deal.id}`,
       }),
       amount: usdc(deal.net + deal.fee),
@@ -74,6 +75,11 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
     })),
   ]
   return { kind: 'chain', items: items.slice(0, MAX_OF_A_KIND), count: items.length }
+}
+
+function sentenceOf({ id, taken, last_error: error }: DealRow): string {
+  if (taken) return `The money of ${id} has left the escrow contract: ${error}.`
+  return `The escrow contract does not let the money of ${id} go on: ${error ?? 'nobody says why'}.`
 }
 
 const graveFaults: ReadonlySet<ChainFaultCode> = new Set(['silent', 'gas_empty', 'reversed', 'nonce_taken'])

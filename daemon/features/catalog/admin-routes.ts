@@ -1,4 +1,5 @@
 import { serviceFields } from '../../../src/api/endpoint/list-fields.ts'
+import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
 import type { catalogAdminApi } from '../../../src/api/sections/admin-services.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
@@ -8,10 +9,13 @@ import { listedPage } from '../../store/searched-page.ts'
 import { webhookStatusOf } from '../listings/liveness.ts'
 import { splitOf } from '../listings/prices.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
+import { postingAdminRoutes } from '../postings/admin-routes.ts'
+import { productAdminRoutes } from '../products/admin-routes.ts'
 import { standings } from '../reputation/rows.ts'
 import { NO_JOBS, standingOf } from '../reputation/score.ts'
 import { ofProvider } from '../reputation/standings.ts'
 import { type SoldFigures, type SoldOf, soldFigures } from '../sales/sold.ts'
+import { planAdminRoutes } from '../subscriptions/admin-routes.ts'
 import { deliveries } from '../webhooks/rows.ts'
 import { viewOf } from './routes.ts'
 
@@ -78,4 +82,9 @@ async function scoreOf(t: ReadTx, providerId: string): Promise<bigint> {
   return BigInt(Math.round(standingOf(standing?.sums ?? NO_JOBS).score))
 }
 
-export const catalogAdminRoutes: FreeHandlers<typeof catalogAdminApi> = { listAllServices }
+export const catalogAdminRoutes: FreeHandlers<typeof catalogAdminApi & typeof marketAdminApi> = {
+  listAllServices,
+  ...planAdminRoutes,
+  ...postingAdminRoutes,
+  ...productAdminRoutes,
+}

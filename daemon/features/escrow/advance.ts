@@ -1,10 +1,10 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { EscrowAct, EscrowFailure, EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
+import type { EscrowAct, EscrowDeal, EscrowFailure, EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 import { commit } from '../../store/draw.ts'
 import { actOf } from './next-act.ts'
-import { differs, noteDeposit, noteDone, notePutOff, noteSeen } from './observe.ts'
+import { differs, isEnded, noteDeposit, noteDone, noteEnd, notePutOff, noteSeen, stateAfter } from './observe.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
 /** How long after its job's deadline a buyer may take the money back by itself: the marketplace gives it back first. */
@@ -15,6 +15,8 @@ const LONGEST_WAIT_MS = 179 * DAY_MS
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 6
+/** How often it is looked whether what somebody else did is final. */
+const AWAITED_MS = 10 * SECOND_MS
 /** Acts of one deal in a row; a node that tells other things each time is left alone for a while. */
 const MAX_STEPS = 8
 
@@ -29,9 +31,10 @@ export type Advancing = {
 export async function advance(parts: Advancing, id: string): Promise<void> {
   for (let n = 0; n < MAX_STEPS; n += 1) {
     const deal = await parts.ctx.store.table(deals).get(id)
-    const act = deal && actOf(deal)
-    if (!deal || !act || deal.next_attempt_at > parts.ctx.clock.wall()) return
-    await step(parts, deal, act)
+    if (!deal?.due || deal.next_attempt_at > parts.ctx.clock.wall()) return
+    const act = actOf(deal)
+    if (act) await step(parts, deal, act)
+    else await seeEnd(parts, deal.id)
   }
   await putOff(parts, id, { error: 'the contract is read otherwise each time' })
 }
@@ -40,15 +43,40 @@ async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<voi
   const { ctx, port, unlessStopped } = parts
   if (act === 'drop') return putOff(parts, known.id, { error: 'it ended before the deposit' })
   const seen = await unlessStopped(port.dealOf(known.id))
-  if (differs(known, seen)) {
-    const note = { id: known.id, seen, at: ctx.clock.now() }
-    return commit(ctx, (t, draw) => noteSeen(t, draw, note))
+  if (isEnded(seen)) {
+    // What is asked for again tells the transaction, where it was ours.
+    return isAsWanted(known, seen) ? ask(parts, known, act) : seeEnd(parts, known.id)
   }
+  if (differs(known, seen)) return ctx.store.tx((t) => noteSeen(t, { id: known.id, seen }))
   if (act === 'deposit') return deposit(parts, known)
   if (act === 'extend') return extend(parts, known)
-  const result = await unlessStopped(port.act(askedOf(act, known)))
-  if (result.ok) return ctx.store.tx((t) => noteDone(t, known, { act, transaction: result.transaction }))
-  return refused(parts, known, result)
+  return ask(parts, known, act)
+}
+
+/** Whether the contract stands as the job wants it to end, by whoever's call. */
+export function isAsWanted({ state, wants_end: end }: DealRow, seen: EscrowDeal): boolean {
+  return state === 'held' && end !== null && seen.state === stateAfter[end]
+}
+
+async function ask(parts: Advancing, deal: DealRow, act: DealAct): Promise<void> {
+  const { ctx, port, unlessStopped } = parts
+  if (act === 'deposit' || act === 'drop' || act === 'extend') throw new Error(`${act} does not let money go`)
+  const result = await unlessStopped(port.act(askedOf(act, deal)))
+  if (!result.ok) return refused(parts, deal, result)
+  if (isForeign(result) && deal.wants_end !== null) return seeEnd(parts, deal.id)
+  return ctx.store.tx((t) => noteDone(t, deal, { act, transaction: result.transaction }))
+}
+
+/** Done already, and by no transaction of ours: nobody here sends it again. */
+export function isForeign(result: EscrowResult & { ok: true }): boolean {
+  return result.already && result.transaction === undefined
+}
+
+/** Notes what somebody else did with the money, as far as it is sure. */
+export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string): Promise<void> {
+  const end = await unlessStopped(port.endOf(id))
+  const again = ctx.clock.wall() + AWAITED_MS
+  await commit(ctx, (t, draw) => noteEnd(t, draw, { id, end, at: ctx.clock.now(), again }))
 }
 
 async function deposit(parts: Advancing, known: DealRow): Promise<void> {

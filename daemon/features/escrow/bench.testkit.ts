@@ -14,18 +14,22 @@ import { type DealRow, deals } from './rows.ts'
 
 /** Somebody else with every right on the contract, and somebody with none. */
 export const [other, nobody] = [accountAt(5), accountAt(6)]
+/** Blocks between the head and `safe`. */
+export const EPOCH = 4
+const timings = { pollMs: 20, followMs: 100, resendMs: 300 }
 /** Real time in which what is due has to have happened. */
 const WAIT = { timeout: 30_000, interval: 5 }
 
 export type Bench = Awaited<ReturnType<typeof openBench>>
 
-export async function openBench() {
-  const chain = await startTestChain(testChainFlags)
+/** @param realMoney - the chain counts blocks as a public one does: `finalized` lies `2 * EPOCH` below its head */
+export async function openBench({ realMoney = false } = {}) {
+  const chain = await startTestChain([...testChainFlags, '--slots-in-an-epoch', String(EPOCH)])
   let evm: EvmBench | undefined
   const market: Escrow = await openEscrow({
     chain: async () => {
-      evm ??= await openEvmBench(chain)
-      return evm.chain
+      evm ??= await openEvmBench(chain, realMoney ? { change: { mode: 'base', timings } } : {})
+      return realMoney ? evm.asTest() : evm.chain
     },
   })
   if (!evm?.deployment.escrow) throw new Error('this chain has no escrow')

@@ -64,3 +64,8 @@ export function dropped(deal: DealRow): DealRow {
 export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }
+
+/** Whether somebody else let a job's money go, in a block that is not final yet: until it is the job does not end. */
+export async function isTaken(t: ReadTx, jobId: string): Promise<boolean> {
+  return (await t.table(deals).get(jobId))?.taken !== undefined
+}

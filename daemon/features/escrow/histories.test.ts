@@ -143,6 +143,14 @@ const act = fc.oneof(
       what: fc.constantFrom('claimTimeout', 'claimTimeout', 'emergencyWithdraw', 'refund'),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      job,
+      how: fc.constantFrom('undo' as const, 'finalise' as const),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pause' as const), isPaused: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('look' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('payouts' as const) }) },
@@ -166,6 +174,7 @@ async function perform(one: Act, ids: string[]): Promise<unknown> {
   const id = 'job' in one ? ids.at(-1 - one.job) : undefined
   if (id === undefined) return undefined
   if (one.do === 'outside') return model.outside(one.what, id)
+  if (one.do === 'settle') return model[one.how](id)
   if (one.do === 'work') {
     return advance(dying(ctx, one.dieAt, one.side), id).catch((error: unknown) => {
       if (!(error instanceof Died)) throw error
@@ -227,7 +236,9 @@ async function rowsOf(ids: readonly string[]): Promise<readonly { job: JobRow; d
 /** Whatever happened: what lies in the contract is somebody's, and something comes next for it. */
 async function expectOwned(ids: readonly string[]): Promise<void> {
   for (const { job: held, deal } of await rowsOf(ids)) {
-    deepStrictEqual([deal.id, deal.due], [deal.id, actOf(deal) !== null])
+    // What somebody else did is booked once it is final, and nothing is asked for before.
+    if (deal.taken) deepStrictEqual([deal.open, deal.state, actOf(deal)], [true, 'held', null])
+    deepStrictEqual([deal.id, deal.due], [deal.id, deal.taken !== undefined || actOf(deal) !== null])
     if (!deal.open || deal.due) continue
     deepStrictEqual([deal.state, held.escrow_status, isEnd(held.status)], ['held', 'held', false])
     deepStrictEqual([held.id, held.next_event === null], [held.id, false])
@@ -247,6 +258,7 @@ async function purses() {
 async function letEnd(ids: readonly string[]): Promise<void> {
   const ctx = market.ctx()
   await model.port.setPaused(false)
+  model.finalise()
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     await look()
     for (const id of ids) await advance({ ctx, port: model.port, unlessStopped }, id)

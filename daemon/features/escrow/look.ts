@@ -1,10 +1,9 @@
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
-import { commit } from '../../store/draw.ts'
 import { everyRow } from '../../store/each-page.ts'
-import type { Advancing } from './advance.ts'
+import { type Advancing, isAsWanted, seeEnd } from './advance.ts'
 import type { ContractMirror } from './contract.ts'
-import { differs, noteDue, noteSeen } from './observe.ts'
+import { differs, isEnded, noteDue, noteSeen } from './observe.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE } from './work.ts'
 
@@ -69,13 +68,14 @@ function openDeals({ ctx }: Looking): Promise<DealRow[]> {
   return everyRow(ctx.store.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
 }
 
-async function see({ ctx, port, work, warn, unlessStopped }: Looking, deal: DealRow): Promise<void> {
+async function see(parts: Looking, deal: DealRow): Promise<void> {
+  const { ctx, port, work, warn, unlessStopped } = parts
   const { id } = deal
   const seen = await unlessStopped(port.dealOf(id))
   // Whoever works on it reads it, too.
-  if (work.running.has(id) || !differs(deal, seen)) return
-  const note = { id, seen, at: ctx.clock.now() }
-  await commit(ctx, (t, draw) => noteSeen(t, draw, note)).catch((error: unknown) => warn(error, id))
+  if (work.running.has(id) || !differs(deal, seen) || isAsWanted(deal, seen)) return
+  const noted = deal.taken || isEnded(seen) ? seeEnd(parts, id) : ctx.store.tx((t) => noteSeen(t, { id, seen }))
+  await noted.catch((error: unknown) => warn(error, id))
 }
 
 const unpaused = { escrow_paused_at: null, escrow_paused_reason: null } as const
@@ -102,7 +102,7 @@ async function retryAll({ ctx: { store } }: Looking): Promise<void> {
 }
 
 function sumHeld(open: readonly DealRow[]): bigint {
-  return open.reduce((sum, { state, net, fee }) => (state === 'held' ? sum + net + fee : sum), 0n)
+  return open.reduce((sum, { state, taken, net, fee }) => (state === 'held' && !taken ? sum + net + fee : sum), 0n)
 }
 
 function rest(ms: number): Promise<void> {

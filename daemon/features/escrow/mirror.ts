@@ -2,8 +2,8 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
-import type { EscrowPort } from '../../ports/chain/escrow.ts'
-import type { Advancing } from './advance.ts'
+import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
+import { type Advancing, isForeign, seeEnd } from './advance.ts'
 import type { ContractMirror } from './contract.ts'
 import { CONTRACT, type Contract } from './deal.ts'
 import { openLook } from './look.ts'
@@ -12,6 +12,12 @@ import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
 /** How long a payout waits for what comes back for it, and a withdrawal for what goes in. */
 const RETURN_MS = 10 * SECOND_MS
+
+const TAKEN = {
+  ok: false,
+  failure: 'unavailable',
+  reason: 'somebody else let its money go, and the block of that is not final yet',
+} as const
 
 /**
  * Opens the mirror of a contract: from here on jobs put their money there. What others did with it while nobody looked
@@ -48,13 +54,20 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
       // With a deposit on its way nothing can be said yet.
       if (deal?.open && deal.state === 'none' && deal.sent) return { ok: false, failure: 'unavailable' }
       if (!deal?.open || deal.state !== 'held' || deal.wants_end !== null) return undefined
-      return parts.unlessStopped(port.act({ act: 'emergencyWithdraw', job }))
+      return deal.taken ? TAKEN : withdrawn(parts, job)
     },
     async close() {
       stopped.reject(new Stopped('the daemon stops'))
       await work.close()
     },
   }
+}
+
+async function withdrawn(parts: Advancing, job: string): Promise<EscrowResult> {
+  const result = await parts.unlessStopped(parts.port.act({ act: 'emergencyWithdraw', job }))
+  if (!result.ok || !isForeign(result)) return result
+  await seeEnd(parts, job)
+  return (await parts.ctx.store.table(deals).get(job))?.open ? TAKEN : result
 }
 
 /** So that whoever opens a job in a transaction knows it. */

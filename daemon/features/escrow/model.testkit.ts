@@ -2,7 +2,7 @@ import { toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { usdc, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { ChainPort } from '../../ports/chain/chain.ts'
-import type { EscrowAct, EscrowDeal, EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
+import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 
 /* The contract as the tests of histories have it: its rules, beside a ledger that keeps the rest of the money. */
 
@@ -25,6 +25,12 @@ export function modelOf(inner: ChainPort, wall: () => number) {
   const vault = vaultOf(inner)
   const { dealOf, put, end } = vault
   let paused = false
+  /** What others did that a reorganisation may yet undo, by job: how it was before. */
+  const young = new Map<string, EscrowDeal>()
+  const endNow = (job: string): EscrowEnd | undefined => {
+    const { state } = dealOf(job)
+    return state === 'none' || state === 'held' ? undefined : { state, isFinal: !young.has(job) }
+  }
   const port: EscrowPort = {
     address: toWallet(`0x${'ee'.repeat(20)}`),
     async deposit({ job, ...terms }) {
@@ -42,7 +48,8 @@ export function modelOf(inner: ChainPort, wall: () => number) {
       const { state } = dealOf(asked.job)
       if (state === 'none') return { ok: false, failure: 'not_held' }
       const ends: Record<string, string> = endOf
-      if (state !== 'held') return state === ends[asked.act] ? done() : { ok: false, failure: 'ended', reason: state }
+      if (state !== 'held')
+        return state === ends[asked.act] ? { ok: true, already: true } : { ok: false, failure: 'ended', reason: state }
       const isStopped = paused && (asked.act === 'release' || asked.act === 'resolve')
       return isStopped ? { ok: false, failure: 'paused' } : vault.doHeld(asked)
     },
@@ -51,6 +58,7 @@ export function modelOf(inner: ChainPort, wall: () => number) {
       return done()
     },
     dealOf: async (job) => dealOf(job),
+    endOf: async (job) => endNow(job),
     status: async () => ({ held: vault.held(), paused }),
   }
   return {
@@ -60,10 +68,23 @@ export function modelOf(inner: ChainPort, wall: () => number) {
     outside(what: 'claimTimeout' | 'emergencyWithdraw' | 'refund', job: string): void {
       const deal = dealOf(job)
       if (deal.state !== 'held') return
+      young.set(job, deal)
       if (what === 'refund') end(job, 'refunded')
       if (what === 'emergencyWithdraw') end(job, 'withdrawn')
       const isLate = deal.deadline * 1_000n <= BigInt(wall()) && !deal.timeoutClosed
       if (what === 'claimTimeout' && isLate) end(job, 'timed_out')
+      if (dealOf(job) === deal) young.delete(job)
+    },
+    /** A reorganisation drops what somebody else did with a job's money. */
+    undo(job: string): void {
+      const before = young.get(job)
+      if (before) vault.undo(job, before)
+      young.delete(job)
+    },
+    /** What somebody else did is beyond every reorganisation; all of it unless a job is named. */
+    finalise(job?: string): void {
+      if (job === undefined) young.clear()
+      else young.delete(job)
     },
   }
 }
@@ -85,7 +106,14 @@ function vaultOf(inner: ChainPort) {
   function end(job: string, state: EscrowDeal['state'], toBuyer = ZERO): void {
     const deal = dealOf(job)
     put(job, { ...deal, state, toBuyer })
-    move(state === 'timed_out' || state === 'withdrawn' ? deal.buyer : inner.payTo, deal.net + deal.fee)
+    move(payeeOf(state, deal), deal.net + deal.fee)
+  }
+  const payeeOf = (state: EscrowDeal['state'], deal: EscrowDeal): Wallet =>
+    state === 'timed_out' || state === 'withdrawn' ? deal.buyer : inner.payTo
+
+  function undo(job: string, before: EscrowDeal): void {
+    move(payeeOf(dealOf(job).state, before), -(before.net + before.fee))
+    put(job, before)
   }
 
   function doHeld(asked: EscrowAct): EscrowResult {
@@ -106,7 +134,7 @@ function vaultOf(inner: ChainPort) {
   }
   const amounts = () => [...deals.values()].map(({ state, net, fee }) => (state === 'held' ? net + fee : 0n))
   return {
-    ...{ move, dealOf, put, end, doHeld, faucet },
+    ...{ move, dealOf, put, end, undo, doHeld, faucet },
     balanceOf: async (wallet: Wallet) => usdc((await inner.balanceOf(wallet)) + (moved.get(wallet) ?? 0n)),
     held: () => usdc(amounts().reduce((sum, one) => sum + one, 0n)),
   }

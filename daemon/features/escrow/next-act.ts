@@ -2,7 +2,7 @@ import type { DealAct, DealRow } from './rows.ts'
 
 type Facts = Pick<
   DealRow,
-  'open' | 'state' | 'sent' | 'closed' | 'covers' | 'wants_deadline' | 'wants_closed' | 'wants_end'
+  'open' | 'state' | 'taken' | 'sent' | 'closed' | 'covers' | 'wants_deadline' | 'wants_closed' | 'wants_end'
 >
 
 /**
@@ -10,7 +10,7 @@ type Facts = Pick<
  * wherever one may be on its way: nothing else has an order among transactions that are sent again.
  */
 export function actOf(deal: Facts): DealAct | null {
-  if (!deal.open) return null
+  if (!deal.open || deal.taken) return null
   if (deal.state === 'none') return deal.wants_end !== null && !deal.sent ? 'drop' : 'deposit'
   if (deal.state !== 'held') return null
   if (deal.wants_end !== null) return deal.wants_end
@@ -28,5 +28,6 @@ export function followed<D extends Facts & Pick<DealRow, 'next_attempt_at'>>(
   deal: D,
 ): D & Pick<DealRow, 'due' | 'returning'> {
   const returning = deal.open && (deal.wants_end === 'refund' || deal.wants_end === 'resolve')
-  return { ...deal, due: actOf(deal) !== null, returning }
+  const isAwaited = deal.open && deal.taken !== undefined
+  return { ...deal, due: isAwaited || actOf(deal) !== null, returning }
 }

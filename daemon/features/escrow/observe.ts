@@ -1,5 +1,5 @@
 import type { Hex } from '../../../src/core/hex.ts'
-import type { EscrowDeal } from '../../ports/chain/escrow.ts'
+import type { EscrowDeal, EscrowEnd } from '../../ports/chain/escrow.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { leftContract } from './contract.ts'
@@ -11,15 +11,19 @@ import { type DealAct, type DealRow, deals } from './rows.ts'
 
 /** Whether the contract is otherwise than the row has it. */
 export function differs(deal: DealRow, seen: EscrowDeal): boolean {
-  if (deal.state !== seen.state) return true
+  if (deal.taken || deal.state !== seen.state) return true
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))
 }
 
-/** The contract as it was read. Where it paid the buyer by itself, the job ends with it. */
-export async function noteSeen(t: Tx, draw: Draw, note: { id: string; seen: EscrowDeal; at: number }): Promise<void> {
-  const { id, seen, at } = note
+/** Whether the money has left, by whoever's call. */
+export function isEnded({ state }: EscrowDeal): boolean {
+  return state !== 'none' && state !== 'held'
+}
+
+/** The contract as it was read, while the money has not left it. */
+export async function noteSeen(t: Tx, { id, seen }: { id: string; seen: EscrowDeal }): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
-  if (!deal?.open || !differs(deal, seen)) return
+  if (!deal?.open || isEnded(seen) || !differs(deal, seen)) return
   const { state } = seen
   if (state === 'none') {
     // A deposit that a reorganisation undid, or that this node has not seen yet, comes again under the same id.
@@ -27,18 +31,54 @@ export async function noteSeen(t: Tx, draw: Draw, note: { id: string; seen: Escr
     return
   }
   const known = { ...deal, state, closed: seen.timeoutClosed, deadline: Number(seen.deadline), sent: true }
-  await t.table(deals).put(anew({ ...known, open: state === 'held' }))
+  await t.table(deals).put(anew(known))
+}
+
+type EndNote = {
+  readonly id: string
+  /** Undefined where the money has not left, as far as the chain has it now. */
+  readonly end: EscrowEnd | undefined
+  /** Business time. */
+  readonly at: number
+  /** When it is looked at again, epoch milliseconds of the machine. */
+  readonly again: number
+}
+
+/**
+ * The money left by somebody else's call. Nobody sends that again if its block is undone, so it counts once it is final:
+ * then, where the contract paid the buyer by itself, the job ends with it. Until then nothing is asked for.
+ */
+export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote): Promise<void> {
+  const deal = await t.table(deals).getForUpdate(id)
+  if (!deal?.open) return
+  const { taken, ...rest } = deal
+  if (end === undefined) {
+    if (taken) await t.table(deals).put(anew(rest))
+    return
+  }
+  const { state, transaction = null, isFinal } = end
+  if (!isFinal) {
+    const last_error = `a call of somebody else let the money go (${state}); it counts once its block is final`
+    const waiting = { next_attempt_at: again, attempts: 0, last_error }
+    // It was held there before, also where nobody here has read that: the reply to the deposit was lost.
+    const held = { state: 'held', sent: true } as const
+    await t.table(deals).put(followed({ ...rest, ...held, ...waiting, taken: { state, transaction } }))
+    return
+  }
+  await t.table(deals).put(anew({ ...rest, state, open: false }))
   if (state === 'timed_out' || state === 'withdrawn') await leftContract.call(t, draw, { jobId: id, how: state, at })
 }
 
-const stateAfter = { release: 'released', refund: 'refunded', resolve: 'split' } as const
+/** How the contract stands after each end. */
+export const stateAfter = { release: 'released', refund: 'refunded', resolve: 'split' } as const
 
 type Done = { readonly act: DealAct; readonly transaction?: Hex | undefined; readonly change?: Partial<DealRow> }
 
 /** The contract did what was asked. */
 export async function noteDone(t: Tx, asked: DealRow, { act, transaction, change = {} }: Done): Promise<void> {
-  const deal = await t.table(deals).getForUpdate(asked.id)
-  if (!deal?.open) return
+  const known = await t.table(deals).getForUpdate(asked.id)
+  if (!known?.open) return
+  const { taken: _, ...deal } = known
   const entry = transaction === undefined ? [] : [{ act, hash: transaction }]
   const isKnown = deal.transactions.some(({ hash }) => hash === transaction)
   const transactions = isKnown ? deal.transactions : [...deal.transactions, ...entry]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
-import { dealActs, dealStates } from '../../../src/model/job.ts'
+import { dealActs, dealStates, escrowStates } from '../../../src/model/job.ts'
 import { masked, ours } from '../../store/masks.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
@@ -24,6 +24,8 @@ export const DealRow = z.strictObject({
   fee: Micro,
   /** As last seen; `none` before the deposit, `unused` where there never was one. */
   state: z.enum(dealStates),
+  /** How somebody else let the money go, in a block that may yet be undone: until it is final nothing is asked for. */
+  taken: z.strictObject({ state: z.enum(escrowStates), transaction: z.string().nullable() }).exactOptional(),
   /** Unix seconds from which on the buyer may take the money back by itself; null until it was first asked for. */
   deadline: z.int().nullable(),
   /** Business time of the job's deadline that `deadline` was reckoned by. */
@@ -57,7 +59,12 @@ export type DealRow = z.infer<typeof DealRow>
 export const deals = defineCollection('escrow_deals', {
   schema: DealRow,
   key: 'id',
-  masks: { ...ours('id', 'buyer', 'refund_to'), ...masked('text', 'last_error'), transactions: ours('hash') },
+  masks: {
+    ...ours('id', 'buyer', 'refund_to'),
+    ...masked('text', 'last_error'),
+    transactions: ours('hash'),
+    taken: ours('transaction'),
+  },
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'due', fields: ['next_attempt_at'], where: { field: 'due', equals: true } },

@@ -1,10 +1,11 @@
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
-import { HOUR_MS } from '../../../src/core/time.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { isTaken } from '../escrow/deal.ts'
 import { applyStep, lockJob } from './apply.ts'
 import { deciderOf, halfOf } from './dispute-decision.ts'
 import { lookAtClock, missedSpans, mustLook } from './downtime.ts'
@@ -55,6 +56,9 @@ const kinds: readonly Kind[] = [
     act: expire,
   },
 ]
+
+/** How often it is looked again at a job whose money somebody else let go, until that is final. */
+const TAKEN_MS = MINUTE_MS
 
 /** Events whose time is that of somebody who has to act by then. */
 const watched: readonly JobDueEvent[] = ['expire', 'verify']
@@ -134,7 +138,8 @@ export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => 
       const platform = await readPlatform(t)
       const job = await lockJob(t, id)
       if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
-      await act(t, draw, { job, at: now, platform })
+      if (await isTaken(t, id)) await putJob(t, { ...job, next_event_at: now + TAKEN_MS })
+      else await act(t, draw, { job, at: now, platform })
     })
   },
 

@@ -1,11 +1,14 @@
+import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
 import { at as element } from '../../../src/core/record.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 
+import { isTaken } from '../escrow/deal.ts'
 import { type Escrowed, legsOf, type Refunded, refundAccount } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
-import { bearers, dividedLoss } from '../payments/reversed.ts'
+import { bearers, dividedLoss } from '../payments/bearing.ts'
+import { withhold } from '../payments/reversed.ts'
 import { payments } from '../payments/rows.ts'
 import { openRefund, recallRefund } from '../payouts/payouts.ts'
 
@@ -27,16 +30,28 @@ export async function moveEscrow(
 ): Promise<EscrowStatus> {
   const effects: readonly string[] = arrow.effects
   if (move.job.escrow_status !== 'held') return move.job.escrow_status
+  if (effects.includes('leave')) return leave(t, draw, move)
+  if (ends.some((end) => effects.includes(end)) && (await isTaken(t, move.job.id))) throw takenElsewhere()
   if (effects.includes('refund')) return refund(t, draw, move)
   if (effects.includes('release')) return release(t, draw, move)
   if (effects.includes('split')) return divide(t, draw, move)
-  if (effects.includes('leave')) return leave(t, draw, move)
   return 'held'
 }
 
+const ends = ['refund', 'release', 'split'] as const
+
+/** Whoever the contract has paid is not paid again; if its block is undone, the money is where it was. */
+function takenElsewhere(): AppError {
+  const sentence =
+    'A call of somebody else has let the money of this job out of the escrow contract: what becomes of the job is known once the chain calls that block final.'
+  return new AppError('conflict', sentence)
+}
+
 async function refund(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
-  const legs = legsOf.escrowRefund({ jobId: job.id, buyer: await buyerOf(t, job), amount: job.amount })
+  const buyer = await buyerOf(t, job)
+  const legs = legsOf.escrowRefund({ jobId: job.id, buyer, amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
+  if ('reversed' in buyer) await withhold(t, job.payment_id, job.amount)
   await payBack(t, draw, { job, at })
   return 'refunded'
 }
@@ -49,7 +64,9 @@ async function release(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStat
 
 async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<EscrowStatus> {
   if (toBuyer === undefined) throw new Error(`${job.id} is split without the buyer's part`)
-  const legs = legsOf.disputeSplit({ ...(await escrowedOf(t, job)), buyer: await buyerOf(t, job), toBuyer })
+  const buyer = await buyerOf(t, job)
+  const legs = legsOf.disputeSplit({ ...(await escrowedOf(t, job)), buyer, toBuyer })
+  if ('reversed' in buyer) await withhold(t, job.payment_id, toBuyer)
   await post(t, draw, { kind: 'dispute_split', ref: refOf(job), legs, at })
   if (toBuyer > 0n) await payBack(t, draw, { job, at })
   return 'split'

@@ -6,6 +6,7 @@ import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { isTaken } from '../escrow/deal.ts'
 import { applyStep } from './apply.ts'
 import type { JobRole } from './machine.ts'
 import { type JobRow, jobParties, jobs, putJob } from './rows.ts'
@@ -33,9 +34,12 @@ type Due = { readonly job: JobRow; readonly by: JobRole; readonly at: number }
 const REVIEW_MS = DAY_MS
 const WAITS = 'release_waits'
 
-/** Pays the provider of a verified job. While escrow is paused the job waits as it is, and while its provider is suspended. */
+/**
+ * Pays the provider of a verified job. While escrow is paused the job waits as it is, while its provider is suspended,
+ * and while it is not sure what became of its money in the contract.
+ */
 export async function releaseUnlessWaiting(t: Tx, draw: Draw, { job, by, at }: Due): Promise<JobRow> {
-  if ((await escrowPausedAt(t)) !== null) return job
+  if ((await escrowPausedAt(t)) !== null || (await isTaken(t, job.id))) return job
   if (isSuspended(await t.table(participants).get(job.provider_id))) return putOff(t, job, at)
   return applyStep(t, draw, { job, step: { event: 'release', by, at } })
 }

@@ -91,6 +91,11 @@ export const legsOf = {
   splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
   /** A payment that the chain undid for good: its money is not there. */
   reversal: (loss: { from: string; amount: Usdc }) => move(loss.from, account.ext, loss.amount),
+  /** It is there after all. */
+  returned: (back: { to: string; amount: Usdc }) => move(account.ext, back.to, back.amount),
+  /** A refund that was withheld while the money of it was not there. */
+  withheldRefund: (due: { from: string; payer: Wallet; amount: Usdc }) =>
+    move(due.from, account.refund(due.payer), due.amount),
   /** Positive to the balance, negative from it. */
   adjustment: ({ participantId, amount }: { participantId: string; amount: Usdc }) =>
     amount < 0n

@@ -8,7 +8,8 @@ import { commit } from '../../store/draw.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
-import { coverLosses, dividedLoss, reverse } from './reversed.ts'
+import { dividedLoss } from './bearing.ts'
+import { coverLosses, restore, reverse } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map(usdc)
@@ -34,11 +35,14 @@ test('a loss is divided to the unit, in order, and takes from nobody more than i
 const payer = toWallet('0x1111111111111111111111111111111111111111')
 const provider = account.provider('p_1')
 const small = fc.bigInt({ min: 1n, max: 50n }).map(usdc)
-/** What happens: the marketplace earns, somebody buys, a payment of those is undone, what is lost is looked at again. */
+/** Where the process ends while it writes: what was told is told again at the next start. */
+const dies = fc.constantFrom('never', 'never', 'before', 'after')
+/** What happens: the marketplace earns, somebody buys, a payment of those is undone, comes back, what is lost is looked at again. */
 const step = fc.oneof(
   fc.record({ does: fc.constant('earn' as const), from: fc.constantFrom('ops', 'fees', 'oper'), amount: small }),
   fc.record({ does: fc.constant('buy' as const), amount: small }),
-  fc.record({ does: fc.constant('undo' as const), which: fc.nat(20) }),
+  fc.record({ does: fc.constant('undo' as const), which: fc.nat(20), dies }),
+  fc.record({ does: fc.constant('back' as const), which: fc.nat(20), dies }),
   fc.record({ does: fc.constant('cover' as const) }),
 )
 
@@ -58,6 +62,10 @@ function nonceOf({ id }: PaymentRow): Hex {
 
 type Does = typeof step extends fc.Arbitrary<infer S> ? S : never
 
+class Died extends Error {
+  override readonly name = 'Died'
+}
+
 /** Books over a store, and what a chain under them would hold. */
 function world() {
   let seed = 0
@@ -69,9 +77,20 @@ function world() {
   }
   const chain = { network: 'base', asset: { address: '0xasset' } }
   const log = { error: () => undefined, warn: () => undefined }
-  const means = { store, entropy, chain, log, clock: { now: () => seed }, sellers: {}, blobs: {} } as never // as it needs
+  let dying: 'never' | 'before' | 'after' = 'never'
+  const mortal = {
+    ...store,
+    tx: async (body: Parameters<typeof store.tx>[0]) => {
+      if (dying === 'before') throw new Died()
+      const result = await store.tx(body)
+      if (dying === 'after') throw new Died()
+      return result
+    },
+  }
+  const means = { store: mortal, entropy, chain, log, clock: { now: () => seed }, sellers: {}, blobs: {} } as never // as it needs
   const bought: PaymentRow[] = []
   const undone = new Set<string>()
+  const back = new Set<string>()
 
   async function comeIn(to: string, value: Usdc): Promise<void> {
     const legs: Leg[] = [{ from: account.ext, to, amount: value }]
@@ -79,15 +98,36 @@ function world() {
     await commit({ store, entropy }, (t, draw) => post(t, draw, entry))
     onChain += value
   }
-  async function undo(row: PaymentRow): Promise<void> {
+  /** Told by a process that may end meanwhile, and then by the next one. */
+  async function told(tell: () => Promise<void>, at: typeof dying): Promise<void> {
+    dying = at
+    await tell().catch((error: unknown) => {
+      if (!(error instanceof Died)) throw error
+    })
+    dying = 'never'
+    await tell()
+  }
+  async function undo(row: PaymentRow, at: typeof dying): Promise<void> {
+    if (back.has(row.id)) return
     if (!undone.has(row.id)) onChain -= row.price
     undone.add(row.id)
-    await reverse(means, { from: payer, nonce: nonceOf(row), value: row.price, transaction: '0x01' })
+    await told(() => reverse(means, { from: payer, nonce: nonceOf(row), value: row.price, transaction: '0x01' }), at)
+  }
+  async function bringBack(row: PaymentRow, at: typeof dying): Promise<void> {
+    // What was never told as undone is never told as back.
+    if (!undone.has(row.id)) return
+    if (!back.has(row.id)) onChain += row.price
+    back.add(row.id)
+    const reversal = { from: payer, nonce: nonceOf(row), value: row.price, transaction: '0x01' } as const
+    await told(() => restore(means, { ...reversal, returned: '0x02' }), at)
   }
   const cover = () => coverLosses(means)
+  async function reorganise({ does, which, dies: at }: Extract<Does, { does: 'undo' | 'back' }>): Promise<void> {
+    const row = bought[which % bought.length]
+    if (row) await (does === 'undo' ? undo(row, at) : bringBack(row, at))
+  }
   async function doOne(one: Does): Promise<void> {
-    const row = one.does === 'undo' ? bought[one.which % bought.length] : undefined
-    if (row) return undo(row)
+    if (one.does === 'undo' || one.does === 'back') return reorganise(one)
     if (one.does === 'earn') return comeIn(one.from, one.amount)
     if (one.does !== 'buy') return cover()
     const sold = paymentRow(bought.length, one.amount)
@@ -95,13 +135,13 @@ function world() {
     bought.push(sold)
     return comeIn(provider, one.amount)
   }
-  return { store, bought, undone, cover, doOne, onChain: () => onChain }
+  return { store, bought, undone, back, cover, doOne, onChain: () => onChain }
 }
 
-test('whatever is undone, told again and covered: providers keep theirs, and the books say what the chain holds', async () => {
+test('whatever is undone, comes back, is told again and covered, by processes that die: providers keep theirs, and the books say what the chain holds', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-      const { store, bought, undone, cover, doOne, onChain } = world()
+      const { store, bought, undone, back, cover, doOne, onChain } = world()
       for (const one of steps) await doOne(one)
       await cover()
       const { ext, sold, own, rows } = await store.read(async (t) => ({
@@ -113,11 +153,11 @@ test('whatever is undone, told again and covered: providers keep theirs, and the
       const uncovered = rows.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
       expect(sold).toBe(bought.reduce((sum, { price }) => sum + price, 0n))
       expect(-ext - uncovered).toBe(onChain())
-      expect(rows.filter(({ state }) => state === 'reversed')).toHaveLength(undone.size)
+      expect(rows.filter(({ state }) => state === 'reversed')).toHaveLength(undone.size - back.size)
       // Something is left uncovered only while nothing is left to cover it with.
       if (uncovered > 0n) expect(own).toEqual([0n, 0n, 0n])
       await store.close()
     }),
-    { numRuns: 60 },
+    { numRuns: 150 },
   )
 })

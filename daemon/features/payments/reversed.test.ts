@@ -11,12 +11,15 @@ import { everyRow } from '../../store/each-page.ts'
 import { account } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
+import { runPayouts } from '../payouts/payouts.ts'
 import { coverLosses } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
 let market: Marketplace
 /** Says that the chain undid a payment for good, and takes its money out of the wallet that got it. */
 let undo: (payment: PaymentRow) => Promise<void>
+/** Says that the money of such a payment is there after all, and puts it there. */
+let bringBack: (payment: PaymentRow) => Promise<void>
 afterEach(() => market.close())
 
 async function open(): Promise<void> {
@@ -38,6 +41,12 @@ async function open(): Promise<void> {
     const nonce = authorization?.nonce as Hex // of an x402 payment
     for (const listener of listeners) listener({ from: payer, nonce, value: price, transaction: transaction as Hex })
     await expect.poll(async () => (await market.daemon.ctx.store.table(payments).get(id))?.state).toBe('reversed')
+  }
+  bringBack = async ({ id, payer, price, authorization }) => {
+    if (undone.delete(id)) gone -= price
+    const reversal = { from: payer, nonce: authorization?.nonce as Hex, value: price, transaction: '0x01' } as const // of an x402 payment
+    for (const listener of listeners) listener({ ...reversal, returned: '0x02' })
+    await expect.poll(async () => (await market.daemon.ctx.store.table(payments).get(id))?.state).not.toBe('reversed')
   }
 }
 
@@ -95,6 +104,9 @@ test('what an instant sale brought in is borne by what the marketplace has, now 
   expect((await newestOf(buyer.wallet)).uncovered).toBeUndefined()
   expect(await owned()).toBe(1_000_000n + before - payment.price)
   await soundBooks(market)
+  await bringBack(payment)
+  expect(await owned()).toBe(1_000_000n + before)
+  await soundBooks(market)
 })
 
 test('a deposit that was undone is taken out of the balance that it had credited, as far as that is there', async () => {
@@ -114,9 +126,13 @@ test('a deposit that was undone is taken out of the balance that it had credited
     headers: { Authorization: `Bearer ${one.apiKey}` },
   })
   expect(history.body.entries[0]).toMatchObject({ type: 'adjustment', amount: '-4.99', balance_after: '0.00' })
+  await bringBack(deposit)
+  expect(await balanceOfAccount(market, account.balance(one.id))).toBe(left)
+  await soundBooks(market)
   const { store } = market.daemon.ctx
-  const told = (await everyRow(store.table(events), { index: 'seq', prefix: [], limit: 500 })).slice(-2)
-  expect(told.map(({ type }) => type)).toEqual(['admin.balance_adjusted', 'payment.reversed'])
+  const told = (await everyRow(store.table(events), { index: 'seq', prefix: [], limit: 500 })).slice(-4)
+  const types = ['admin.balance_adjusted', 'payment.reversed', 'admin.balance_adjusted', 'payment.returned']
+  expect(told.map(({ type }) => type)).toEqual(types)
   expect(await store.table(adminActs).count('seq', [])).toBe(0)
 })
 
@@ -132,6 +148,7 @@ test('who was undone gets no answer for it and no refund: what comes back goes t
   expect(job.status).toBe(200)
   await earn(1_000_000n)
   const payment = await paymentOf(job.body.receipt_id)
+  const had = await owned()
   await undo(payment)
   const borne = await owned()
   const held = await balanceOfAccount(market, account.escrow(job.body.job_id))
@@ -145,4 +162,13 @@ test('who was undone gets no answer for it and no refund: what comes back goes t
   expect([again.status, again.body.error]).toEqual([409, expect.stringContaining('Sign a new one')])
   const afresh = await buy(await signPayment(buyer.account, await market.call('POST', path, { body: {} })))
   expect([afresh.status, afresh.body.job_id === job.body.job_id]).toEqual([200, false])
+  // The money is there after all: who bore the loss has it again, and the refund of the failed job is paid.
+  const wallet = await market.daemon.ctx.chain.balanceOf(buyer.wallet)
+  await bringBack(payment)
+  await bringBack(payment)
+  expect(await paymentOf(payment.receipt_id)).toMatchObject({ state: 'fulfilled', transaction: '0x02' })
+  await runPayouts(market.daemon.ctx)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(usdc(wallet + payment.price))
+  expect(await owned()).toBe(had)
+  await soundBooks(market)
 })

@@ -9,29 +9,30 @@ import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
+import { type Bearing, bearers, dividedLoss } from './bearing.ts'
 import { bare, dropFile } from './carried.ts'
 import { freeKey } from './release.ts'
+import { returnLoss } from './returned.ts'
 import { type PaymentRow, payments } from './rows.ts'
 import { type HandlerTable, sellerOf, sellers } from './seller.ts'
 import { authorizationId } from './verify.ts'
 
-/**
- * What the marketplace itself has, in the order in which it bears a loss: nothing of it was promised to anybody. Money
- * of providers, holds and refunds is never touched, whatever the chain does.
- */
-export const bearers = [account.oper, account.ops, account.fees] as const
 const PAGE = 100
 
-/** Books each settlement that the chain undid for good as the loss that it is; the chain tells of old ones again. */
+/** Books each settlement that the chain undid for good as the loss that it is, and its return; old ones are told again. */
 export function followReversals(ctx: Context): void {
   ctx.chain.onReversed?.((reversal) =>
-    inBackground(ctx, 'x402', () => reverse({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
+    inBackground(ctx, 'x402', () => followReversal({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
   )
 }
 
 /** What a reversal is booked with. */
 export type ReversalMeans = Pick<Context, 'store' | 'blobs' | 'entropy' | 'clock' | 'chain' | 'log'> & {
   readonly sellers: HandlerTable
+}
+
+function followReversal(means: ReversalMeans, reversal: Reversal): Promise<void> {
+  return reversal.returned === undefined ? reverse(means, reversal) : restore(means, reversal)
 }
 
 /**
@@ -47,9 +48,11 @@ export async function reverse(means: ReversalMeans, { from, nonce, value, transa
     if (payment === undefined || !isPaid(payment)) return undefined
     await freeKey(t, payment)
     const isPosted = payment.state !== 'settled'
-    const uncovered = isPosted ? await coverLoss(t, draw, { payment, loss: payment.price, at }) : ZERO
+    const covered = isPosted ? await coverLoss(t, draw, { payment, loss: payment.price, at }) : nothingLost
+    const { uncovered, borne } = covered
     if (!isPosted) await tellUnpaid(t, draw, { payment, at, sellers: means.sellers })
-    await t.table(payments).put({ ...bare(payment), ...rest(uncovered), state: 'reversed', updated_at: at })
+    const was = { reversed_from: payment.state, borne: [...borne] }
+    await t.table(payments).put({ ...bare(payment), ...was, ...rest(uncovered), state: 'reversed', updated_at: at })
     const data = { amount: formatAmount(payment.price), uncovered: formatAmount(uncovered), transaction }
     await emitAct(t, draw, { type: 'payment.reversed', subject: subjectOf(payment), data, at })
     return payment
@@ -66,6 +69,29 @@ export async function reverse(means: ReversalMeans, { from, nonce, value, transa
   means.log.error(facts, 'the chain undid a settled payment for good: its money is not there')
 }
 
+/** What was booked as a loss is there after all: once, however often it is told, and nothing where it was never booked. */
+export async function restore(means: ReversalMeans, { from, nonce, value, returned }: Reversal): Promise<void> {
+  if (returned === undefined) return
+  const id = authorizationId(means, { authorization: { from, nonce } })
+  const at = means.clock.now()
+  const back = await commit(means, async (t, draw) => {
+    const payment = await t.table(payments).getForUpdate(id)
+    if (payment?.state !== 'reversed') return undefined
+    await returnLoss(t, draw, { payment, transaction: returned, at })
+    return payment
+  })
+  if (!back) return
+  const facts = { source: 'x402', payment: back.receipt_id, payer: from, amount: formatAmount(usdc(value)) }
+  means.log.warn({ ...facts, transaction: returned }, 'the money of a payment that the chain had undone came back')
+}
+
+/** A refund of what was undone is not paid, as its money never came: it is if that comes back. */
+export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<void> {
+  const payment = await t.table(payments).getForUpdate(paymentId)
+  if (payment?.state !== 'reversed') return
+  await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
+}
+
 /** One that is not settled yet asks the chain itself, and one that was released brought nothing. */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
@@ -79,6 +105,8 @@ function rest(uncovered: Usdc): Pick<PaymentRow, 'uncovered'> {
   return uncovered > 0n ? { uncovered } : {}
 }
 
+const nothingLost: Covered = { uncovered: ZERO, borne: [] }
+
 type Lost = { readonly payment: PaymentRow; readonly at: number }
 
 /** Nothing was given for it, but a provider may have worked. */
@@ -91,8 +119,10 @@ async function tellUnpaid(
   if (hasRun) await sellerOf(all, payment.endpoint)?.handler.onUnpaid?.(t, draw, { payment, now: at })
 }
 
-/** @returns what could not be covered now */
-async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { readonly loss: Usdc }): Promise<Usdc> {
+/** What could not be covered now, and who bore the rest. */
+type Covered = { readonly uncovered: Usdc; readonly borne: readonly Bearing[] }
+
+async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { readonly loss: Usdc }): Promise<Covered> {
   const credited = await creditedTo(t, payment)
   const sources = [...(credited === undefined ? [] : [account.balance(credited)]), ...bearers]
   const held = await Promise.all(sources.map(async (from) => ({ from, balance: await balanceOf(t, from) })))
@@ -105,31 +135,16 @@ async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { read
     const subject = { kind: 'participant', id: credited }
     await emit(t, draw, { type: 'admin.balance_adjusted', participantId: credited, subject, data, at })
   }
-  return uncovered
+  return { uncovered, borne: parts }
 }
 
 /** Whose balance a deposit had credited: it never came in, so that what is left of it is not there either. */
-async function creditedTo(t: ReadTx, { endpoint, payer, state }: PaymentRow): Promise<string | undefined> {
-  if (endpoint !== 'deposit' || state !== 'fulfilled') return undefined
+async function creditedTo(
+  t: ReadTx,
+  { endpoint, payer, state, reversed_from: was = state }: PaymentRow,
+): Promise<string | undefined> {
+  if (endpoint !== 'deposit' || was !== 'fulfilled') return undefined
   return (await t.table(participants).page('wallet', [payer], { limit: 1 })).rows[0]?.id
-}
-
-export type Bearing = { readonly from: string; readonly amount: Usdc }
-
-/** Divides a loss among accounts in their order; nobody gives more than is there. */
-export function dividedLoss(
-  loss: Usdc,
-  sources: readonly { readonly from: string; readonly balance: Usdc }[],
-): { readonly parts: readonly Bearing[]; readonly uncovered: Usdc } {
-  let left = loss
-  const parts: Bearing[] = []
-  for (const { from, balance } of sources) {
-    const amount = balance < left ? balance : left
-    if (amount <= 0n) continue
-    parts.push({ from, amount })
-    left = usdc(left - amount)
-  }
-  return { parts, uncovered: left }
 }
 
 /** Takes what is still lost out of what was earned since, oldest first. */
@@ -141,8 +156,9 @@ export async function coverLosses(ctx: Pick<Context, 'store' | 'entropy' | 'cloc
       if (payment?.uncovered === undefined) return ZERO
       const { uncovered: loss, ...bared } = payment
       const at = ctx.clock.now()
-      const uncovered = await coverLoss(t, draw, { payment, loss, at })
-      if (uncovered < loss) await t.table(payments).put({ ...bared, ...rest(uncovered), updated_at: at })
+      const { uncovered, borne } = await coverLoss(t, draw, { payment, loss, at })
+      const all = [...(payment.borne ?? []), ...borne]
+      if (uncovered < loss) await t.table(payments).put({ ...bared, ...rest(uncovered), borne: all, updated_at: at })
       return uncovered
     })
     if (left > 0n) return

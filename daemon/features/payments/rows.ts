@@ -51,6 +51,11 @@ export const PaymentRow = z.strictObject({
   books: z.array(z.string()).exactOptional(),
   /** Of a reversed one: what nothing has covered yet. */
   uncovered: Micro.exactOptional(),
+  /** What it was before, and who has borne how much of the loss: they get it back if the money comes back. */
+  reversed_from: z.enum(paymentStates).exactOptional(),
+  borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
+  /** What a refund to its payer would have been since, and the marketplace has. */
+  withheld: Micro.exactOptional(),
   /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
   terms: z.json(),
   /** What the run returned, for rows that settle last. */
@@ -102,6 +107,7 @@ export const payments = defineCollection('payments', {
       'books',
       'transaction',
     ),
+    borne: ours('from'),
     authorization: ours('nonce', 'signature'), // Of an open one these are needed, but a copy without people has none that is open.
     ...masked('gone', 'input', 'file_sha256', 'begun', 'terms', 'outcome'),
   },

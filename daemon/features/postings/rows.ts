@@ -159,6 +159,7 @@ export const postings = defineCollection('postings', {
   },
   indexes: [
     { name: 'number', fields: ['number'], unique: true },
+    { name: 'newest', fields: ['status', 'number'], order: 'desc' },
     { name: 'due', fields: ['expires_at'], where: { field: 'open', equals: true } },
     { name: 'poster', fields: ['poster_id', 'number'], order: 'desc' },
     { name: 'poster_open', fields: ['poster_id'], where: { field: 'open', equals: true } },

@@ -66,6 +66,7 @@ export const products = defineCollection('products', {
     { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
     { name: 'category', fields: ['status', 'category', 'listed_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
+    { name: 'newest', fields: ['listed_at'], order: 'desc', where: { field: 'kept', equals: true } },
     { name: 'own', fields: ['provider_id', 'listed_at'], order: 'desc', where: { field: 'kept', equals: true } },
     { name: 'file', fields: ['file_sha256'] },
   ],

@@ -10,6 +10,7 @@ import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import { isSearch, type SearchAsked, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
 import { earnedAs } from '../ledger/earnings.ts'
+import { type SoldWeek, soldFigures } from './sold.ts'
 import { pendingOf, screened, waitsOf } from './waiting.ts'
 
 /** Who may sell. */
@@ -19,7 +20,9 @@ const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, {
   const asked = { limit: DEFAULT_PAGE, offset: 0, ...compact(query), now }
   const { limit, offset } = asked
   const { rows, ...found } = isSearch(asked) ? await searchSellers(ctx, asked) : await someSellers(ctx, asked)
-  return { payees: await Promise.all(rows.map((row) => payeeOf(ctx, row))), ...found, limit, offset }
+  const week = await soldFigures.of(ctx).week()
+  const payees = await Promise.all(rows.map((row) => payeeOf(ctx, row, week)))
+  return { payees, ...found, limit, offset }
 }
 
 /** A slice of those of one type, then of those of the other. */
@@ -50,7 +53,8 @@ async function searchSellers(ctx: Context, asked: SearchAsked) {
 const factsIn = (ctx: Context) => async (row: ParticipantRow, uses: (field: keyof typeof payeeFields) => boolean) => {
   const isAsked = uses('due') || uses('paid') || uses('earned')
   const sums = isAsked ? await sumsOf(ctx, row) : { earned: null, paid: null, due: null }
-  return { id: row.id, name: row.name, wallet: row.wallet, ...sums }
+  const sold = uses('sold') ? (await soldFigures.of(ctx).week()).soldBy(row.id) : null
+  return { id: row.id, name: row.name, wallet: row.wallet, sold, ...sums }
 }
 
 /** Read together: a payout on its way between two readings would be in both, or in neither. */
@@ -62,7 +66,7 @@ function sumsOf(ctx: Context, caller: ParticipantRow) {
   })
 }
 
-async function payeeOf(ctx: Context, caller: ParticipantRow) {
+async function payeeOf(ctx: Context, caller: ParticipantRow, { soldBy }: SoldWeek) {
   const sanctioned = await screened(ctx, caller)
   return ctx.store.read(async (t) => {
     const earned = await earnedAs(t, caller.id, 'sale')
@@ -71,6 +75,7 @@ async function payeeOf(ctx: Context, caller: ParticipantRow) {
       participant_id: caller.id,
       name: caller.name,
       wallet: caller.wallet,
+      sold: soldBy(caller.id),
       earned,
       paid: usdc(earned - pending),
       due: pending,

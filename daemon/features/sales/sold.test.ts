@@ -17,6 +17,8 @@ const admin = async (method: 'GET' | 'POST', path: string, body?: object) => {
   return answer.body
 }
 const sellingOf = async (id: string) => (await admin('GET', `services?filter=id:${id}`)).services[0].selling
+const payees = async (query = '') => (await admin('GET', `payees${query}`)).payees
+const soldBySeller = async () => (await payees())[0].sold
 const ended = async () => (await admin('GET', 'river')).ended
 
 test('what is bought, released and given back is counted once each, and forgotten after a week', async () => {
@@ -27,6 +29,7 @@ test('what is bought, released and given back is counted once each, and forgotte
   // Before anybody asked: these are read; what comes later is seen as it comes.
   for (let i = 0; i < 2; i += 1) jobs.push((await market.buy(service, who)).body.job_id)
   expect(await sellingOf(service)).toMatchObject({ sold: 2, refunded: 0, by_day: [0, 0, 0, 0, 0, 0, 2] })
+  expect(await soldBySeller()).toBe('1.00')
   jobs.push((await market.buy(service, who)).body.job_id)
   expect(await ended()).toEqual({ good: 0, failed: 0, refunded: 0 })
 
@@ -37,6 +40,9 @@ test('what is bought, released and given back is counted once each, and forgotte
   const late = { status: 'failed', notes: 'the page is gone' }
   expect((await market.provider.call('POST', `/v1/jobs/${jobs[2]}/update`, late)).status).toBe(200)
   expect(await sellingOf(service)).toMatchObject({ sold: 3, refunded: 2 })
+  expect(await soldBySeller()).toBe('0.50')
+  expect(await payees('?filter=sold:>0&sort=-sold&limit=3')).toMatchObject([{ sold: '0.50' }])
+  expect(await payees('?filter=sold:>0.50')).toEqual([])
   expect(await ended()).toEqual({ good: 1, failed: 1, refunded: 1 })
   expect(await sellingOf(other)).toMatchObject({ sold: 0, refunded: 0 })
 
@@ -44,9 +50,11 @@ test('what is bought, released and given back is counted once each, and forgotte
   expect(best.services[0].id).toBe(service)
   await admin('POST', 'clock', { advance_ms: 2 * DAY_MS })
   expect(await sellingOf(service)).toMatchObject({ sold: 3, by_day: [0, 0, 0, 0, 3, 0, 0] })
+  expect(await soldBySeller()).toBe('0.50')
   expect(await ended()).toEqual({ good: 0, failed: 0, refunded: 0 })
   await admin('POST', 'clock', { advance_ms: 6 * DAY_MS })
   expect(await sellingOf(service)).toMatchObject({ sold: 0, refunded: 0, by_day: [0, 0, 0, 0, 0, 0, 0] })
+  expect(await soldBySeller()).toMatch(/^0(\.0+)?$/)
 })
 
 test('the latest try at an endpoint is told with its time and how often it failed', async () => {

@@ -1,4 +1,5 @@
-import { SOLD_DAYS } from '../../../src/api/sections/admin-services.ts'
+import { SOLD_DAYS } from '../../../src/core/limits.ts'
+import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -11,9 +12,9 @@ import { type JobRow, jobs } from '../jobs/rows.ts'
 const SCAN_ROWS = 500
 /** Jobs that are read when somebody asks first; of a larger week the beginning stays uncounted. */
 const MAX_READ = 50_000
-/** Jobs under way, and listings, that are kept in mind. */
+/** Jobs under way, and listings or sellers, that are kept in mind. */
 const MAX_OPEN = 100_000
-const MAX_LISTINGS = 20_000
+const MAX_KEPT = 20_000
 /** Jobs that change while the week is read for the first time. */
 const MAX_WAITING = 10_000
 
@@ -22,7 +23,12 @@ export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number;
 /** Jobs that ended on a business day. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
-export type SoldWeek = { readonly of: (serviceId: string) => SoldOf; readonly endedToday: EndedJobs }
+export type SoldWeek = {
+  readonly of: (serviceId: string) => SoldOf
+  /** A seller's part of what was bought of it within the days, without what went back whole. */
+  readonly soldBy: (providerId: string) => Usdc
+  readonly endedToday: EndedJobs
+}
 
 /** What was sold of each listing, by business day, from the jobs as they become durable. */
 export type SoldFigures = {
@@ -32,9 +38,11 @@ export type SoldFigures = {
 
 export const soldFigures = defineResource<SoldFigures>('sold-figures')
 
-type Day = { sold: number; refunded: number }
+type Day = { sold: number; refunded: number; amount: Usdc }
+type Days = Map<number, Day>
 type Known = {
-  readonly listings: Map<string, Map<number, Day>>
+  readonly listings: Map<string, Days>
+  readonly sellers: Map<string, Days>
   readonly ended: Map<number, { good: number; failed: number; refunded: number }>
   /** Jobs that can still end, by their ids. */
   readonly open: Set<string>
@@ -61,7 +69,7 @@ export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }
 
   async function read(): Promise<Known> {
     const seen = new Set<string>()
-    const made: Known = { listings: new Map(), ended: new Map(), open: new Set() }
+    const made: Known = { listings: new Map(), sellers: new Map(), ended: new Map(), open: new Set() }
     const from = (dayOf(clock.now()) - SOLD_DAYS + 1) * DAY_MS
     await store.read((t) => readWeek(t, { made, seen, from }))
     for (const job of waiting) take(made, job, !seen.has(job.id))
@@ -77,10 +85,11 @@ export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }
         reading = undefined
         throw error
       })
-      const { listings, ended } = await reading
+      const { listings, sellers, ended } = await reading
       const today = dayOf(clock.now())
       return {
         of: (serviceId) => soldOf(listings.get(serviceId), today),
+        soldBy: (providerId) => amountIn(sellers.get(providerId), today),
         endedToday: ended.get(today) ?? NONE,
       }
     },
@@ -117,28 +126,40 @@ async function readHeld(t: ReadTx, { open, from }: Pick<Known, 'open'> & Pick<Re
 }
 
 /** A job as it was written: counted where it is new, and once more where it ended by this. */
-function take({ listings, ended, open }: Known, job: JobRow, isNew: boolean): void {
-  const of = dayIn(listings, job)
-  if (isNew && of) of.sold += 1
+function take({ listings, sellers, ended, open }: Known, job: JobRow, isNew: boolean): void {
+  const days = [dayIn(listings, job.service_id, job), dayIn(sellers, job.provider_id, job)]
+  if (isNew) for (const day of days) countSold(day, job)
   if (job.ended_at === null) {
     if (open.size < MAX_OPEN) open.add(job.id)
     return
   }
   if (!open.delete(job.id) && !isNew) return
-  if (of && job.escrow_status === 'refunded') of.refunded += 1
+  if (job.escrow_status === 'refunded') for (const day of days) countRefunded(day, job)
   const day = endedOn(ended, dayOf(job.ended_at))
   day[endOf(job.status)] += 1
 }
 
-function dayIn(listings: Known['listings'], { service_id: id, created_at }: JobRow): Day | undefined {
+function countSold(day: Day | undefined, { provider_amount: amount }: JobRow): void {
+  if (day === undefined) return
+  day.sold += 1
+  day.amount = usdc(day.amount + amount)
+}
+
+function countRefunded(day: Day | undefined, { provider_amount: amount }: JobRow): void {
+  if (day === undefined) return
+  day.refunded += 1
+  day.amount = usdc(day.amount - amount)
+}
+
+function dayIn(kept: Map<string, Days>, id: string, { created_at }: JobRow): Day | undefined {
   const day = dayOf(created_at)
-  const known = listings.get(id)
-  if (known === undefined && listings.size >= MAX_LISTINGS) return undefined
-  const days = known ?? new Map<number, Day>()
-  if (known === undefined) listings.set(id, days)
+  const known = kept.get(id)
+  if (known === undefined && kept.size >= MAX_KEPT) return undefined
+  const days: Days = known ?? new Map()
+  if (known === undefined) kept.set(id, days)
   const held = days.get(day)
   if (held) return held
-  const made = { sold: 0, refunded: 0 }
+  const made = { sold: 0, refunded: 0, amount: ZERO }
   days.set(day, made)
   for (const old of days.keys()) if (old <= day - SOLD_DAYS) days.delete(old)
   return made
@@ -157,8 +178,15 @@ function endOf(status: JobStatus): keyof EndedJobs {
   return status === 'failed' || status === 'expired' || status === 'cancelled' ? 'failed' : 'good'
 }
 
+const weekOf = (days: ReadonlyMap<number, Day> | undefined, today: number) =>
+  Array.from({ length: SOLD_DAYS }, (_, i) => days?.get(today - SOLD_DAYS + 1 + i))
+
+function amountIn(days: ReadonlyMap<number, Day> | undefined, today: number): Usdc {
+  return usdc(weekOf(days, today).reduce((sum, day) => sum + (day?.amount ?? ZERO), 0n))
+}
+
 function soldOf(days: ReadonlyMap<number, Day> | undefined, today: number): SoldOf {
-  const week = Array.from({ length: SOLD_DAYS }, (_, i) => days?.get(today - SOLD_DAYS + 1 + i))
+  const week = weekOf(days, today)
   const sum = (of: (day: Day) => number) => week.reduce((all, day) => all + (day === undefined ? 0 : of(day)), 0)
   return {
     byDay: week.map((day) => day?.sold ?? 0),

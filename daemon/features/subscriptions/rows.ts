@@ -124,6 +124,7 @@ export const subscriptions = defineCollection('subscriptions', {
     { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'live', equals: true } },
     { name: 'live', fields: ['buyer_wallet', 'plan_id'], unique: true, where: { field: 'live', equals: true } },
     { name: 'plan', fields: ['plan_id'], where: { field: 'live', equals: true } },
+    { name: 'newest', fields: ['live', 'created_at'], order: 'desc' },
   ],
 })
 

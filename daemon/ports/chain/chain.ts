@@ -73,7 +73,14 @@ export type AsOf = { readonly block: number; readonly timestamp: number; readonl
 export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
 
 /** A settled transfer that the chain undid for good: its money did not move after all. */
-export type Reversal = { readonly from: Wallet; readonly nonce: Hex; readonly value: bigint; readonly transaction: Hex }
+export type Reversal = {
+  readonly from: Wallet
+  readonly nonce: Hex
+  readonly value: bigint
+  readonly transaction: Hex
+  /** The transaction that moved it after all, once no reorganisation can undo that any more: it is no loss. */
+  readonly returned?: Hex
+}
 
 /** What may be wrong with a chain. */
 export type ChainFaultCode =
@@ -227,7 +234,8 @@ export type ChainPort = {
   /** How the chain is reached and what is under way; absent where it is a ledger in the store. */
   status?(): ChainStatus
   /**
-   * Tells of each settlement that the chain undid for good; again after a restart, so that none is missed.
+   * Tells of each settlement that the chain undid for good, and of those whose money came back after that; again after a
+   * restart, so that none is missed.
    * @returns the function that ends the subscription.
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void

@@ -27,6 +27,14 @@ export type EscrowDeal = Omit<EscrowTerms, 'job'> & {
   readonly toBuyer: Usdc
 }
 
+/** How a job's money left the contract, and whether no reorganisation can undo that any more. */
+export type EscrowEnd = {
+  readonly state: Exclude<EscrowState, 'none' | 'held'>
+  /** Absent where it lies further back than is searched. */
+  readonly transaction?: Hex
+  readonly isFinal: boolean
+}
+
 /** How a job's money leaves, or what happened to its work. */
 export type EscrowAct =
   | {
@@ -60,6 +68,8 @@ export type EscrowPort = {
   /** Stops deposits and releases, or lets them go on. */
   setPaused(isPaused: boolean): Promise<EscrowResult>
   dealOf(job: string): Promise<EscrowDeal>
+  /** Undefined while its money has not left, or has never been there. */
+  endOf(job: string): Promise<EscrowEnd | undefined>
   /** What it holds of all jobs, and whether it is paused. */
   status(): Promise<{ readonly held: Usdc; readonly paused: boolean }>
 }

@@ -4,7 +4,10 @@ import { jobStatuses, paymentMethods } from '../../model/job.ts'
 import { heldKinds } from '../../model/ledger.ts'
 import { participantTypes, tiers } from '../../model/participant.ts'
 import { payoutKinds, payoutStates } from '../../model/payout.ts'
+import { billingPeriods } from '../../model/plan.ts'
+import { shownProductStatuses } from '../../model/product.ts'
 import { fulfillmentTypes, serviceTypes, webhookStatuses } from '../../model/service.ts'
+import { subscriptionStatuses } from '../../model/subscription.ts'
 import { threadStatuses } from '../../model/thread.ts'
 import { attemptStatuses } from '../../model/verification.ts'
 
@@ -62,11 +65,61 @@ export const serviceFields = {
   age,
 } as const satisfies ListFields
 
+/** `price`: what a subscriber pays each period; `subscribers`: who has not ended. */
+export const planFields = {
+  id: text,
+  name: text,
+  provider: text,
+  period: oneOf(billingPeriods),
+  price: money,
+  subscribers: count,
+  age,
+} as const satisfies ListFields
+
+/** `ending`: it was cancelled, and runs to the end of what is paid; `failed`: charges of the period that is due. */
+export const subscriptionFields = {
+  id: text,
+  status: oneOf(subscriptionStatuses),
+  plan: text,
+  buyer: text,
+  provider: text,
+  period: oneOf(billingPeriods),
+  amount: money,
+  ending: flag,
+  failed: count,
+  age,
+} as const satisfies ListFields
+
+/** `budget`: the most that its poster pays. */
+export const postingFields = {
+  id: text,
+  title: text,
+  category: text,
+  poster: text,
+  budget: money,
+  bids: count,
+  subcontract: flag,
+  age,
+} as const satisfies ListFields
+
+/** `price`: what the buyer pays; `sold`: ever. */
+export const productFields = {
+  id: text,
+  name: text,
+  provider: text,
+  category: text,
+  status: oneOf(shownProductStatuses),
+  price: money,
+  sold: count,
+  age,
+} as const satisfies ListFields
+
 /** `due`: earned and not yet at the wallet; `paid`: arrived there. */
 export const payeeFields = {
   id: text,
   name: text,
   wallet: text,
+  sold: money,
   due: money,
   paid: money,
   earned: money,

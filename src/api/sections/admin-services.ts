@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { SOLD_DAYS } from '../../core/limits.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 import { serviceFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Listing } from './services.ts'
-
-/** Days that sales of a listing are counted for, the running one included. */
-export const SOLD_DAYS = 7
 
 /** How a listing sells, and how its endpoint answered last. */
 export const Selling = z

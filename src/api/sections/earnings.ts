@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Address, Amount, UsdNumber } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
+import { SOLD_DAYS } from '../../core/limits.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 import { payeeFields } from '../endpoint/list-fields.ts'
@@ -85,6 +86,9 @@ const Payee = z
     participant_id: idOf('participant'),
     name: z.string(),
     wallet: Address,
+    sold: Amount.meta({
+      description: `its part of what was bought of it within ${SOLD_DAYS} business days, without what went back whole`,
+    }),
     earned: Amount.meta({ description: 'of all its sales whose escrow went to it' }),
     paid: Amount.meta({ description: 'arrived at the wallet' }),
     due: Amount.meta({ description: 'earned, and not yet at the wallet' }),

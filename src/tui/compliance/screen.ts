@@ -144,7 +144,8 @@ function countLines(title: string, counts: readonly (readonly [name: string, cou
 
 function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { width, height }: ScreenArea): Line[] {
   const { value } = attempts
-  const found: Line = [typedWords(ui, 'compliance').trimStart(), '  ', ...sortedWords(ui, 'compliance')]
+  const typed = typedWords(ui, 'compliance').trimStart()
+  const found: Line = [typed === '' ? '' : `${typed}  `, ...sortedWords(ui, 'compliance')]
   if (value === undefined) return [rule(width, 'Identity checks', found), ...waitingLines(attempts, width)]
   const open = rows.filter(({ status }) => status === 'vendor_pending' || status === 'pending_consent').length
   const slice = { offset: (ui.pages.compliance ?? 0) * ATTEMPTS_PAGE, rows: rows.length, total: value.total }

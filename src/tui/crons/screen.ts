@@ -1,5 +1,5 @@
 import type { Facts } from '../../core/filter.ts'
-import { clip, clockTime, shortSpan, span, wrap } from '../../text/text.ts'
+import { clip, clockTime, span, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import {
@@ -9,7 +9,10 @@ import {
   cronState,
   cronStates,
   cronWord,
+  lastOk,
+  nextRun,
   runStrip,
+  stateCounts,
 } from '../shell/cron-facts.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
@@ -125,29 +128,12 @@ export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   const idOf = ({ name }: CronFacts) => name
   const table = listTable(ui, { columns: columnsOf(model, area.width), rows, idOf, chosen, width: area.width, height })
   return [
-    rule(area.width, `Crons ${model.total}`, stateCounts(model)),
+    rule(area.width, `Crons ${model.total}`, [dim(stateCounts(model.crons))]),
     ...top,
     table.head,
     ...table.body,
     ...drawerLines,
   ]
-}
-
-/** How many are in each state, the well ones first. */
-function stateCounts({ crons }: CronsModel): Line {
-  const words = {
-    ok: 'ok',
-    running: 'running',
-    stale: 'late',
-    failing: 'failing',
-    paused: 'paused',
-    waiting: 'not yet',
-  }
-  const all = Object.entries({ ...words, skipped: 'not in use' }).flatMap(([state, word]) => {
-    const many = crons.filter((cron) => cronState(cron) === state).length
-    return many === 0 ? [] : [`${many} ${word}`]
-  })
-  return [dim(all.join('  '))]
 }
 
 function emptyLines(model: CronsModel, { width }: ScreenArea): Line[] {
@@ -176,8 +162,6 @@ function tookWord(run: CronRunFacts | undefined): string {
 
 function columnsOf(model: CronsModel, width: number): ScreenColumn<CronFacts>[] {
   const runs = width >= WIDE_COLUMNS ? RUNS_SHOWN_WIDE : RUNS_SHOWN
-  const ago = (at: number | undefined) =>
-    at === undefined || model.now === undefined ? '—' : shortSpan(model.now - at)
   return [
     { title: 'STATE', value: cronWord },
     { title: 'NAME', value: ({ name }) => name, exact: true },
@@ -188,20 +172,9 @@ function columnsOf(model: CronsModel, width: number): ScreenColumn<CronFacts>[] 
       exact: true,
     },
     { title: 'TOOK', value: ({ more }) => tookWord(more?.runs[0]), align: 'right', drop: 2 },
-    { title: 'OK', value: (cron) => lastOk(cron, model, ago), align: 'right' },
+    { title: 'OK', value: (cron) => lastOk(cron, model.now), align: 'right' },
     { title: 'NEXT', value: (cron) => nextRun(cron, model.now), align: 'right', drop: 1 },
   ]
-}
-
-/** Since its last success: by the daemon's own count where business time is not known. */
-function lastOk(cron: CronFacts, model: CronsModel, ago: (at: number | undefined) => string): string {
-  if (cron.lastSuccess === undefined) return 'not yet'
-  return model.now === undefined && cron.ageMs !== undefined ? shortSpan(cron.ageMs) : ago(cron.lastSuccess)
-}
-
-function nextRun({ more }: CronFacts, now: number | undefined): string {
-  if (more?.nextRun === undefined || now === undefined) return '—'
-  return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)
 }
 
 function detailLines(cron: CronFacts, model: CronsModel, { width, height }: ScreenArea): Line[] {

@@ -29,10 +29,13 @@ const drafts: Readonly<Record<string, (told: Told) => Draft>> = {
   'job.dispatched': (t) => [
     news,
     '+',
-    `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}; held until it is verified`,
+    `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}${isHeld(t) ? '; held until it is verified' : ''}`,
   ],
   'job.in_progress': (t) => [news, '', `${t.provider} is at work on ${t.service} for ${t.buyer}`],
-  'job.completed': (t) => [asks, '', `${t.provider} delivered ${t.service} to ${t.buyer}`],
+  'job.completed': (t) =>
+    t.provider === HOUSE
+      ? [news, '+', `${t.buyer} bought ${t.service}${by(t)}, delivered at once`]
+      : [asks, '', `${t.provider} delivered ${t.service} to ${t.buyer}`],
   'job.verified': (t) => [done, '', `${t.buyer} verified ${t.service} by ${t.provider}`],
   'job.released': (t) => [done, '→', `${t.service} is paid: ${t.provider} sold it to ${t.buyer}`],
   'job.failed': (t) => [trouble, '↩', `${t.provider} failed ${t.service}; ${t.buyer} has the money back`],
@@ -58,10 +61,13 @@ const drafts: Readonly<Record<string, (told: Told) => Draft>> = {
   'participant.updated': (t) => [news, '', `${t.buyer} changed its profile`],
   'balance.deposited': (t) => [news, '+', `${t.buyer} put money into its balance`],
   'balance.withdrawn': (t) => [news, '→', `${t.buyer} takes money out of its balance`],
-  'posting.created': (t) => [news, '', `${t.buyer} posted a request`],
+  'posting.created': (t) => [news, '', `${t.buyer} posted a request${quoted(t.said.title)}`],
+  'posting.awarded': (t) => [done, '', `${t.buyer} has chosen a bid on its request${quoted(t.said.title)}`],
   'bid.submitted': (t) => [news, '', `${t.buyer} has a bid on its request`],
-  'subscription.created': (t) => [news, '+', `${t.buyer} has a new subscription`],
-  'subscription.renewed': (t) => [news, '+', `${t.buyer} has a subscription renewed`],
+  'bid.accepted': (t) => [done, '', `The bid of ${t.buyer} was taken`],
+  'bid.withdrawn': (t) => [over, '', `A bid on the request of ${t.buyer} was taken back`],
+  'subscription.created': (t) => [news, '+', `${t.buyer} has a new subscription${quoted(t.said.plan_name)}`],
+  'subscription.renewed': (t) => [news, '+', `${t.buyer} has a subscription renewed${quoted(t.said.plan_name)}`],
   'product.sold': (t) => [news, '+', `${t.buyer} has sold a product`],
   'payout.confirmed': (t) => [done, '→', `Money of ${t.buyer} has arrived in its wallet`],
   'payout.failed': (t) => [trouble, '', `A withdrawal of ${t.buyer} has failed`],
@@ -71,6 +77,18 @@ const drafts: Readonly<Record<string, (told: Told) => Draft>> = {
   'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} is gone and was taken out of use`],
 }
 
+/** What it sells is built in: paid and delivered in one act, and nothing waits for anybody. */
+const HOUSE = 'souk'
+
+/** What a subscription pays for is in no escrow. */
+function isHeld({ method }: EventNames): boolean {
+  return method !== 'subscription'
+}
+
+function quoted(name: string | undefined): string {
+  return name === undefined || name === '' ? '' : ` "${name}"`
+}
+
 function by({ method }: EventNames): string {
   return method === '' ? '' : ` by ${method}`
 }
@@ -78,7 +96,8 @@ function by({ method }: EventNames): string {
 const known: Readonly<Record<string, string>> = eventTypes
 
 export function sentenceOf({ type, subject, said, about, detail }: LiveEvent): Sentence {
-  const amount = about.amount || (said.amount === undefined ? '' : `$${said.amount}`)
+  const own = said.amount ?? said.price
+  const amount = about.amount || (own === undefined ? '' : `$${own}`)
   const draft = hasNames(type, about) ? drafts[type]?.({ ...about, said, subject }) : undefined
   if (draft !== undefined) {
     const [sign, way, words] = draft

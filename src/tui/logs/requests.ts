@@ -1,16 +1,17 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
+import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { clockTime, count, padEnd, shortAddress, wrap } from '../../text/text.ts'
-import { accent, bad, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { accent, bad, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
+import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
-import { listTable, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
-import { waitingLines } from '../shell/notice.ts'
+import { listHead, listTable, titlesOf, viewWords } from '../shell/finding.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
 import { ask } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
-import type { ScreenArea } from '../shell/screen.ts'
-import type { Ui } from '../shell/ui.ts'
+import type { ScreenArea, View } from '../shell/screen.ts'
 
 const REQUESTS = 500
 const BROKEN_FROM = 400
@@ -24,6 +25,8 @@ export type AskedFacts = Pick<Answered, 'id' | 'status' | 'ms'> & {
   readonly at: number
   readonly method: string
   readonly path: string
+  /** As the contract has it, `/v1/jobs/:id`: an id is whole in the story, and nowhere in part. */
+  readonly route: string
   readonly who: string
   readonly price: string
   readonly code: string
@@ -46,13 +49,16 @@ function isMarket({ method, path, status }: Answered): boolean {
   return !isLook || (status ?? 0) >= BROKEN_FROM
 }
 
-function readRequest({ id, at, method, path, status, ms, caller, name, price, code }: Answered): AskedFacts {
+const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
+
+function readRequest({ id, at, method, path, endpoint, status, ms, caller, name, price, code }: Answered): AskedFacts {
   const who = text(name) || text(caller)
   return {
     id: text(id),
     at: Date.parse(at),
     method: text(method),
     path: text(path),
+    route: text(routes.get(endpoint ?? '') ?? path),
     status,
     ms,
     who: WALLET.test(who) ? shortAddress(who) : who,
@@ -77,34 +83,54 @@ type Model = {
   readonly rows: readonly AskedFacts[]
   readonly chosen: number
   readonly story: Story | undefined
-  readonly ui: Ui
+  readonly view: View
 }
 
 const DRAWER_SHARE = 0.5
 
-/** Requests with the story of the chosen one below. */
-export function requestLines({ requests, rows, chosen, story, ui }: Model, area: ScreenArea): Line[] {
+/** Requests with the story of the chosen one: beside them where there is room, else below. */
+export function requestLines(model: Model, area: ScreenArea): Line[] {
+  const { requests, rows, chosen, story, view } = model
   const { width, height } = area
-  const words = `${count(rows.length)} of ${count(requests.value?.length ?? 0)} `
-  const head = [
-    rule(width, 'Requests'),
-    spread(width, [dim(' v log'), typedWords(ui, 'logs')], [...sortedWords(ui, 'logs'), words]),
-  ]
+  const side = sideOf(width)
+  const listed = side === 0 ? width : width - side - 1
+  const head = headLines(model, listed)
   if (requests.value === undefined) return [...head, ...waitingLines(requests, width)]
   const row = rows[chosen]
   if (row === undefined) return [...head, [dim(' nobody has asked for anything yet')]]
-  const steps = story?.id === row.id ? storyLines(story, width) : [[dim(' asking…')]]
-  const room = Math.max(1, Math.min(steps.length, Math.floor(height * DRAWER_SHARE) - 1))
+  const told = (columns: number) => (story?.id === row.id ? storyLines(story, columns) : [[dim(' asking…')]])
   const list = { columns, rows, idOf: ({ id }: AskedFacts) => id, chosen }
-  const table = listTable(ui, { ...list, width, height: Math.max(1, height - head.length - room - 2) })
+  if (side > 0) {
+    const table = listTable(view.ui, { ...list, width: listed - 1, height: Math.max(1, height - head.length - 1) })
+    const right = [rule(side, row.id), ...told(side)]
+    return joinedPanels([...head, table.head, ...table.body], right, { width, split: listed, height })
+  }
+  const steps = told(width)
+  const room = Math.max(1, Math.min(steps.length, Math.floor(height * DRAWER_SHARE) - 1))
+  const table = listTable(view.ui, { ...list, width, height: Math.max(1, height - head.length - room - 2) })
   return [...head, table.head, ...table.body, rule(width, row.id), ...steps.slice(0, room)]
+}
+
+function headLines({ requests, rows, view: { ui, now, keys } }: Model, width: number): Line[] {
+  const all = requests.value?.length ?? 0
+  return listHead(width, {
+    title: 'Requests',
+    place: `${count(rows.length)} of ${count(all)}`,
+    stale: staleness(requests, now),
+    views: viewWords(['log', 'requests'], 'requests'),
+    ui,
+    screen: 'logs',
+    keys,
+    order: 'newest first',
+    note: ui.logs.follow ? [accent('●'), dim(' follows   ')] : [],
+  })
 }
 
 const columns: readonly ScreenColumn<AskedFacts>[] = [
   { title: 'TIME', value: ({ at }) => clockTime(at) },
   { title: 'ANSWER', value: statusWord },
   { title: 'METHOD', value: ({ method }) => method, drop: 3 },
-  { title: 'PATH', value: ({ path }) => path, min: 16 },
+  { title: 'PATH', value: ({ route }) => route, min: 16 },
   { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 1 },
   { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 2 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },

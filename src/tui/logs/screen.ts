@@ -2,9 +2,9 @@ import type { Facts } from '../../core/filter.ts'
 import { type LogLevel, logLevels } from '../../model/log.ts'
 import { microOf } from '../../text/money.ts'
 import { clockTime, count, wrap } from '../../text/text.ts'
-import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
+import { accent, bad, dim, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
+import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
@@ -37,7 +37,7 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const wanted = useSettled(isRequests ? (ids[chosen] ?? '') : '', host.clock)
   const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
   const draw = isRequests
-    ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, ui }, area)
+    ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, view }, area)
     : (area: ScreenArea) => logLines({ logs, records, chosen, view }, area)
   const actions = { ...sortActions(host, 'logs', fields), ...actionsOf(host, ids) }
   return { ids, problem: finding.problem, columns: isRequests ? requestTitles : titlesOf(columns), draw, actions }
@@ -128,26 +128,24 @@ export function logLines(model: Model, area: ScreenArea): Line[] {
   const height = Math.max(1, area.height - 2 - drawer.length)
   const list = { columns, rows: records, idOf: ({ id }: LogFacts) => id, chosen }
   const table = listTable(view.ui, { ...list, width: area.width, height })
-  return [rule(area.width, 'Log'), statusLine(model, area.width), ...table.body, ...drawer]
+  return [...headLines(model, area.width), ...table.body, ...drawer]
 }
 
-function statusLine({ logs, records, view }: Model, width: number): Line {
-  const { ui, now } = view
-  const typed = typedWords(ui, 'logs')
-  const stale = staleness(logs, now)
+function headLines({ logs, records, view }: Model, width: number): Line[] {
+  const { ui, now, keys } = view
   const all = logs.value?.records.length ?? 0
-  const dropped = logs.value?.dropped ? dim(`  ${count(logs.value.dropped)} older are gone`) : ''
-  return spread(
-    width,
-    [` level ≥ ${ui.logs.level}${typed}`],
-    [
-      ...(stale ? [warn(`! ${stale}  `)] : []),
-      ...sortedWords(ui, 'logs'),
-      `${count(records.length)} of ${count(all)}`,
-      dropped,
-      ui.logs.follow ? '   ● follow ' : '   – held ',
-    ],
-  )
+  const dropped = logs.value?.dropped ? `, ${count(logs.value.dropped)} older are gone` : ''
+  return listHead(width, {
+    title: 'Log',
+    place: `${count(records.length)} of ${count(all)}${dropped}`,
+    stale: staleness(logs, now),
+    views: [...viewWords(['log', 'requests'], 'log'), strong(`   level ≥ ${ui.logs.level}`)],
+    ui,
+    screen: 'logs',
+    keys,
+    order: 'newest first',
+    note: ui.logs.follow ? [accent('●'), dim(' follow   ')] : [dim('– held   ')],
+  })
 }
 
 const tints: Readonly<Record<LogLevel, (text: string) => Piece>> = { debug: dim, info: accent, warn, error: bad }

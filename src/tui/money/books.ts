@@ -35,10 +35,16 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
 /** The least that says how the marketplace stands. */
 const SHORT_ROWS = 3
 
-type Room = { readonly width: number; readonly height: number; readonly keys: readonly Binding[] }
+type Room = {
+  readonly width: number
+  readonly height: number
+  readonly keys: readonly Binding[]
+  /** What is said of a row, by its name; the first that has room is shown. */
+  readonly notes: Readonly<Record<string, readonly string[]>>
+}
 
 /** What all accounts hold, kind by kind, and that it is what came in. */
-export function booksLines(books: Query<BooksFacts>, { width, height, keys }: Room): Line[] {
+export function booksLines(books: Query<BooksFacts>, { width, height, keys, notes }: Room): Line[] {
   const { value } = books
   if (value === undefined) return [rule(width, 'Books'), ...waitingLines(books, width).slice(0, 2)]
   const shown = rows.map((row) => ({ ...row, ...sumOf(value, row.kinds) }))
@@ -48,6 +54,10 @@ export function booksLines(books: Query<BooksFacts>, { width, height, keys }: Ro
     [...listed.map(({ micros }) => micros), all].map((micros) => shownMoney(formatAmount(micros))),
   )
   const widest = Math.max(...amounts.map(widthOf))
+  const wishes = (name: string, micros: bigint): readonly string[] => {
+    if (name === 'escrow') return escrowNotes(value)
+    return micros === 0n ? [] : (notes[name] ?? [])
+  }
   const lines = listed.map(({ name, of, accounts, micros }, i): Line => {
     const many = of === '' ? '' : `${count(accounts)} ${of}${accounts === 1 ? '' : 's'}`
     const share = all > 0n ? Number((micros * 1_000n) / all) / 1_000 : 0
@@ -57,7 +67,7 @@ export function booksLines(books: Query<BooksFacts>, { width, height, keys }: Ro
       [NAME_COLUMNS + 1, [dim(padEnd(many, COUNT_COLUMNS))]],
       [at, [strong(padEnd(amounts[i] ?? '', widest))]],
       [end, [accent(bar(share, BAR_COLUMNS))]],
-      [end + BAR_COLUMNS + 1, noteOf({ name, value, room: width - end - BAR_COLUMNS - 2 })],
+      [end + BAR_COLUMNS + 1, [dim(fitting(wishes(name, micros), width - end - BAR_COLUMNS - 2))]],
     ])
   })
   const total = totalLine({ amount: amounts.at(-1) ?? '', widest, all, value }, width)
@@ -70,17 +80,17 @@ function markOf({ agrees, checkedAt }: BooksFacts, keys: Room['keys']): Line {
   return [mark, dim(at), '  ', accent(keyFor('audit', keys)), dim(' check now')]
 }
 
-type Note = { readonly name: string; readonly value: BooksFacts; readonly room: number }
-
-/** An amount is there whole or not at all. */
-function noteOf({ name, value: { disputed, overdue }, room }: Note): Line {
-  if (name !== 'escrow') return []
+function escrowNotes({ disputed, overdue }: BooksFacts): readonly string[] {
   const parts = [
     ...(Number(disputed) > 0 ? [`${shownMoney(disputed)} disputed`] : []),
     ...(Number(overdue) > 0 ? [`${shownMoney(overdue)} late`] : []),
   ]
-  const wishes = [parts.join(', '), parts[0] ?? '', '']
-  return [dim(wishes.find((words) => words.length <= room) ?? '')]
+  return [parts.join(', '), parts[0] ?? '']
+}
+
+/** An amount is there whole or not at all, and so is what is said of it. */
+function fitting(wishes: readonly string[], room: number): string {
+  return wishes.find((words) => widthOf(words) <= room) ?? ''
 }
 
 type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: BooksFacts }

@@ -4,7 +4,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { widthOf } from '../../text/text.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
-import { market, river } from '../fixtures.testkit.ts'
+import { market, payee, river } from '../fixtures.testkit.ts'
 
 let open: Opened | undefined
 
@@ -74,7 +74,7 @@ describe('money', () => {
       ' escrow             31 jobs        $388.20    ━━╸          $2.625 disputed',
       ' balances           31 accounts    $240.00    ━╸',
       ' owed to providers  8 providers    $102.60    ╸',
-      ' payouts under way  1 payout        $61.20    ╸',
+      ' payouts under way  1 payout        $61.20    ╸            1 failed',
       ' fees                            $1,204.815   ━━━━━━━',
       ' referral money     3 referrers      $4.10    ╸',
       ' kept back          1 wallet        $12.60    ╸',
@@ -125,7 +125,27 @@ describe('money', () => {
 
   it('that is held has the day’s income beside it where there is room', async () => {
     const { rows } = await money({}, { columns: 160, rows: 50 })
-    expect(rows()[2]).toMatch(/^─ Books ─+ ✓ agree.* ─┬─ Paid in, \$ a quarter of an hour ─+ last 24 h ─$/)
+    expect(rows()[2]).toMatch(/^─ Books ─+ ✓ agree.* ─┬─ Paid in, \$ a quarter of an hour ─+ last 53 min ─$/)
+  })
+
+  it('tells who sold most and what each is owed, and what happens next to what waits', async () => {
+    const sellers = [
+      { ...payee, name: 'Sitefix', sold: '221.40', due: '0.00' },
+      { ...payee, name: 'Lingua', sold: '64.30', due: '61.20' },
+    ]
+    const more = {
+      'GET /dashboard/api/admin/payees': { payees: sellers, total: 2, limit: 3, offset: 0 },
+      'GET /dashboard/api/admin/payouts': { payouts: [payout], total: 1 },
+    }
+    const { rows } = await money(more, { columns: 160, rows: 50 })
+    const at = rows().findIndex((row) => row.includes('top sellers, 7 days'))
+    expect(rows()[at]).toMatch(/│ top sellers, 7 days +sold +due +$/)
+    expect(rows()[at + 1]).toMatch(/│ Sitefix +━{8} +\$221\.40 +\$0\.00 +$/)
+    expect(rows()[at + 2]).toMatch(/│ Lingua +━━╸? +\$64\.30 +\$61\.20 +$/)
+    const books = rows().join('\n')
+    expect(books).toMatch(/balances .*spendable by their owners/)
+    expect(books).toMatch(/payouts under way .*1 failed, to 0xaBaB…aBaB, tried 5 times/i)
+    expect(books).toMatch(/kept back .*of sanctioned wallets/)
   })
 
   it('says where a connected chain stands, and what is wrong with it first', async () => {

@@ -2,7 +2,8 @@ import { useMemo } from 'react'
 import { clip, deadlineSpan, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
-import { chart } from '../parts/charts.ts'
+import { spanWords } from '../overview/panels.ts'
+import { AXIS_COLUMNS, chart } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
@@ -12,13 +13,14 @@ import { findingOf, listHead, listTable, sortActions, titlesOf, viewWords } from
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
-import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type MoneyView, moneyViews, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import { type BooksFacts, booksLines } from './books.ts'
+import { bookNotes, fetchFailedPayouts, type NextFacts } from './notes.ts'
 import {
   audit,
   type ChainHead,
@@ -30,6 +32,7 @@ import {
   moneyFields,
   type Waiting,
 } from './rows.ts'
+import { fetchTopSellers, sellerLines, TOP_SELLERS, type TopSeller } from './sellers.ts'
 
 /** A hook: money that waits for something, and whether the books add up. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
@@ -41,6 +44,9 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
   const chain = useQuery(fetchChain(host.link), { name: 'chain head', every: SLOW_EVERY_MS })
   const series = useQuery(fetchSeries(host.link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
+  const crons = useQuery(fetchCrons(host.link), { name: 'crons', every: SLOW_EVERY_MS })
+  const failed = useQuery(fetchFailedPayouts(host.link), { name: 'payouts failed', every: SLOW_EVERY_MS })
+  const sellers = useQuery(fetchTopSellers(host.link), { name: 'top sellers', every: SLOW_EVERY_MS })
   const rows = money.value?.rows ?? []
   const ids = rows.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
@@ -53,7 +59,13 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
     problem,
     columns: titlesOf(columnsOf(ui.moneyView, now)),
     draw: (at) =>
-      moneyLines({ money, books, chain: chain.value ?? null, series, rows, chosen, open: raw, now, view }, at),
+      moneyLines(
+        {
+          ...{ money, books, chain: chain.value ?? null, series, rows, chosen, open: raw, now, view },
+          ...{ told: { crons: crons.value?.crons, failed: failed.value, now }, sellers: sellers.value },
+        },
+        at,
+      ),
     actions: {
       ...pageActions(host, money.value?.total ?? 0, MONEY_PAGE),
       ...sortActions(host, 'money', fields),
@@ -95,6 +107,8 @@ type Model = ShownList & {
   readonly books: Query<BooksFacts>
   readonly chain: ChainHead | null
   readonly series: Query<SeriesFacts>
+  readonly told: NextFacts
+  readonly sellers: readonly TopSeller[] | undefined
   readonly rows: readonly Waiting[]
 }
 
@@ -120,17 +134,23 @@ function chainLines(chain: ChainHead | null, width: number): Line[] {
   return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
 }
 
-/** The books, with what came in by the hour beside them where there is room. */
-function topLines({ books, series, view: { keys } }: Model, { width, height }: ScreenArea): Line[] {
+/** The books, with what came in and who sold most beside them where there is room. */
+function topLines({ books, series, told, sellers, view: { keys } }: Model, { width, height }: ScreenArea): Line[] {
+  const notes = bookNotes(told)
   const side = sideOf(width)
-  if (side === 0 || series.value === undefined) return booksLines(books, { width, height, keys })
+  if (side === 0 || series.value === undefined) return booksLines(books, { width, height, keys, notes })
   const split = width - side - 1
-  const left = booksLines(books, { width: split, height, keys })
+  const left = booksLines(books, { width: split, height, keys, notes })
+  const below = sellers !== undefined && left.length >= WITH_SELLERS ? sellerLines(sellers, side) : []
   const paid = series.value.buckets.map(({ paid_in }) => Number(paid_in))
-  const drawn = chart(paid, { width: side, height: left.length - 1 })
-  const right = [rule(side, 'Paid in, $ a quarter of an hour', [dim('last 24 h')]), ...drawn]
+  const drawn = chart(paid, { width: side, height: left.length - 1 - below.length })
+  const note = dim(spanWords(series.value, side - AXIS_COLUMNS))
+  const right = [rule(side, 'Paid in, $ a quarter of an hour', [note]), ...drawn, ...below]
   return joinedPanels(left, right, { width, split, height: left.length })
 }
+
+/** Rows that the books need for sellers beside them: a picture is not made smaller than three. */
+const WITH_SELLERS = 1 + 3 + 2 + TOP_SELLERS
 
 const titles: Readonly<Record<MoneyView, string>> = {
   holds: 'Held',

@@ -1,5 +1,5 @@
-import { count, shortSpan } from '../../text/text.ts'
-import { bar, chart, spark } from '../parts/charts.ts'
+import { clockTime, count, dateTime, shortSpan } from '../../text/text.ts'
+import { AXIS_COLUMNS, bar, chart, footLine, spark } from '../parts/charts.ts'
 import {
   accent,
   bad,
@@ -17,12 +17,20 @@ import {
 } from '../parts/line.ts'
 import { auditLine, riverLines } from '../parts/river.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
-import { byUrgency, type CronFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
+import {
+  byUrgency,
+  type CronFacts,
+  cronState,
+  cronWord,
+  lastOk,
+  nextRun,
+  runStrip,
+  stateCounts,
+} from '../shell/cron-facts.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
 
-const MS_PER_SECOND = 1_000
 const SECONDS_PER_MINUTE = 60
 /** What a figure a minute is reckoned over. */
 const RECENT_BUCKETS = 5
@@ -76,10 +84,11 @@ type Pulse = { readonly width: number; readonly rows: number; readonly keys: rea
 export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pulse): Line[] {
   const { value } = series
   if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
-  const span: Line = [dim(`last ${value.span}  `), accent(keyFor('span', keys)), dim(' hour/day/week')]
   const perRow = width >= KIND_OF_PAIR ? 2 : 1
   const figures = figuresOf(value).slice(0, rows * perRow)
   const each = Math.floor((width - 1) / perRow)
+  const drawn = spanWords(value, sparkColumns(each - 2))
+  const span: Line = [dim(`${drawn}  `), accent(keyFor('span', keys)), dim(' hour/day/week')]
   const lines = Array.from({ length: Math.ceil(figures.length / perRow) }, (_, row): Line => {
     const here = figures.slice(row * perRow, (row + 1) * perRow)
     return [' ', ...here.flatMap((figure) => sized(figureLine(figure, each - 2), each))]
@@ -90,8 +99,26 @@ export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pu
 const KIND_OF_PAIR = 72
 
 function figureLine({ name, value, values }: Figure, width: number): Line {
-  const room = Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
-  return [dim(name.padEnd(FIGURE_NAME)), strong(value.padStart(FIGURE_VALUE)), ' ', accent(spark(values, room))]
+  const drawn = accent(spark(values, sparkColumns(width)))
+  return [dim(name.padEnd(FIGURE_NAME)), strong(value.padStart(FIGURE_VALUE)), ' ', drawn]
+}
+
+function sparkColumns(width: number): number {
+  return Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
+}
+
+const MINUTES_SHOWN_MAX = 120
+const HOURS_SHOWN_MAX = 48
+const MINUTES_PER_HOUR = 60
+const HOURS_PER_DAY = 24
+
+/** What a picture of so many columns reaches back to: as many buckets as it has room for. */
+export function spanWords({ span, buckets, bucketSeconds }: SeriesFacts, columns: number): string {
+  if (columns >= buckets.length) return `last ${span}`
+  const minutes = (columns * bucketSeconds) / SECONDS_PER_MINUTE
+  if (minutes < MINUTES_SHOWN_MAX) return `last ${Math.round(minutes)} min`
+  const hours = minutes / MINUTES_PER_HOUR
+  return hours < HOURS_SHOWN_MAX ? `last ${Math.round(hours)} h` : `last ${Math.round(hours / HOURS_PER_DAY)} days`
 }
 
 /** Calls by time, with what became of them. */
@@ -114,14 +141,43 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
     [bad('✗ '), `broken     ${count(sums.broken).padStart(7)}`],
   ]
   const side = Math.max(...legend.map(lineWidth)) + 2
-  const drawn = chart(value.buckets.map(callsOf), { width: width - side, height: rows })
+  const drawn = callsChart(value, { width: width - side, rows })
   const lines = drawn.map((line, i) =>
     placed(width, [
       [0, line],
       [width - side + 1, legend[i] ?? blank],
     ]),
   )
-  return [rule(width, 'Calls of the market', [dim(`last ${value.span}`)]), ...lines]
+  const note = dim(spanWords(value, width - side - AXIS_COLUMNS))
+  return [rule(width, 'Calls of the market', [note]), ...lines]
+}
+
+/** From here on a chart has a foot, and times under it. */
+const FOOT_FROM = 6
+
+/** The last buckets that fit. */
+function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
+  const shown = value.buckets.slice(-Math.max(1, width - AXIS_COLUMNS))
+  const drawn = (height: number) => chart(shown.map(callsOf), { width, height })
+  if (rows < FOOT_FROM) return drawn(rows)
+  return [...drawn(rows - 2), footLine(AXIS_COLUMNS + shown.length), timesLine(value, shown)]
+}
+
+const TIMES = 4
+const NOW = 'now'
+
+/** When each quarter of what is drawn began. */
+function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
+  const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
+  const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * shown.length) / TIMES))
+  const times = places.flatMap((place, i) => {
+    const bucket = shown[place]
+    const end = places[i + 1] ?? shown.length - NOW.length
+    const text = bucket === undefined ? '' : word(Date.parse(bucket.at))
+    return text === '' || place + text.length >= end ? [] : [[AXIS_COLUMNS + place, [dim(text)]] as const]
+  })
+  const now = AXIS_COLUMNS + Math.max(0, shown.length - NOW.length)
+  return placed(AXIS_COLUMNS + shown.length, [...times, [now, [dim(NOW)]]])
 }
 
 type WorkShown = { readonly sign: Piece; readonly words: string; readonly count: number }
@@ -187,14 +243,13 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
 }
 
 /** What is wrong with crons by name, and how many are well. */
-export function cronStrip(crons: readonly CronFacts[], elapsedMs: number): Line {
+export function cronStrip(crons: readonly CronFacts[], now: number | undefined): Line {
   const sorted = [...crons].sort(byUrgency)
   const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
   const troubled = sorted.filter((cron) => ['failing', 'stale'].includes(cronState(cron)))
   const named = troubled.flatMap((cron): Piece[] => {
     const sign = cronState(cron) === 'failing' ? bad('✗') : warn('!')
-    const age = cron.ageMs === undefined ? 'not yet' : shortSpan(cron.ageMs + elapsedMs)
-    return [' ', sign, ` ${cron.name} ${age} `]
+    return [' ', sign, ` ${cron.name} ${lastOk(cron, now)} `]
   })
   const rest = [
     [good(' ✓'), ` ${of('ok', 'running')} ok `],
@@ -206,26 +261,27 @@ export function cronStrip(crons: readonly CronFacts[], elapsedMs: number): Line 
 }
 
 const STRIP_RUNS = 12
+/** A name and both times need so much. */
+const STRIP_FROM = 43
 
-/** One row for each cron, with its last runs. */
-export function cronLines(crons: readonly CronFacts[], width: number, rows: number): Line[] {
+type CronRows = { readonly width: number; readonly rows: number; readonly now: number | undefined }
+
+/** One row for each cron: its last runs, when it was last well, and when it runs again. */
+export function cronLines(crons: readonly CronFacts[], { width, rows, now }: CronRows): Line[] {
   const sorted = [...crons].sort(byUrgency)
-  const strip = Math.min(STRIP_RUNS, Math.max(0, width - 34))
+  const strip = Math.min(STRIP_RUNS, Math.max(0, width - STRIP_FROM))
   const lines = sorted.slice(0, rows).map((cron): Line => {
     const word = cronWord(cron)
     const text = typeof word === 'string' ? word : word.text
     const sign: Piece = typeof word === 'string' ? text.slice(0, 1) : { ...word, text: text.slice(0, 1) }
-    const age = cron.ageMs === undefined ? '—' : shortSpan(cron.ageMs)
-    const right: Line = [runStrip(cron.more?.runs ?? [], strip).padStart(strip), dim(age.padStart(5)), ' ']
+    const ran = runStrip(cron.more?.runs ?? [], strip).padStart(strip)
+    const next = nextRun(cron, now)
+    const ages = dim(`${lastOk(cron, now).padStart(8)}${(next === '—' ? '' : `in ${next}`).padStart(8)}`)
+    const right: Line = [ran, ages, ' ']
     return placed(width, [
       [1, [sign, ` ${cron.name}`]],
       [width - lineWidth(right), right],
     ])
   })
-  return [rule(width, `Crons ${crons.length}`), ...lines]
-}
-
-/** How long ago an answer came. */
-export function ageOf(at: number | undefined, now: number): number {
-  return at === undefined ? 0 : Math.max(0, now - at) - (Math.max(0, now - at) % MS_PER_SECOND)
+  return [rule(width, `Crons ${crons.length}`, [dim(stateCounts(crons))]), ...lines]
 }

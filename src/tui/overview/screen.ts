@@ -7,7 +7,6 @@ import { joinedPanels } from '../parts/panels.ts'
 import { refuse } from '../shell/ask.ts'
 import { copy } from '../shell/copy.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
-import type { HealthFacts } from '../shell/health.ts'
 import type { Need } from '../shell/needs.ts'
 import { screenOfKind } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
@@ -21,7 +20,6 @@ import { useQuery } from '../shell/use-query.ts'
 import { fetchRiver, fetchSeries, fetchWork, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
 import { heldFor, inboxLines, type MendAct, mends, needDetail } from './inbox.ts'
 import {
-  ageOf,
   callsLines,
   cronLines,
   cronStrip,
@@ -143,16 +141,16 @@ function overviewLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
   const isWide = area.width >= WIDE_FROM.width && area.height >= WIDE_FROM.height
-  return isWide ? wideLines(model, area) : narrowLines(model, health, area)
+  return isWide ? wideLines(model, area) : narrowLines(model, area)
 }
 
 /** One panel under the other; what happened just now takes what is left. */
-function narrowLines(model: Model, health: HealthFacts, { width, height }: ScreenArea): Line[] {
+function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
   const money = moneyLines(model.river, model.now, width)
   const inbox = inboxLines(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
   const pulse = height >= PULSE_FROM ? pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }) : []
-  const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, health, { width, isTall })]
+  const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, { width, isTall })]
   const rest = height - above.length
   return [
     ...above,
@@ -172,13 +170,14 @@ function workShown({ work, river }: Model): WorkShownOf | undefined {
 
 type Room = { readonly width: number; readonly isTall: boolean }
 
-function workAndCrons(model: Model, health: HealthFacts, { width, isTall }: Room): Line[] {
-  const strip = cronStrip(health.crons, ageOf(model.health.at, model.now))
+function workAndCrons(model: Model, { width, isTall }: Room): Line[] {
+  const { crons } = model
+  const strip = cronStrip(crons, model.business)
   const work = workShown(model)
   const open = work === undefined ? '' : ` ${openJobs(work)} open`
   const done = doneToday(work)
-  if (!isTall) return [rule(width, `Work${open}, crons ${health.crons.length}`, done), workLine(work), strip]
-  return [rule(width, `Work${open}`, done), workLine(work), rule(width, `Crons ${health.crons.length}`), strip]
+  if (!isTall) return [rule(width, `Work${open}, crons ${crons.length}`, done), workLine(work), strip]
+  return [rule(width, `Work${open}`, done), workLine(work), rule(width, `Crons ${crons.length}`), strip]
 }
 
 /** Money, what waits and calls at the left; figures, work and crons at the right; what happened below both. */
@@ -190,7 +189,11 @@ function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
   const left = leftLines(model, { width: split, height: room })
   const figures = pulseLines(model.series, { width: side, rows: PULSE_FIGURES, keys: model.keys })
   const work = workLines(workShown(model), side)
-  const crons = cronLines(model.crons, side, Math.max(0, room - figures.length - work.length - 1))
+  const crons = cronLines(model.crons, {
+    width: side,
+    rows: Math.max(0, room - figures.length - work.length - 1),
+    now: model.business,
+  })
   const right = [...figures, ...work, ...crons]
   const used = Math.min(room, Math.max(left.length, right.length))
   const top = joinedPanels(left, right, { width, split, height: used })

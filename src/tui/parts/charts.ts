@@ -19,9 +19,11 @@ function stepOf(height: number): string {
   return STEPS[Math.max(0, Math.min(STEPS.length - 1, Math.ceil(height) - 1))] ?? ' '
 }
 
-const AXIS_COLUMNS = 6
+export const AXIS_COLUMNS = 6
+/** Less high, a chart has no room for its half. */
+const HALF_FROM = 4
 
-/** Several rows high, with its greatest value at the left; one tone a row, from the foot up. */
+/** Several rows high, its greatest value and the half of it at the left; one tone a row, from the foot up. */
 export function chart(values: readonly number[], { width, height }: { width: number; height: number }): Line[] {
   const shown = values.slice(-Math.max(1, width - AXIS_COLUMNS)).map((value) => Math.max(0, value))
   const most = Math.max(...shown, 0)
@@ -32,9 +34,22 @@ export function chart(values: readonly number[], { width, height }: { width: num
       return filled <= 0 ? ' ' : stepOf(Math.min(filled, STEPS.length))
     })
     const tone = markTones[Math.min(markTones.length - 1, Math.floor((foot * markTones.length) / height))] ?? 'accent'
-    const label = row === 0 ? short(most) : ''
-    return [dim(`${label.padStart(AXIS_COLUMNS - 2)} `), dim('│'), toned(tone)(cells.join(''))]
+    const label = most === 0 ? '' : labelAt({ row, height, most })
+    const left = `${label.padStart(AXIS_COLUMNS - 2)} ${label === '' ? '│' : '┤'}`
+    return [dim(left), toned(tone)(cells.join(''))]
   })
+}
+
+/** What the upper edge of a row stands for, where that is told. */
+function labelAt({ row, height, most }: { row: number; height: number; most: number }): string {
+  if (row === 0) return short(most)
+  const isHalf = height >= HALF_FROM && height % 2 === 0 && row === height / 2
+  return isHalf ? short(most / 2) : ''
+}
+
+/** The foot of a chart. */
+export function footLine(width: number): Line {
+  return [dim(`${'0'.padStart(AXIS_COLUMNS - 2)} ┴${'─'.repeat(Math.max(0, width - AXIS_COLUMNS))}`)]
 }
 
 const KILO = 1_000

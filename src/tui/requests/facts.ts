@@ -75,7 +75,7 @@ function readRequest(one: Answered): WantedWork {
     category: text(one.category),
     status: one.status,
     posterId: one.poster_id,
-    budget: `${dollars(one.budget_min_usd)} to ${dollars(one.budget_max_usd)}`,
+    budget: budgetWords(one),
     bids: one.bid_count,
     createdAt: time(one.created_at),
     expiresAt: time(one.expires_at),
@@ -83,6 +83,12 @@ function readRequest(one: Answered): WantedWork {
     brief: one.brief,
     raw: one,
   }
+}
+
+/** `$1.50 to $25.00`; `$25.00` where there is no least. */
+export function budgetWords(one: Pick<Answered, 'budget_min_usd' | 'budget_max_usd'>): string {
+  const most = dollars(one.budget_max_usd)
+  return one.budget_min_usd === 0 ? most : `${dollars(one.budget_min_usd)} to ${most}`
 }
 
 const CENTS = 2

@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
+import { SOLD_DAYS } from '../../core/limits.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, count } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
@@ -23,22 +24,31 @@ import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
+import { useMarket } from './market.ts'
 import { fetchDeliveries, fetchSales, fetchService, fetchServices, SERVICES_PAGE, type Services } from './rows.ts'
+import { type Shop, shopActions, shopWords, useShop } from './shop.ts'
 import { belowLines, type Sold, sideLines } from './tabs.ts'
 import { hookDialog } from './webhook-dialog.ts'
 
-/** A hook: the listings, and what is known of the chosen one. */
+/** A hook: what of the market is in sight; each view is drawn anew, and has hooks of its own. */
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
+  const useShown = view.ui.shopView === 'services' ? useListings : useMarket
+  return useShown(host, view)
+}
+
+/** A hook: the listings, and what is known of the chosen one. */
+function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
   const { listed, services, isPublic, problem } = useListed(host, view, now)
+  const shop = useShop(host, view)
   const ids = services.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const { service, deliveries, sales, me } = useDetail(host, view, services[chosen])
   const shown: Sold | undefined = service && { service, deliveries, sales, now, width: area.width }
   const open = useOpen(ui.pane.open, shown)
   const { total } = listed.value ?? { total: 0 }
-  const model: Model = { listed, services, chosen, shown, open, isPublic, view }
+  const model: Model = { listed, services, chosen, shown, open, isPublic, shop, view }
   return {
     ids,
     problem,
@@ -48,6 +58,7 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
       ...pageActions(host, total, SERVICES_PAGE),
       ...paneActions(host, open, area),
       ...sortActions(host, 'services', serviceFields),
+      ...shopActions(host, view),
       testHook: () => testChosen(host, services, me),
       nextTab: () => turnTab(host, 1),
       previousTab: () => turnTab(host, -1),
@@ -153,6 +164,7 @@ type Model = {
   readonly shown: Sold | undefined
   /** The catalog that everybody sees, in place of what the operator may see. */
   readonly isPublic: boolean
+  readonly shop: Shop
   /** What is open in place of the list. */
   readonly open: readonly Line[] | undefined
   readonly view: View
@@ -193,15 +205,15 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
 const DRAWER_ROWS = 7
 const DRAWER_SHARE = 3
 
-function headLines({ listed, services, view: { ui, now, keys, where }, isPublic }: Model, width: number): Line[] {
+function headLines({ listed, services, shop, view: { ui, now, keys, where }, isPublic }: Model, width: number): Line[] {
   const total = listed.value?.total
   const offset = (ui.pages.services ?? 0) * SERVICES_PAGE
-  const words = total === undefined || ui.filters.services ? 'services' : `services ${count(total)}`
+  const counts = total === undefined || ui.filters.services ? shop.counts : { ...shop.counts, services: total }
   return listHead(width, {
     title: 'Services',
     place: sliceWords({ offset, rows: services.length, total: total ?? 0 }),
     stale: staleness(listed, now),
-    views: [' ', strong(words)],
+    views: shopWords('services', { ...shop, counts }),
     ui,
     screen: 'services',
     keys,
@@ -223,7 +235,7 @@ const columns: readonly ScreenColumn<ServiceFacts>[] = [
   { title: 'KIND', value: ({ kind }) => kinds[kind] ?? kind, drop: 3 },
   { title: 'BUYER PAYS', value: paysWord, align: 'right', exact: true },
   { title: 'REP', value: ({ score, isNew }) => repWord(score, isNew), align: 'right', drop: 1 },
-  { title: 'SOLD 7D', value: soldWord, align: 'right', exact: true, drop: 2 },
+  { title: `SOLD ${SOLD_DAYS}D`, value: soldWord, align: 'right', exact: true, drop: 2 },
   { title: 'REFUND', value: refundWord, align: 'right', drop: 4 },
   { title: 'ENDPOINT', value: hookSign },
   { title: 'SERVICE', value: ({ id }) => dim(id), exact: true, drop: 5 },

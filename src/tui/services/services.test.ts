@@ -44,7 +44,7 @@ describe('services', () => {
     const { rows } = await services()
     expect(trimmed(rows().slice(2, 8))).toEqual([
       `─ Services ${'─'.repeat(42)} 1 to 50 of 120  / filter ─`,
-      ' services 120                                                 most sold  s sort',
+      ' [services 120]  plans  subscriptions  requests  products     most sold  s sort',
       '  NAME            PROVIDER  KIND  BUYER PAYS  REP      SOLD 7D  ENDPOINT',
       '▌ Translation 1   Lingua    auto     $0.2625   71  184 ▅▇▇▇▆▇▆  ✗ 502 ×16',
       '  Translation 2   Lingua    auto     $0.2625   71  184 ▅▇▇▇▆▇▆  ✗ 502 ×16',
@@ -131,7 +131,7 @@ describe('services', () => {
     expect(asked()).not.toContain('7')
     await advance(1_000)
     expect(asked().filter(Boolean)).toEqual(['77 !177 kind:automated'])
-    expect(rows()[3]).toMatch(/^ services {3}\/77 !177 kind:automated▏/)
+    expect(rows()[3]).toMatch(/^ \[services 120\] {3}\/77 !177 kind:automated▏/)
     expect(rows()[2]).toContain(' 1 of 1 ')
   })
 

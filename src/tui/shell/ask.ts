@@ -14,9 +14,9 @@ export function ask(host: Host, spec: DialogSpec): void {
   } else askAnyway(host, spec)
 }
 
-/** Opens a dialog for a change that needs no admin credential. */
+/** Opens a dialog for a change that needs no admin credential. Its command stands where a message would lie. */
 export function askAnyway(host: Host, spec: DialogSpec): void {
-  host.ui.set({ ...host.ui.get(), dialog: openDialog(spec) })
+  host.ui.set({ ...host.ui.get(), dialog: openDialog(spec), toast: undefined })
 }
 
 /** Says why something cannot be done, until esc. */

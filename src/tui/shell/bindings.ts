@@ -36,6 +36,7 @@ export type Action =
   | 'copyId'
   | 'copyCommand'
   | 'offer'
+  | 'attach'
   | 'add'
   | 'remove'
   | 'nextTab'
@@ -214,6 +215,15 @@ export const bindings: readonly Binding[] = [
     changes: true,
   },
   {
+    action: 'attach',
+    keys: ['u'],
+    group: 'ACT',
+    label: 'attach a file',
+    hint: 'attach',
+    on: ['threads'],
+    changes: true,
+  },
+  {
     action: 'add',
     keys: ['A'],
     group: 'ACT',
@@ -266,7 +276,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'which of them',
     hint: 'view',
-    on: ['jobs', 'threads', 'money', 'logs', 'requests', 'endpoints'],
+    on: ['services', 'jobs', 'threads', 'money', 'logs', 'requests', 'endpoints'],
   },
   { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },

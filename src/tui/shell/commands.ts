@@ -6,11 +6,19 @@ import type { HealthFacts } from './health.ts'
 import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
 import { fetchHealth } from './queries.ts'
 import type { Host } from './screen.ts'
+import type { ShopView } from './ui.ts'
 
 /** Commands that show what a screen shows: typed into the palette, they lead there. */
 export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   overview: ['status', 'attention'],
-  services: ['services list', 'admin services list'],
+  services: [
+    'services list',
+    'admin services list',
+    'admin plans list',
+    'admin subs list',
+    'admin requests list',
+    'admin products list',
+  ],
   jobs: ['admin jobs list', 'jobs list'],
   threads: ['admin threads list', 'threads list'],
   crons: ['crons list'],
@@ -21,6 +29,14 @@ export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   requests: ['requests list'],
   people: ['admin participants list', 'participants list'],
   clock: ['clock show'],
+}
+
+/** What of the market a command shows, where it is not the listings. */
+export const shopViewOf: Readonly<Record<string, ShopView>> = {
+  'admin plans list': 'plans',
+  'admin subs list': 'subscriptions',
+  'admin requests list': 'requests',
+  'admin products list': 'products',
 }
 
 /** A command that takes the whole terminal, or never ends by itself. */

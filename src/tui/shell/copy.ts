@@ -25,9 +25,17 @@ const moneyWords: readonly (readonly [string, readonly string[]])[] = [
   ['p_', ['admin', 'payees']],
 ]
 
+/** Of what the market has besides listings: a subscription is shown to its sides alone, and found by the operator. */
+const marketWords: readonly (readonly [string, (id: string) => readonly string[]])[] = [
+  ['plan_', (id) => ['plans', 'view', id]],
+  ['sub_', (id) => ['admin', 'subs', 'list', '--filter', `id:${id}`]],
+  ['post_', (id) => ['requests', 'view', id]],
+  ['prod_', (id) => ['products', 'view', id]],
+]
+
 /** The command that shows the chosen row of each screen, as a person would type it. */
 const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]>>> = {
-  services: (id) => ['services', 'view', id],
+  services: (id) => marketWords.find(([prefix]) => id.startsWith(prefix))?.[1](id) ?? ['services', 'view', id],
   jobs: (id) => ['jobs', 'view', id],
   threads: (id) => ['admin', 'threads', 'view', id],
   crons: (id) => ['crons', 'view', id],

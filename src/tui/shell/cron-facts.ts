@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
+import { shortSpan } from '../../text/text.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
 import { text, time } from './read.ts'
 
@@ -114,4 +115,37 @@ const NOT_URGENT = 2
 export function byUrgency(a: CronFacts, b: CronFacts): number {
   const rank = (cron: CronFacts) => urgency[cronState(cron)] ?? NOT_URGENT
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
+}
+
+/** In the order in which they are counted, the well ones first. */
+const counted = {
+  ok: 'ok',
+  running: 'running',
+  stale: 'late',
+  failing: 'failing',
+  paused: 'paused',
+  waiting: 'not yet',
+  skipped: 'not in use',
+} satisfies Record<CronState, string>
+
+/** How many are in each state: `6 ok  1 late`. */
+export function stateCounts(crons: readonly CronFacts[]): string {
+  const all = Object.entries(counted).flatMap(([state, word]) => {
+    const many = crons.filter((cron) => cronState(cron) === state).length
+    return many === 0 ? [] : [`${many} ${word}`]
+  })
+  return all.join('  ')
+}
+
+/** Since its last success: by the daemon's own count where business time is not known. */
+export function lastOk({ lastSuccess, ageMs }: CronFacts, now: number | undefined): string {
+  if (lastSuccess === undefined) return 'not yet'
+  if (now === undefined) return ageMs === undefined ? '—' : shortSpan(ageMs)
+  return shortSpan(Math.max(0, now - lastSuccess))
+}
+
+/** How long until it runs again by its schedule. */
+export function nextRun({ more }: Pick<CronFacts, 'more'>, now: number | undefined): string {
+  if (more?.nextRun === undefined || now === undefined) return '—'
+  return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)
 }

@@ -97,6 +97,8 @@ export type Tab = {
   readonly title: string
   /** Title where there is little room. */
   readonly short: string
+  /** Which of its parts is in sight, where each is a hook of its own. */
+  readonly part?: (ui: Ui) => string
 }
 
 export type Screen = Tab & {

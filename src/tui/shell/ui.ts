@@ -1,3 +1,4 @@
+import type { Held } from '../../client/link.ts'
 import type { LogLevel } from '../../model/log.ts'
 import type { PostingStatus } from '../../model/posting.ts'
 import type { ScreenId } from '../../model/screen.ts'
@@ -22,6 +23,9 @@ export type SeriesSpanShown = (typeof seriesSpans)[number]
 
 export const threadViews = ['open', 'disputed', 'over', 'all'] as const
 export type ThreadView = (typeof threadViews)[number]
+
+export const shopViews = ['services', 'plans', 'subscriptions', 'requests', 'products'] as const
+export type ShopView = (typeof shopViews)[number]
 
 export const moneyViews = ['holds', 'payouts', 'failed', 'payees', 'balances'] as const
 export type MoneyView = (typeof moneyViews)[number]
@@ -77,8 +81,12 @@ export type Ui = {
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly serviceTab: ServiceTab
+  /** What of the market is listed. */
+  readonly shopView: ShopView
   readonly moneyView: MoneyView
   readonly threadView: ThreadView
+  /** For whom one speaks in conversations, where that is not the usual wallet. */
+  readonly speaker: Held | undefined
   /** Which requests for work are listed. */
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
@@ -108,8 +116,10 @@ export function firstUi(screen: ScreenId): Ui {
     jobView: 'open',
     jobTab: 'timeline',
     serviceTab: 'about',
+    shopView: 'services',
     moneyView: 'holds',
     threadView: 'open',
+    speaker: undefined,
     requestView: 'all',
     span: 'hour',
     pages: {},
@@ -140,6 +150,19 @@ export function goForward(ui: Ui): Ui {
   const [screen, ...future] = ui.future
   if (screen === undefined) return ui
   return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, ...unopened }
+}
+
+/** Another view of a screen begins at its start: what the one was narrowed and sorted by, the other may not have. */
+export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
+  const { pages, sorts, filters, marked } = ui
+  return {
+    ...ui,
+    pages: { ...pages, [screen]: 0 },
+    sorts: { ...sorts, [screen]: undefined },
+    filters: { ...filters, [screen]: '' },
+    marked: { ...marked, [screen]: [] },
+    pane: paneBeside,
+  }
 }
 
 /** Index of the chosen row; the first one where nothing, or something that is gone, was chosen. */

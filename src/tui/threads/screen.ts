@@ -12,7 +12,6 @@ import {
   good,
   hair,
   type Line,
-  lineWidth,
   type Piece,
   rule,
   strong,
@@ -20,8 +19,6 @@ import {
 } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
-import { askAnyway, refuse } from '../shell/ask.ts'
-import { keyFor } from '../shell/bindings.ts'
 import {
   findingOf,
   listHead,
@@ -34,14 +31,13 @@ import {
 } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query } from '../shell/query.ts'
-import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
-import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
+import { threadActs } from './acts.ts'
 import {
   fetchIsHouse,
   fetchThread,
@@ -51,6 +47,7 @@ import {
   type ThreadFacts,
   type Threads,
 } from './facts.ts'
+import { nextLines } from './next.ts'
 
 /** From this width on a conversation stands beside the list. */
 const PANES_FROM = 100
@@ -78,9 +75,9 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const chosen = chosenIndex(ui, ids)
   const id = useSettled(ids[chosen] ?? '', host.clock)
   const whole = useQuery(fetchThread(host.link, { id, admin }), { name: `thread ${id} ${admin}`, every })
-  const me = useQuery(host.link.self, { name: 'self', every: SLOW_EVERY_MS })
+  const me = useVoice(host, view)
   const row = threads[chosen]
-  const foreign = useForeign(host, row, { admin, me: me.value })
+  const foreign = useForeign(host, row, { admin, me })
   const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
   const isOpen = ui.pane.open !== 'beside' && thread !== undefined
   const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
@@ -96,9 +93,15 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
       ...sortActions(host, 'threads', threadFields),
       ...moving,
       view: () => viewNext(host),
-      ...acts(host, threads, { me: me.value, foreign }),
+      ...threadActs(host, threads, { me, speaker: ui.speaker, foreign }),
     },
   }
+}
+
+/** A hook: who speaks, where that is known. */
+function useVoice({ link }: Host, { ui }: View): string | undefined {
+  const self = useQuery(link.self, { name: 'self', every: SLOW_EVERY_MS })
+  return ui.speaker?.id ?? self.value
 }
 
 function viewNext({ ui }: Host): void {
@@ -127,46 +130,6 @@ function factsOf(thread: ThreadFacts): Facts<typeof threadFields> {
     provider: [provider, providerId],
     amount: microOf(price) ?? null,
     age: updatedAt ?? null,
-  }
-}
-
-type Voice = {
-  /** Whose API key is in use. */
-  readonly me: string | undefined
-  /** Provider of the chosen one where nobody here speaks for it. */
-  readonly foreign: string | undefined
-}
-
-/**
- * What can be done depends on whose key this machine has. The chosen one is looked up when the key comes: one before
- * it, in the same piece of input, may have moved it.
- */
-function acts(host: Host, threads: readonly ThreadFacts[], { me, foreign }: Voice): Face['actions'] {
-  const ids = threads.map(({ id }) => id)
-  const on = (act: (thread: ThreadFacts) => void) => () => {
-    const thread = threads[chosenIndex(host.ui.get(), ids)]
-    if (thread !== undefined) act(thread)
-  }
-  const isProvider = ({ providerId }: ThreadFacts) => me === providerId
-  const isParty = (thread: ThreadFacts) => isProvider(thread) || (me !== undefined && me === thread.buyerId)
-  const only = (words: string, ...command: readonly string[]) =>
-    refuse(host, `${words}  → ${shellCommand(host, ['threads', ...command])}`)
-  return {
-    write: on((thread) => {
-      const isForeign = thread.providerId === foreign && !isParty(thread)
-      if (isForeign) only(`Only ${thread.provider} and ${thread.buyer} speak here, not the house.`, 'send', thread.id)
-      else askAnyway(host, writeDialog(host, thread, isParty(thread) ? 'party' : 'house'))
-    }),
-    offer: on((thread) => {
-      if (isProvider(thread)) askAnyway(host, offerDialog(host, thread))
-      else only(`Only ${thread.provider} names a price.`, 'propose', thread.id)
-    }),
-    // Accepting pays, and the cockpit has no wallet: the command line shows the price and asks.
-    add: on(({ id, price }) => only(`Its buyer pays ${price || 'it'}.`, 'accept', id)),
-    remove: on((thread) => {
-      if (isParty(thread)) askAnyway(host, declineDialog(host, thread))
-      else only('Only its two parties end it.', 'decline', thread.id)
-    }),
   }
 }
 
@@ -229,11 +192,14 @@ function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: n
   })
 }
 
-/** As whom one looks, under the list. */
-function lookLine({ admin }: Model, width: number): Line {
+/** As whom one looks, and speaks, under the list. */
+function lookLine({ admin, view: { ui } }: Model, width: number): Line {
+  const name = ui.speaker?.wallet
+  if (name !== undefined)
+    return [dim(' you speak for '), strong(clip(name, Math.max(1, width - 30))), dim('   :as ends it')]
   const wishes = [
-    'You read as the administrator, each look is logged. To speak for a party:  souk --as NAME tui',
-    'You read as the administrator, each look is logged.',
+    'You read as the administrator, each look is logged; speak:  :as NAME',
+    'Read as admin, logged; to speak:  :as NAME',
     'Read as admin; each look is logged.',
   ]
   return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Each look is logged.') : 'own ones'}`)]
@@ -300,33 +266,12 @@ const ROOMY_STAGES = 60
 /** The end of a conversation, which is what is new; under it what may be said next, and by what command. */
 function paneLines(thread: ThreadFacts, model: Model, { width, height }: ScreenArea): Line[] {
   const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now: model.now })
-  const next = nextLines(thread, model, width)
+  const next = nextLines(thread, { ...model, width })
   const room = Math.max(1, height - 3 - next.length)
   const shown = said.slice(-room)
   const filler = Array.from({ length: Math.max(0, room - shown.length) }, () => blank)
   const title = `${thread.service}${thread.createdAt === undefined ? '' : `, since ${whenOf(thread.createdAt, model.now)}`}`
   return [rule(width, thread.id, [dim(clip(title, width))]), stage, gap, ...shown, ...filler, ...next]
-}
-
-/** What its two parties may do now; whoever only reads is told who may. */
-function nextLines(thread: ThreadFacts, { admin, isForeign, view: { keys } }: Model, width: number): Line[] {
-  const isOpen = thread.offer?.status === 'open'
-  const key = (action: Parameters<typeof keyFor>[0], word: string): Line => [
-    accent(keyFor(action, keys)),
-    ` ${word}   `,
-  ]
-  const pays = isOpen ? key('add', `accept, pay ${thread.price}`) : []
-  const does = stageOf[thread.status] >= 0 && stageOf[thread.status] < 2 ? key('remove', 'decline') : []
-  const who = clip(thread.buyer, WHO_COLUMNS)
-  const acts: Line = [dim(` as ${who}   `), ...pays, ...does, ...key('write', 'write')]
-  const whose = isForeign ? `only ${clip(thread.provider, WHO_COLUMNS)} answers here` : 'i writes for the house'
-  const words = isOpen ? ['accept', thread.id] : ['send', thread.id, '…']
-  return [
-    [hair('─'.repeat(width))],
-    lineWidth(acts) <= width ? acts : [dim(` as ${who}   `), ...pays],
-    ...(admin ? [[dim(` ${whose}${width >= ROOMY_STAGES ? '; as a party: souk --as NAME tui threads' : ''}`)]] : []),
-    [dim(' same as  '), `souk threads ${words.join(' ')}`],
-  ]
 }
 
 const WHO_COLUMNS = 10

@@ -90,7 +90,7 @@ describe('conversations', () => {
     const { type, link, text, advance } = await talk({}, { columns: 160, rows: 36 })
     const asked = () => link.calls.findLast(({ path }) => path === '/dashboard/api/admin/threads')?.query?.filter
     expect(asked()).toBe('status:inquiry,negotiating,accepted,in_progress,disputed')
-    expect(text()).toContain(' You read as the administrator, each look is logged.')
+    expect(text()).toContain(' You read as the administrator, each look is logged; speak:  :as NAME')
     expect(text()).toMatch(/^ {2}STATE +BUYER → PROVIDER +SERVICE +PRICE +AGE +│/m)
     await type('v')
     await advance(1_000)
@@ -124,7 +124,7 @@ describe('conversations', () => {
   it('of strangers say before anything is typed that the operator does not answer there', async () => {
     const provider = { first_party: false }
     const { type, text, link } = await talk({ [`GET /v1/participants/${first.provider_id}`]: provider })
-    expect(text()).toContain('only Pixelforge answers here; as a party: souk --as NAME tui threads')
+    expect(text()).toContain('only Pixelforge answers here; as a party:  :as NAME')
     await type('i')
     expect(text()).toContain('Only Pixelforge and Bot7 speak here, not the house.')
     expect(text()).not.toContain('WRITE A MESSAGE')

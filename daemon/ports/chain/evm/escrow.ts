@@ -4,10 +4,11 @@ import { receiveDigest } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import { escrowStates } from '../../../../src/model/job.ts'
-import type { EscrowAct, EscrowDeal, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
-import { type AbiMethod, type AbiType, encodeCall, method, topicOf, type ValuesOf } from './abi.ts'
+import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
+import { type AbiMethod, type AbiType, encodeCall, method, topicOf } from './abi.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
+import type { Reads } from './reads.ts'
 import { RpcUnavailableError } from './rpc/unavailable.ts'
 
 const deals = method(
@@ -33,17 +34,17 @@ const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
 /** A transaction that was sent and reverted stays so under its id: so often the same is asked for anew. */
 const MAX_REVERTED = 5
 
-/** How a contract is asked; throws RpcUnavailableError where no node answers. */
-export type ContractReads = {
-  call<In extends readonly AbiType[], Out extends readonly AbiType[]>(question: {
-    readonly to: Wallet
-    readonly method: AbiMethod<In, Out>
-    readonly values: ValuesOf<In>
-  }): Promise<ValuesOf<Out>>
-}
+/** By which event of the contract money leaves. */
+const endEvents: ReadonlyMap<Hex, EscrowEnd['state']> = new Map([
+  [topicOf('Released(bytes32,uint128,uint128)'), 'released'],
+  [topicOf('Refunded(bytes32,address,uint256)'), 'refunded'],
+  [topicOf('Resolved(bytes32,address,uint256,uint256,uint256)'), 'split'],
+  [topicOf('TimedOut(bytes32,address,uint256)'), 'timed_out'],
+  [topicOf('EmergencyWithdrawn(bytes32,address,uint256)'), 'withdrawn'],
+])
 
 export type EscrowParts = {
-  readonly reads: ContractReads
+  readonly reads: Pick<Reads, 'call' | 'newestLogs' | 'asOf'>
   readonly queue: Pick<TxQueue, 'call'>
   readonly address: Wallet
   readonly chainId: number
@@ -61,6 +62,7 @@ export function openEscrow(parts: EscrowParts): EscrowPort {
     act: (act) => done(parts, { id: nameOf(act), data: dataOf(act), judge: () => judgeAct(parts, act) }),
     setPaused: (isPaused) => setPaused(parts, isPaused),
     dealOf: (job) => dealOf(parts, job),
+    endOf: (job) => endOf(parts, job),
     status: async () => {
       const [[held], isPaused] = await Promise.all([
         parts.reads.call({ to: parts.address, method: totalHeld, values: [] }),
@@ -158,7 +160,7 @@ async function judgeDeposit(parts: EscrowParts, terms: EscrowTerms): Promise<Esc
   return isSame && deal.deadline >= deadline ? { ok: true, already: true } : { ok: false, failure: 'other_terms' }
 }
 
-const endOf: Partial<Record<EscrowAct['act'], EscrowState>> = {
+const wantedEnd: Partial<Record<EscrowAct['act'], EscrowState>> = {
   release: 'released',
   refund: 'refunded',
   resolve: 'split',
@@ -173,13 +175,30 @@ async function judgeAct(parts: EscrowParts, act: EscrowAct): Promise<EscrowResul
 }
 
 function isDone({ state, deadline, timeoutClosed, toBuyer }: EscrowDeal, act: EscrowAct): boolean {
-  if (state !== 'held') return state === endOf[act.act] && (act.act !== 'resolve' || toBuyer === act.toBuyer)
+  if (state !== 'held') return state === wantedEnd[act.act] && (act.act !== 'resolve' || toBuyer === act.toBuyer)
   if (act.act === 'extend') return deadline >= act.deadline
   return timeoutClosed && (act.act === 'markDelivered' || act.act === 'markDisputed')
 }
 
-async function dealOf({ reads, address }: EscrowParts, job: string): Promise<EscrowDeal> {
-  const answer = await reads.call({ to: address, method: deals, values: [escrowId(job)] })
+/** By the event rather than by the state of an old block, which nodes forget. */
+async function endOf(parts: EscrowParts, job: string): Promise<EscrowEnd | undefined> {
+  const { reads, address } = parts
+  const { state } = await dealOf(parts, job)
+  if (!isEnd(state)) return undefined
+  const [event] = await reads.newestLogs({ address, topics: [[...endEvents.keys()], escrowId(job)] }, 1)
+  const { block } = await reads.asOf('final')
+  const told = event?.topics[0] && endEvents.get(event.topics[0])
+  if (event && told) return { state: told, transaction: event.transaction, isFinal: event.block <= block }
+  return { state, isFinal: (await dealOf(parts, job, block)).state === state }
+}
+
+function isEnd(state: EscrowState): state is EscrowEnd['state'] {
+  return state !== 'none' && state !== 'held'
+}
+
+async function dealOf({ reads, address }: EscrowParts, job: string, block?: number): Promise<EscrowDeal> {
+  const at = block === undefined ? {} : { block }
+  const answer = await reads.call({ to: address, method: deals, values: [escrowId(job)], ...at })
   const [buyer, deadline, number, timeoutClosed, refundTo, net, fee, toBuyer] = answer
   const state = escrowStates[Number(number)]
   if (state === undefined)

@@ -7,9 +7,11 @@ import { usdc } from '../../../../src/core/money.ts'
 import { DAY_MS, unixSeconds } from '../../../../src/core/time.ts'
 import { openMemoryStore } from '../../../store/memory/open.ts'
 import type { Store } from '../../../store/port.ts'
+import type { ChainPort } from '../chain.ts'
 import type { ChainBench } from '../conformance/bench.testkit.ts'
 import { accountAt, type TestChain } from './anvil/anvil.testkit.ts'
 import { contracts } from './contracts/artifacts.ts'
+import { openFaucet } from './faucet.ts'
 import { type EvmChain, type EvmDeployment, type EvmOptions, openEvmChain } from './open.ts'
 import { queueCollections } from './queue/rows.ts'
 import { type KeySigner, openSigner } from './queue/signer.ts'
@@ -31,6 +33,8 @@ export type EvmBench = ChainBench & {
   readonly deployment: EvmDeployment
   readonly keys: { readonly gas: KeySigner; readonly payTo: KeySigner }
   readonly rpc: (method: string, ...params: readonly unknown[]) => Promise<unknown>
+  /** Over a chain whose money is real: as a market of the tests takes it, which gives test money. */
+  readonly asTest: () => ChainPort
   readonly deploy: (artifact: { abi: Abi; bytecode: Hex }, args?: readonly unknown[]) => Promise<Wallet>
 }
 
@@ -65,10 +69,14 @@ export async function openEvmBench(testChain: TestChain, given: Given = {}): Pro
   const bench: EvmBench = {
     ...{ store, deployment, keys, rpc, deploy },
     chain: await openEvmChain(options),
+    asTest: () => {
+      const { chain } = bench
+      return { ...chain, mode: 'devnet', faucet: openFaucet({ store, queue: chain.queue, asset: deployment.asset }) }
+    },
     seconds: () => unixSeconds(Date.now()),
     fund: async (wallet, amount) => {
       const nowMs = ++grants * DAY_MS
-      expect(await bench.chain.faucet?.({ wallet, amount: usdc(amount), nowMs })).toMatchObject({ ok: true })
+      expect(await bench.asTest().faucet?.({ wallet, amount: usdc(amount), nowMs })).toMatchObject({ ok: true })
     },
     reopen: async () => {
       await bench.chain.close()

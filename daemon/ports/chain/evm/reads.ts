@@ -3,13 +3,14 @@ import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { isObject } from '../../../../src/core/json.ts'
 import type { AsOf, Finality } from '../chain.ts'
 import { type AbiMethod, type AbiType, decodeValues, encodeCall, type ValuesOf } from './abi.ts'
+import { gather } from './gather.ts'
 import type { RpcAnswer, RpcCall } from './rpc/endpoint.ts'
 import type { Rpc } from './rpc/rpc.ts'
+import { openTags } from './rpc/tags.ts'
 import { RpcUnavailableError } from './rpc/unavailable.ts'
 import { bytesIn, type Head, headIn, numberIn, quantity } from './rpc/values.ts'
+import { openViews } from './views.ts'
 
-/** Reads that come within this go to the node in one request. */
-const GATHER_MS = 2
 const AGAIN_MS = 50
 /** Hosted nodes refuse more blocks of logs at once. */
 const LOG_SLICE = 2_000
@@ -38,9 +39,11 @@ export type Question<In extends readonly AbiType[], Out extends readonly AbiType
   readonly values: ValuesOf<In>
   readonly from?: Wallet
   readonly gas?: number
+  /** The block at which; the latest unless given. */
+  readonly block?: number
 }
 
-export type LogFilter = { readonly address: Wallet; readonly topics: readonly (Hex | null)[] }
+export type LogFilter = { readonly address: Wallet; readonly topics: readonly (Hex | readonly Hex[] | null)[] }
 export type FoundLog = {
   readonly address: Wallet
   readonly transaction: Hex
@@ -51,12 +54,20 @@ export type FoundLog = {
 }
 
 type Answered = { readonly head: Head; readonly answer: RpcAnswer }
+type AnswerOf = (call: RpcCall) => Promise<Answered>
 
 /** What is asked of a chain, many questions a request. All of it throws RpcUnavailableError where no node answers. */
 export type Reads = {
   /** @throws CallReverted, RpcUnavailableError also for an answer that is none of the method's */
   call<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Question<In, Out>,
+  ): Promise<ValuesOf<Out>>
+  /**
+   * The same of a contract of ours or of the token, which takes little gas for it: many go as one question.
+   * @throws CallReverted, RpcUnavailableError
+   */
+  view<In extends readonly AbiType[], Out extends readonly AbiType[]>(
+    question: Pick<Question<In, Out>, 'to' | 'method' | 'values'>,
   ): Promise<ValuesOf<Out>>
   /** What a call that is not sent would return. @throws CallReverted, RpcUnavailableError */
   trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
@@ -72,7 +83,7 @@ export type Reads = {
 }
 
 export type ReadsParts = {
-  readonly rpc: Pick<Rpc, 'read'>
+  readonly rpc: Pick<Rpc, 'read' | 'readDated'>
   /** Nothing is searched before. */
   readonly fromBlock: number
   /** A devnet is never undone: its head is final. */
@@ -81,24 +92,12 @@ export type ReadsParts = {
 
 export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
   const answerOf = askedAgain(gathered(rpc))
+  const view = openViews(rpc)
 
   async function ask(method: string, params: readonly unknown[]) {
     const { head, answer } = await answerOf({ method, params })
     if (!answer.ok) throw new RpcUnavailableError(`${method}: ${answer.message}`)
     return { head, result: answer.result }
-  }
-
-  async function newestLogs(filter: LogFilter, limit: number) {
-    const found: FoundLog[] = []
-    let { number: to } = (await ask('eth_chainId', [])).head
-    for (let slice = 0; slice < MAX_SLICES && to >= fromBlock && found.length < limit; slice += 1) {
-      const from = Math.max(fromBlock, to - LOG_SLICE + 1)
-      const range = { ...filter, fromBlock: quantity(from), toBlock: quantity(to) }
-      const logs = logsIn((await ask('eth_getLogs', [range])).result)
-      found.push(...logs.toReversed())
-      to = from - 1
-    }
-    return found.slice(0, limit)
   }
 
   return {
@@ -108,39 +107,73 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
       if (!answer.ok) throw refusalOf(answer)
       return bytesIn(answer.result)
     },
-    call: async ({ to, method, values, from, gas }) => {
+    call: async ({ to, method, values, from, gas, block }) => {
       const asked = {
         to,
         data: encodeCall(method, values),
         ...(from ? { from } : {}),
         ...(gas ? { gas: quantity(gas) } : {}),
       }
-      const { answer } = await answerOf({ method: 'eth_call', params: [asked, 'latest'] })
-      if (!answer.ok) throw refusalOf(answer)
-      return answered(to, () => decodeValues(method.gives, bytesIn(answer.result)))
+      const at = block === undefined ? 'latest' : quantity(block)
+      const { answer } = await answerOf({ method: 'eth_call', params: [asked, at] })
+      return decoded(answer, to, method.gives)
     },
-    asOf: async (finality) => {
-      if (finality === 'included' || isHeadFinal) {
-        const { number, timestamp } = (await ask('eth_chainId', [])).head
-        return { block: number, timestamp, finality: isHeadFinal ? 'final' : 'included' }
-      }
-      const tag = finality === 'final' ? 'finalized' : 'safe'
-      const { number, timestamp } = headIn((await ask('eth_getBlockByNumber', [tag, false])).result)
-      return { block: number, timestamp, finality }
+    view: async ({ to, method, values }) => {
+      const asked = { to, data: encodeCall(method, values) }
+      const answer = (await view(asked)) ?? (await answerOf({ method: 'eth_call', params: [asked, 'latest'] })).answer
+      return decoded(answer, to, method.gives)
     },
+    asOf: openAsOf({ answerOf, ask, isHeadFinal }),
     code: async (address) => bytesIn((await ask('eth_getCode', [address, 'latest'])).result),
     logsOf: async (transaction) => {
       const { result } = await ask('eth_getTransactionReceipt', [transaction])
       return isObject(result) ? logsIn(result['logs']) : []
     },
-    newestLogs,
+    newestLogs: (filter, limit) => newestLogs(ask, { ...filter, fromBlock, limit }),
   }
 }
 
-/** @throws RpcUnavailableError where a contract answers what its method never gives. */
-function answered<T>(contract: Wallet, decode: () => T): T {
+type Asking = Pick<Reads, 'ask'> & Pick<ReadsParts, 'isHeadFinal'> & { readonly answerOf: AnswerOf }
+
+/** By the node's own words, and by depth where it does not know them. */
+function openAsOf({ answerOf, ask, isHeadFinal }: Asking): Reads['asOf'] {
+  const tags = openTags()
+  return async (finality) => {
+    if (finality === 'included' || isHeadFinal) {
+      const { number, timestamp } = (await ask('eth_chainId', [])).head
+      return { block: number, timestamp, finality: isHeadFinal ? 'final' : 'included' }
+    }
+    const tag = finality === 'final' ? 'finalized' : 'safe'
+    const { head, answer } = await answerOf({ method: 'eth_getBlockByNumber', params: [tag, false] })
+    const told = tags.read(tag, answer, head)
+    if (told === undefined) throw new RpcUnavailableError(`the node does not tell its ${tag} block`)
+    const isNumber = typeof told === 'number'
+    const block = isNumber ? headIn((await ask('eth_getBlockByNumber', [quantity(told), false])).result) : told
+    return { block: block.number, timestamp: block.timestamp, finality }
+  }
+}
+
+type Ask = Reads['ask']
+type Search = LogFilter & { readonly fromBlock: number; readonly limit: number }
+
+async function newestLogs(ask: Ask, { fromBlock, limit, ...filter }: Search): Promise<readonly FoundLog[]> {
+  const found: FoundLog[] = []
+  let { number: to } = (await ask('eth_chainId', [])).head
+  for (let slice = 0; slice < MAX_SLICES && to >= fromBlock && found.length < limit; slice += 1) {
+    const from = Math.max(fromBlock, to - LOG_SLICE + 1)
+    const range = { ...filter, fromBlock: quantity(from), toBlock: quantity(to) }
+    const logs = logsIn((await ask('eth_getLogs', [range])).result)
+    found.push(...logs.toReversed())
+    to = from - 1
+  }
+  return found.slice(0, limit)
+}
+
+/** @throws CallReverted, RpcUnavailableError also where a contract answers what its method never gives. */
+function decoded<const Out extends readonly AbiType[]>(answer: RpcAnswer, contract: Wallet, gives: Out): ValuesOf<Out> {
+  if (!answer.ok) throw refusalOf(answer)
   try {
-    return decode()
+    return decodeValues(gives, bytesIn(answer.result))
   } catch (error) {
     if (error instanceof RangeError) throw new RpcUnavailableError(`${contract} is no such contract: ${error.message}`)
     throw error
@@ -159,7 +192,7 @@ function refusalOf(refusal: RpcRefusal): Error {
 }
 
 /** One fault of a node's own is nothing yet: some answer so while a block comes in. */
-function askedAgain(ask: (call: RpcCall) => Promise<Answered>): (call: RpcCall) => Promise<Answered> {
+function askedAgain(ask: AnswerOf): AnswerOf {
   return async (call) => {
     const first = await ask(call)
     if (first.answer.ok || isRevert(first.answer)) return first
@@ -169,28 +202,11 @@ function askedAgain(ask: (call: RpcCall) => Promise<Answered>): (call: RpcCall) 
 }
 
 /** Calls that come together go as one request; each gets its own answer. */
-function gathered(rpc: ReadsParts['rpc']): (call: RpcCall) => Promise<Answered> {
-  let waiting: { call: RpcCall; settled: PromiseWithResolvers<Answered> }[] = []
-  async function send(): Promise<void> {
-    const batch = waiting
-    waiting = []
-    try {
-      const { head, answers } = await rpc.read(batch.map(({ call }) => call))
-      for (const [at, { settled }] of batch.entries()) {
-        const answer = answers[at]
-        if (answer) settled.resolve({ head, answer })
-        else settled.reject(new RpcUnavailableError('a call was left without an answer'))
-      }
-    } catch (error) {
-      for (const { settled } of batch) settled.reject(error)
-    }
-  }
-  return (call) => {
-    if (waiting.length === 0) setTimeout(() => void send(), GATHER_MS)
-    const settled = Promise.withResolvers<Answered>()
-    waiting.push({ call, settled })
-    return settled.promise
-  }
+function gathered(rpc: ReadsParts['rpc']): AnswerOf {
+  return gather(async (calls) => {
+    const { head, answers } = await rpc.read(calls)
+    return answers.map((answer) => ({ head, answer }))
+  })
 }
 
 function logsIn(result: unknown): FoundLog[] {

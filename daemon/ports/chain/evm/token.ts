@@ -60,7 +60,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
 
   return {
     spent,
-    balanceOf: async (wallet) => usdc((await reads.call({ to: asset, method: balanceOf, values: [wallet] }))[0]),
+    balanceOf: async (wallet) => usdc((await reads.view({ to: asset, method: balanceOf, values: [wallet] }))[0]),
     authorizationState: async (from, nonce, finality) => {
       // What is unused at the head is unused in every block before it.
       const asOf = await reads.asOf(finality)

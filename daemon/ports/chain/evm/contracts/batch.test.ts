@@ -1,4 +1,4 @@
-import { decodeFunctionResult, encodeFunctionData, toHex } from 'viem'
+import { concat, decodeFunctionResult, encodeFunctionData, parseSignature, toHex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { accountAt, devAccounts, onTestChain } from '../anvil/anvil.testkit.ts'
@@ -105,6 +105,116 @@ describe('a batch with a cap for each call', () => {
     })
     expect(results.map(({ success }) => success)).toEqual([false, true])
     expect(results[0]?.returnData).toHaveLength(2 + 2 * 512)
+  })
+})
+
+describe('calls of one size, back to back', () => {
+  /** 292 bytes each: by v, r and s, as a key signs. */
+  async function keyed(changes: { value?: bigint; validBefore?: bigint; from?: Hex } = {}): Promise<Hex> {
+    const { from = payer, ...more } = changes
+    const { args, signature } = await signed(
+      stage().token.address,
+      { from, to: payee, value: 10n, ...more },
+      devAccounts[1],
+    )
+    const { r, s, v } = parseSignature(signature)
+    return encodeFunctionData({
+      abi: contracts.testToken.abi,
+      functionName: 'transferWithAuthorization',
+      args: [...args, Number(v), r, s],
+    })
+  }
+
+  const even = (calls: readonly Hex[], { gasCap = CAP, size = 292n, to = stage().token.address } = {}) =>
+    [to, gasCap, size, calls.length > 0 ? concat([...calls]) : '0x'] as const
+  const told = async (args: ReturnType<typeof even>) => {
+    const { chain, batch } = stage()
+    const { result } = await chain.client.simulateContract({
+      ...contracts.cappedBatch,
+      address: batch.address,
+      functionName: 'aggregateEven',
+      args,
+      account: relayer,
+    })
+    return result
+  }
+
+  test('says what the other form says of the same calls, and moves the same', async () => {
+    const { chain, token, batch } = stage()
+    const good = await keyed()
+    const calls = [good, await keyed({ value: 5_000n }), good, await keyed(), await keyed({ validBefore: 1n })]
+    const listed = await chain.client.simulateContract({
+      ...contracts.cappedBatch,
+      address: batch.address,
+      functionName: 'aggregate',
+      args: [calls.map((one) => capped(token.address, one))],
+      account: relayer,
+    })
+    expect(await told(even(calls))).toEqual(listed.result)
+    expect(listed.result.map(({ success }) => success)).toEqual([true, false, false, true, false])
+    const done = await chain.attempt({ from: relayer, to: batch, name: 'aggregateEven', args: [...even(calls)] })
+    expect(done).toMatchObject({ ok: true })
+    expect(await paid()).toBe(20n)
+  })
+
+  test('a payer that burns all the gas it gets fails alone, and in front of all others', async () => {
+    const { chain, batch, burner } = stage()
+    const honest = await Promise.all(Array.from({ length: 9 }, () => keyed()))
+    const args = even([await keyed({ from: burner.address }), ...honest])
+    expect((await told(args)).map(({ success }) => success)).toEqual([false, ...honest.map(() => true)])
+    expect(await chain.attempt({ from: relayer, to: batch, name: 'aggregateEven', args: [...args] })).toMatchObject({
+      ok: true,
+    })
+    expect(await paid()).toBe(90n)
+  })
+
+  test('too little gas for the caps fails whole, and none of the items for its neighbours', async () => {
+    const { chain, batch } = stage()
+    const args = even([await keyed(), await keyed()])
+    const data = encodeFunctionData({ abi: contracts.cappedBatch.abi, functionName: 'aggregateEven', args })
+    const call = { account: relayer, chain: chain.client.chain, to: batch.address, data, gas: 215_000n }
+    const hash = await chain.client.sendTransaction(call)
+    expect(await chain.client.waitForTransactionReceipt({ hash })).toMatchObject({ status: 'reverted' })
+    expect(await paid()).toBe(0n)
+  })
+
+  test('a long answer is cut, and the next one stands where it belongs', async () => {
+    const { chain } = stage()
+    const { address: to } = await chain.deploy(walletContracts.longAnswer)
+    const results = await told(even(['0x01', '0x02'], { to, size: 1n }))
+    expect(results.map(({ success }) => success)).toEqual([false, false])
+    for (const { returnData } of results) expect(returnData).toHaveLength(2 + 2 * 512)
+  })
+
+  test('calls that are not of the size are none; no calls are no results', async () => {
+    for (const size of [0n, 291n]) {
+      const args = [...even([await keyed()], { size })]
+      const { chain, batch } = stage()
+      expect(await chain.attempt({ from: relayer, to: batch, name: 'aggregateEven', args })).toEqual({
+        ok: false,
+        error: 'Uneven',
+      })
+    }
+    expect(await told(even([]))).toEqual([])
+  })
+
+  test('a payment among sixteen takes less than 0.64 of the gas of one alone', async () => {
+    const { chain, token, batch } = stage()
+    const gasOf = async (to: Hex, data: Hex) => {
+      const hash = await chain.client.sendTransaction({ account: relayer, chain: chain.client.chain, to, data })
+      const { gasUsed, status } = await chain.client.waitForTransactionReceipt({ hash })
+      expect(status).toBe('success')
+      return Number(gasUsed)
+    }
+    // The first payment to somebody fills a slot.
+    await gasOf(token.address, await keyed())
+    const alone = await gasOf(token.address, await keyed())
+    const calls = await Promise.all(Array.from({ length: 16 }, () => keyed()))
+    const abi = contracts.cappedBatch.abi
+    const data = encodeFunctionData({ abi, functionName: 'aggregateEven', args: even(calls) })
+    const together = (await gasOf(batch.address, data)) / calls.length
+    expect(await paid()).toBe(180n)
+    expect(together / alone).toBeLessThan(0.64)
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Draft, Tx } from '../../../../store/port.ts'
-import { batchCall, transferCall } from './calldata.ts'
+import { transferCall, transfersCall } from './calldata.ts'
 import { type Core, noteError, type OpenTx, pass, type QueueWork, type TransferWork } from './core.ts'
 import type { Fees } from './fees.ts'
 import { type ChainItem, type ChainTxRow, chainSigners, chainTransfers, chainTxs } from './rows.ts'
@@ -18,7 +18,7 @@ export function transferPayload(core: Core, works: readonly TransferWork[]): Pay
     return { to: token, data: transferCall(authorization, signature), gas: ALONE_GAS }
   }
   if (!batch) throw new RangeError('without a contract that batches each transfer goes alone')
-  const data = batchCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
+  const data = transfersCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
   return { to: batch.address, data, gas: batchGas(works.length) }
 }
 
@@ -101,7 +101,11 @@ export function transmit(core: Core, tx: OpenTx): void {
   if (!raw) return
   tx.sentAt = core.options.wall()
   tx.sentHead = core.head?.number ?? tx.sentHead
-  const reply = core.options.rpc.send(raw)
+  core.unanswered += 1
+  core.askedAt = tx.sentAt
+  const reply = core.options.rpc.send(raw).finally(() => {
+    core.unanswered -= 1
+  })
   const follow = async (): Promise<void> => {
     await pass(core, 'sent_without_reply')
     const answer = await reply
@@ -110,6 +114,8 @@ export function transmit(core: Core, tx: OpenTx): void {
       noteError(core, answer.message)
       core.purseAt = 0
     }
+    // What was sent before is not kept waiting by this one.
+    if (!core.dirty) core.dueAt = answer.ok ? tx.sentAt + core.firstLookMs : 0
     core.dirty = true
     core.watch.ring()
   }
@@ -117,7 +123,11 @@ export function transmit(core: Core, tx: OpenTx): void {
   core.watch.ring()
 }
 
-function itemOf({ authorization, digest, signature }: TransferWork): ChainItem {
+export function itemOf({
+  authorization,
+  digest,
+  signature,
+}: Pick<TransferWork, 'authorization' | 'digest' | 'signature'>): ChainItem {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   return { from, to, value, valid_after: validAfter, valid_before: validBefore, nonce, digest, signature }
 }

@@ -2,7 +2,7 @@ import type { Hex } from '../../../../../src/core/hex.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { numberIn } from '../rpc/values.ts'
 import { assign, type Parcel, transferPayload, transmit } from './assign.ts'
-import { type CallWork, type Core, inFlight, isClosed, noteError, pass, type TransferWork } from './core.ts'
+import { type CallWork, type Core, inFlight, isClosed, noteError, pass, seeHead, type TransferWork } from './core.ts'
 import { called, failureOf, refused, sentFacts, settled } from './outcome.ts'
 import { feesFor, lookIntoPurse } from './purse.ts'
 import { MAX_TX_GAS, simulate } from './simulate.ts'
@@ -12,6 +12,10 @@ import { findUse } from './used.ts'
 export const MAX_IN_FLIGHT = 12
 export const MAX_BATCH = 100
 const WINDOW_MS = { least: 4, most: 250, share: 8 } as const
+/** For as many as came together lately: each takes a millisecond or two to come. */
+const CROWD_WINDOW_MS = 20
+/** What is left of a crowd when fewer come. */
+const CROWD_SHARE = 0.75
 const RETRY_MS = 100
 const HELD_MS = 500
 /** A call stands behind transfers for no longer than this. */
@@ -44,16 +48,27 @@ export async function runPump(core: Core): Promise<void> {
 }
 
 async function untilDue(core: Core): Promise<void> {
-  const { wall, maxInFlight = MAX_IN_FLIGHT, maxBatch = MAX_BATCH } = core.options
+  const { wall, maxInFlight = MAX_IN_FLIGHT } = core.options
   const first = () => core.waiting.reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity)
   while (!isClosed(core) && (first() > wall() || inFlight(core).length >= maxInFlight)) {
     const due = inFlight(core).length >= maxInFlight ? Infinity : first()
     await core.pump.wait(due === Infinity ? undefined : Math.max(1, due - wall()))
   }
-  // At once where nothing is in flight; otherwise together with what else comes.
-  const until = wall() + windowMs(core.inclusionMs)
-  while (!isClosed(core) && inFlight(core).length > 0 && core.waiting.length < maxBatch && wall() < until) {
-    await core.pump.wait(Math.max(1, until - wall()))
+  await untilGathered(core)
+}
+
+/** At once for somebody alone; otherwise together with what else comes, or with as many as came together lately. */
+async function untilGathered(core: Core): Promise<void> {
+  const { wall, maxBatch = MAX_BATCH } = core.options
+  const from = wall()
+  const isCrowd = core.crowd > 1
+  for (;;) {
+    const isBusy = inFlight(core).length > 0
+    const enough = Math.min(maxBatch, isBusy && !isCrowd ? maxBatch : core.crowd)
+    const window = Math.max(isBusy ? windowMs(core.inclusionMs) : 0, isCrowd ? CROWD_WINDOW_MS : 0)
+    const left = from + window - wall()
+    if (isClosed(core) || core.waiting.length >= enough || left <= 0) return
+    await core.pump.wait(Math.max(1, left))
   }
 }
 
@@ -84,6 +99,7 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
     if (verdict === undefined || isOnlyEarly(core, work, verdict.revert)) good.push(work)
     else await decline(core, work, verdict.revert)
   }
+  core.crowd = Math.max(good.length, Math.floor(core.crowd * CROWD_SHARE))
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
@@ -178,7 +194,7 @@ async function estimate(core: Core, work: CallWork): Promise<number | undefined>
   const { to, data } = work.order
   const params = [{ from: signer.address, to, data }]
   const { head, answers } = await rpc.read([{ method: 'eth_estimateGas', params }])
-  core.head = head
+  seeHead(core, head)
   const [answer] = answers
   if (answer?.ok) return Math.min(MAX_TX_GAS, Math.ceil(numberIn(answer.result) * 1.25))
   const revert = answer?.data

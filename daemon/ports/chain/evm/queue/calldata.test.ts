@@ -1,10 +1,18 @@
 import fc from 'fast-check'
-import { type Abi, encodeErrorResult, encodeFunctionData, encodeFunctionResult, parseAbi } from 'viem'
+import {
+  type Abi,
+  concat,
+  encodeDeployData,
+  encodeErrorResult,
+  encodeFunctionData,
+  encodeFunctionResult,
+  parseAbi,
+} from 'viem'
 import { expect, test } from 'vitest'
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import { type Hex, toWallet } from '../../../../../src/core/hex.ts'
 import { contracts } from '../contracts/artifacts.ts'
-import { batchCall, batchResults, revertText, transferCall } from './calldata.ts'
+import { batchCall, batchResults, probeAnswer, probeCall, revertText, transferCall, transfersCall } from './calldata.ts'
 import { failureOf } from './outcome.ts'
 
 const multicall = parseAbi([
@@ -24,6 +32,7 @@ const authorization: fc.Arbitrary<Authorization> = fc.record({
   validBefore: uint,
   nonce: hex(32),
 })
+const nothing = { target: toWallet(`0x${'0'.repeat(40)}`), data: '0x', gasCap: 0 } as const
 const someBytes = fc.constantFrom(0, 1, 31, 32, 33, 66, 512).chain(hex)
 
 test('transfers are encoded as an independent library encodes them', () => {
@@ -73,11 +82,74 @@ test('batches and their answers are those of an independent library', () => {
   )
 })
 
+test('calls of one size go back to back, and others as they are', () => {
+  const call = fc.record({ target: wallet, gasCap: fc.nat() })
+  const data = fc.constantFrom(1, 31, 32, 292).chain((size) => fc.array(hex(size), { minLength: 1, maxLength: 5 }))
+  const abi = contracts.cappedBatch.abi
+  fc.assert(
+    fc.property(call, data, ({ target, gasCap }, parts) => {
+      const calls = parts.map((one) => ({ target, gasCap, data: one }))
+      const size = BigInt(size0(parts))
+      const args = [target, BigInt(gasCap), size, concat(parts)] as const
+      expect(transfersCall('capped', calls)).toBe(encodeFunctionData({ abi, functionName: 'aggregateEven', args }))
+      expect(transfersCall('multicall3', calls)).toBe(batchCall('multicall3', calls))
+      const uneven = [...calls, { target, gasCap, data: `${parts[0]}00` as Hex }]
+      expect(transfersCall('capped', uneven)).toBe(batchCall('capped', uneven))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+const size0 = ([first = '0x']: readonly Hex[]): number => (first.length - 2) / 2
+
+test('probes and their answers are those of an independent library', () => {
+  const call = fc.record({ target: wallet, data: someBytes, gasCap: fc.nat() })
+  const result = fc.record({ success: fc.boolean(), returnData: someBytes })
+  const answer = parseAbi([
+    'struct Result { bool success; bytes returnData; }',
+    'function f() returns (uint256, bool[], Result[])',
+  ])
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(wallet, fc.boolean()), { maxLength: 5 }),
+      fc.array(fc.tuple(call, result), { maxLength: 5 }),
+      fc.nat(),
+      (payers, asked, block) => {
+        const question = { accounts: payers.map(([one]) => one), calls: asked.map(([one]) => one) }
+        const given = question.calls.map(({ target, gasCap, data }) => ({
+          target,
+          gasCap: BigInt(gasCap),
+          callData: data,
+        }))
+        expect(probeCall(question)).toBe(encodeDeployData({ ...contracts.probe, args: [question.accounts, given] }))
+        const coded = payers.map(([, has]) => has)
+        const results = asked.map(([, one]) => one)
+        const returned = encodeFunctionResult({ abi: answer, result: [BigInt(block), coded, results] })
+        const said = results.map(({ success, returnData }) => ({ ok: success, data: returnData }))
+        expect(probeAnswer(returned, question)).toEqual({ block, coded, results: said })
+        const more = { ...question, accounts: [...question.accounts, `0x${'1'.repeat(40)}` as const] }
+        expect(probeAnswer(returned, { ...more, accounts: more.accounts.map(toWallet) })).toBe(undefined)
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+test('a probe that is longer than nodes take is none', () => {
+  const account = toWallet(`0x${'1'.repeat(40)}`)
+  const accounts = (count: number) => ({ accounts: Array.from({ length: count }, () => account), calls: [] })
+  expect(probeCall(accounts(1_400))?.length).toBeLessThanOrEqual(2 + 2 * 49_152)
+  expect(probeCall(accounts(1_600))).toBe(undefined)
+})
+
 test('what is no answer of a batch is none, whatever its bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), fc.integer({ min: 1, max: 5 }), (bytes, count) => {
       const read = batchResults(`0x${Buffer.from(bytes).toString('hex')}`, count)
       expect(read === undefined || read.length === count).toBe(true)
+      const asked = { accounts: [], calls: Array.from({ length: count }, () => nothing) }
+      const probed = probeAnswer(`0x${Buffer.from(bytes).toString('hex')}`, asked)
+      expect(probed === undefined || probed.results.length === count).toBe(true)
       expect(typeof revertText(`0x08c379a0${Buffer.from(bytes).toString('hex')}`)).toBe('string')
     }),
   )

@@ -3,10 +3,11 @@ import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { ChainEvent, Reversal, SettleResult } from '../../chain.ts'
 import type { Rpc } from '../rpc/rpc.ts'
+import type { BlockTag, Tags } from '../rpc/tags.ts'
 import type { Head } from '../rpc/values.ts'
 import type { BatchKind } from './calldata.ts'
-import type { CallOrder, OrderOutcome, QueueStatus } from './queue.ts'
-import type { ChainTxRow } from './rows.ts'
+import type { CallOrder, OrderOutcome, QueueStatus, TransferOrder } from './queue.ts'
+import type { ChainTransferRow, ChainTxRow } from './rows.ts'
 import type { QueueSignal } from './signal.ts'
 import type { KeySigner } from './signer.ts'
 
@@ -23,8 +24,6 @@ export type QueueStep =
 
 /** Something to count. */
 export type QueueEvent = Exclude<ChainEvent, { readonly kind: 'asked' }>
-
-export type BlockTag = 'latest' | 'safe' | 'finalized'
 
 export type QueueTimings = {
   /** How often the head is asked for while something is in flight. */
@@ -139,6 +138,13 @@ export type Core = {
   readonly open: Map<number, OpenTx>
   /** Of them those that are in no block. */
   readonly flying: Set<OpenTx>
+  /** Told as reversed, or moved by somebody else, and the chain is not final about them yet. */
+  readonly watched: Map<string, ChainTransferRow>
+  watchedAt: number
+  /** Has what the chain dropped sent again by whoever had sent it. */
+  resend: ((order: TransferOrder) => Promise<void>) | undefined
+  /** Those of which that is under way, by key. */
+  readonly resending: Set<string>
   nextNonce: number
   head: Head | undefined
   headAt: number
@@ -158,8 +164,22 @@ export type Core = {
   /** The head when what is included was looked at last, and when. */
   canon: Head | undefined
   followedAt: number
+  readonly tags: Tags
   /** Something was sent since receipts were last asked for. */
   dirty: boolean
+  /** When receipts of it are asked for first, and how long after a send that is: as long as a node needs lately. */
+  dueAt: number
+  firstLookMs: number
+  /** Sends without a reply, and when the head was last asked for or something sent. */
+  unanswered: number
+  askedAt: number
+  /** When the transactions of the gas key were last counted, and whether something was in no block at the last look. */
+  countedAt: number
+  isMissing: boolean
+  /** Transfers that went out together last: as many may come again at once. */
+  crowd: number
+  /** Blocks that were the head when somebody looked, the newest last. */
+  readonly line: Map<Hex, Head>
   readonly counts: Counts
   lastError: QueueStatus['lastError']
   lastFailed: QueueStatus['lastFailed']
@@ -168,6 +188,31 @@ export type Core = {
   readonly pump: QueueSignal
   readonly watch: QueueSignal
   readonly closing: AbortController
+}
+
+/** Heads that are remembered; those of a minute of blocks that come with each transaction. */
+const MAX_LINE = 2_048
+
+/** What a look found to be the newest block. */
+export function seeHead(core: Core, head: Head): void {
+  core.head = head
+  core.headAt = core.options.wall()
+  core.line.delete(head.hash)
+  core.line.set(head.hash, head)
+  const [oldest] = core.line.keys()
+  if (core.line.size > MAX_LINE && oldest) core.line.delete(oldest)
+}
+
+/** Hashes by number, from a head back as far as each block was seen: one names the one before it. */
+export function lineOf({ line }: Core, head: Head): ReadonlyMap<number, Hex> {
+  const hashes = new Map([[head.number, head.hash]])
+  for (let at: Head = head; at.parent !== undefined; ) {
+    hashes.set(at.number - 1, at.parent)
+    const before = line.get(at.parent)
+    if (before?.number !== at.number - 1) break
+    at = before
+  }
+  return hashes
 }
 
 /** In no block yet, by nonce. */

@@ -1,13 +1,13 @@
+import type { Hex } from '../../../../../src/core/hex.ts'
 import type { RpcAnswer, RpcCall } from '../rpc/endpoint.ts'
+import type { BlockTag } from '../rpc/tags.ts'
 import { type Head, headIn, quantity } from '../rpc/values.ts'
 import { transmit } from './assign.ts'
-import type { BlockTag, Core, OpenTx } from './core.ts'
+import { type Core, lineOf, type OpenTx, seeHead } from './core.ts'
 import { type Found, include } from './include.ts'
 import { receiptIn } from './receipt.ts'
 import { type ChainTxRow, chainTxs } from './rows.ts'
 
-/** What counts as safe and as final where the node does not say: blocks below the head. */
-const DEPTHS: Readonly<Record<BlockTag, number>> = { latest: 0, safe: 150, finalized: 900 }
 /** Rows that become final in one write. */
 const MAX_AT_ONCE = 500
 
@@ -18,18 +18,35 @@ export async function follow(core: Core): Promise<void> {
   core.followedAt = wall()
   if (kept.length === 0) return
   const { canon } = core
-  const calls = [block(finality.confirmed), block(finality.final), ...(canon ? [block(canon.number)] : [])]
-  const { head, answers } = await rpc.read(calls)
-  const [confirmed, final, same] = answers
-  const isSame = canon !== undefined && headOf(same)?.hash === canon.hash
+  const places = [...new Set([finality.confirmed, finality.final, ...(canon ? [canon.number] : [])])].filter(isAsked)
+  const { head, answers } = await rpc.read(places.map(block))
+  seeHead(core, head)
+  const blocks = new Map(places.map((place, at) => [place, answers[at]]))
+  const isSame = canon !== undefined && headOf(blocks.get(canon.number))?.hash === canon.hash
   for (const tx of kept) if (!isSame) tx.isFollowed = false
   if (!(await lookAgain(core, kept, head))) return
   core.canon = head
   const still = kept.filter(({ row, isFollowed }) => row.included !== null && isFollowed)
   await stage(core, still, {
-    confirmed: headOf(confirmed)?.number ?? head.number - DEPTHS[finality.confirmed],
-    final: headOf(final)?.number ?? head.number - DEPTHS[finality.final],
+    confirmed: heightOf(core, finality.confirmed, { answer: blocks.get(finality.confirmed), head }),
+    final: heightOf(core, finality.final, { answer: blocks.get(finality.final), head }),
   })
+}
+
+/** Every read tells the latest block. */
+function isAsked(place: BlockTag | number): boolean {
+  return place !== 'latest'
+}
+
+/** Up to which block it holds; none while the node does not say. */
+function heightOf(
+  { tags }: Core,
+  tag: BlockTag,
+  { answer, head }: { answer: RpcAnswer | undefined; head: Head },
+): number {
+  if (tag === 'latest') return head.number
+  const told = tags.read(tag, answer, head)
+  return typeof told === 'object' ? told.number : (told ?? -1)
 }
 
 function block(tag: BlockTag | number): RpcCall {
@@ -40,13 +57,21 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
   return answer?.ok && answer.result ? headIn(answer.result) : undefined
 }
 
-/** Whether each of them could be looked at: first whether its block is still there, then where it is now. */
+/**
+ * Whether each of them could be looked at: first whether its block is still there, by the line of blocks that were seen
+ * or as the node has it now, then where it is now.
+ */
 async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promise<boolean> {
   const unseen = kept.filter(({ isFollowed }) => !isFollowed)
+  const line = lineOf(core, head)
   const numbers = [...new Set(unseen.flatMap(({ row }) => row.included?.block ?? []))]
+  const asked = numbers.filter((number) => !line.has(number))
   if (numbers.length === 0) return true
-  const { answers } = await core.options.rpc.read(numbers.map(block))
-  const hashes = new Map(numbers.map((number, at) => [number, headOf(answers[at])?.hash]))
+  const { answers } = asked.length === 0 ? { answers: [] } : await core.options.rpc.read(asked.map(block))
+  const hashes = new Map<number, Hex | undefined>([
+    ...line,
+    ...asked.map((number, at) => [number, headOf(answers[at])?.hash] as const),
+  ])
   const doubtful: OpenTx[] = []
   for (const tx of unseen) {
     const { included } = tx.row

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openTags } from '../rpc/tags.ts'
 import { runPump } from './batch.ts'
 import { type Core, noteError, type QueueOptions } from './core.ts'
 import { call, flying, settle } from './enter.ts'
@@ -7,6 +8,7 @@ import { recover } from './recover.ts'
 import { tellOld } from './reversal.ts'
 import { createSignal } from './signal.ts'
 import { runWatch } from './watch.ts'
+import { followForeign } from './watched.ts'
 
 const MS = 1_000
 /** A node that does not answer holds up the end for no longer. */
@@ -31,6 +33,10 @@ export function openTxQueue(options: QueueOptions): TxQueue {
         core.listeners.delete(listener)
       }
     },
+    followForeign: (order, transaction) => followForeign(core, order, transaction),
+    onDropped: (resend) => {
+      core.resend = resend
+    },
     close: async () => {
       core.closing.abort()
       core.pump.ring()
@@ -47,6 +53,10 @@ function newCore(options: QueueOptions): Core {
     waiting: [],
     open: new Map(),
     flying: new Set(),
+    watched: new Map(),
+    watchedAt: 0,
+    resend: undefined,
+    resending: new Set(),
     nextNonce: 0,
     head: undefined,
     headAt: 0,
@@ -61,7 +71,16 @@ function newCore(options: QueueOptions): Core {
     lookedAt: 0,
     canon: undefined,
     followedAt: 0,
+    tags: openTags(),
     dirty: false,
+    dueAt: 0,
+    firstLookMs: 0,
+    unanswered: 0,
+    askedAt: 0,
+    countedAt: 0,
+    isMissing: false,
+    crowd: 0,
+    line: new Map(),
     counts: { resent: 0, replaced: 0, reorged: 0, reversed: 0, foreign: 0, failed: 0 },
     lastError: undefined,
     lastFailed: undefined,

@@ -1,5 +1,5 @@
 import { bigIn } from '../rpc/values.ts'
-import { type Core, inFlight } from './core.ts'
+import { type Core, inFlight, seeHead } from './core.ts'
 import { type Fees, firstFees } from './fees.ts'
 
 const REFRESH_MS = 10_000
@@ -21,8 +21,7 @@ export async function lookIntoPurse(core: Core): Promise<void> {
   if (balance?.ok) core.gasBalance = bigIn(balance.result)
   const asked = tip?.ok ? bigIn(tip.result) : DEFAULT_TIP
   core.tip = asked < maxFee ? asked : maxFee
-  core.head = head
-  core.headAt = wall()
+  seeHead(core, head)
   core.purseAt = wall()
 }
 

@@ -36,9 +36,10 @@ export type Fault = {
   readonly answer?: (call: Rpc) => Omit<Answer, 'id'> | undefined
   /** What the chain answered, changed. */
   readonly change?: (call: Rpc, answer: Answer) => Answer
-  /** After the chain answered: the answer is lost. */
-  readonly after?: (calls: readonly Rpc[]) => 'cut' | number | undefined
+  /** After the chain answered: the answer is lost, or is late. */
+  readonly after?: (calls: readonly Rpc[]) => Lost | Promise<Lost>
 }
+type Lost = 'cut' | number | undefined
 
 export type FaultyNode = { readonly url: string; fault: Fault; calls: number; dead: boolean; close(): Promise<void> }
 
@@ -68,7 +69,7 @@ export async function startProxy(target: string, fault: Fault = {}): Promise<Fau
     const own = new Map(calls.flatMap((call) => [[call.id, answer?.(call)]]))
     const rest = calls.filter(({ id }) => own.get(id) === undefined)
     const said: Answer[] = rest.length > 0 ? await forward(target, rest) : []
-    const lost = after?.(calls)
+    const lost = await after?.(calls)
     if (lost !== undefined) return lost
     const answers = calls.map((call) => {
       const mine = own.get(call.id)

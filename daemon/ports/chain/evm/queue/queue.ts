@@ -80,6 +80,13 @@ export type TxQueue = {
   status(): QueueStatus
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void
+  /**
+   * Watches a transfer that somebody else's transaction moved until it is final: told as reversed where the chain undoes
+   * it for good. Durable when it resolves.
+   */
+  followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
+  /** Who sends such a one again while that is possible. */
+  onDropped(resend: (order: TransferOrder) => Promise<void>): void
   /** Ends all work; what is open is taken up at the next start. Waiting orders end as `unavailable`. */
   close(): Promise<void>
 }

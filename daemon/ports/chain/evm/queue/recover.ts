@@ -1,7 +1,7 @@
 import { everyRow } from '../../../../store/each-page.ts'
 import { numberIn } from '../rpc/values.ts'
 import { openTx, transmit } from './assign.ts'
-import type { Core } from './core.ts'
+import { type Core, seeHead } from './core.ts'
 import { QueueRefused } from './queue.ts'
 import { restore } from './reversal.ts'
 import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
@@ -21,8 +21,7 @@ export async function recover(core: Core): Promise<void> {
   const [id, count] = answers.map((answer) => (answer.ok ? numberIn(answer.result) : undefined))
   if (id !== chainId) throw new QueueRefused(`The node is of chain ${id}, not of ${chainId}: name another --rpc-url.`)
   if (count === undefined) throw new QueueRefused('The node does not tell how many transactions the gas key has sent.')
-  core.head = head
-  core.headAt = core.options.wall()
+  seeHead(core, head)
   for (const row of await everyRow(store.table(chainTxs), { index: 'open', prefix: [signer.address], limit: PAGE })) {
     openTx(core, row)
   }
@@ -32,14 +31,13 @@ export async function recover(core: Core): Promise<void> {
     if (tx.row.state === 'signed') transmit(core, tx)
     for (const place of tx.row.lost) restore(core, tx, place)
   }
-  for (const { reversed } of await everyRow(store.table(chainTransfers), {
-    index: 'reversed',
-    prefix: [],
-    limit: PAGE,
-  })) {
+  const undone = await everyRow(store.table(chainTransfers), { index: 'reversed', prefix: [], limit: PAGE })
+  for (const row of undone.filter(({ returned }) => returned === undefined)) {
     core.counts.reversed += 1
-    core.reversedAt = Math.max(core.reversedAt, reversed?.at ?? 0)
+    core.reversedAt = Math.max(core.reversedAt, row.reversed?.at ?? 0)
   }
+  const watched = await everyRow(store.table(chainTransfers), { index: 'watched', prefix: [], limit: PAGE })
+  for (const row of watched) core.watched.set(row.id, row)
 }
 
 /** The counter is the store's; the chain's is where a new store begins. */

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Hex } from '../../../../../src/core/hex.ts'
 import { openMemoryStore } from '../../../../store/memory/open.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Reversal } from '../../chain.ts'
 import { accountAt } from '../anvil/anvil.testkit.ts'
+import type { QueueOptions } from './core.ts'
 import {
   type Buyer,
   buyers,
@@ -40,8 +42,13 @@ afterEach(async () => {
 
 const wall = (): number => Date.now() + ahead
 
-async function reopen(): Promise<Opened> {
-  const next = await openQueue(stage, { store, key, urls: [stage.chain.url], change: { wall } })
+async function reopen(finality?: QueueOptions['finality']): Promise<Opened> {
+  const next = await openQueue(stage, {
+    store,
+    key,
+    urls: [stage.chain.url],
+    change: { wall, ...(finality ? { finality } : {}) },
+  })
   next.queue.onReversed((reversal) => reversals.push(reversal))
   await next.queue.start()
   return next
@@ -114,12 +121,47 @@ test('a payment that was undone and can never move again is told as reversed, on
   expect(reversals).toMatchObject([{ from, nonce, value }])
 })
 
-test('a payment whose authorization was cancelled on the other branch is told as reversed', async () => {
+const TAGS = ['--slots-in-an-epoch', '2']
+const finality = { confirmed: 'safe', final: 'finalized' } as const
+
+test('a reversed payment whose money another reorganisation brings back is told so, once it is final', async () => {
+  await opened.close()
+  await stage.chain.stop()
+  stage = await openStage(TAGS)
+  store = openMemoryStore([...queueCollections])
+  key = await gasKey(stage)
+  opened = await reopen(finality)
   const [buyer] = (await buyers(stage, 1)) as [Buyer]
-  const before = await stage.chain.client.snapshot()
+  await stage.chain.client.mine({ blocks: 10 })
+  const first = await stage.chain.client.snapshot()
   const signed = await order(stage, buyer)
   expect(await opened.queue.settle(signed)).toMatchObject({ ok: true })
-  const { nonce } = signed.authorization
+  await opened.close()
+  await stage.chain.client.revert({ id: first })
+  const second = await stage.chain.client.snapshot()
+  await cancel(buyer, signed.authorization.nonce)
+  opened = await reopen(finality)
+  await expect.poll(() => reversals.length, { timeout: 20_000 }).toBe(1)
+  expect(opened.queue.status().reversed).toBe(1)
+  // A process that ends between the two knows of it, too.
+  await opened.close()
+  reversals = []
+  await stage.chain.client.revert({ id: second })
+  opened = await reopen(finality)
+  await expect.poll(() => stage.paid(), { timeout: 20_000 }).toBe(1_000n)
+  expect(reversals.filter(({ returned }) => returned !== undefined)).toEqual([])
+  await stage.chain.client.mine({ blocks: 6 })
+  await expect
+    .poll(() => reversals.filter(({ returned }) => returned !== undefined).length, { timeout: 20_000 })
+    .toBe(1)
+  expect(opened.queue.status().reversed).toBe(0)
+  await opened.close()
+  reversals = []
+  opened = await reopen(finality)
+  expect(reversals).toMatchObject([{ nonce: signed.authorization.nonce, returned: expect.stringMatching(/^0x/) }])
+})
+
+async function cancel(buyer: Buyer, nonce: Hex): Promise<void> {
   const signature = await buyer.signTypedData({
     domain: stage.domain,
     types: {
@@ -131,13 +173,21 @@ test('a payment whose authorization was cancelled on the other branch is told as
     primaryType: 'CancelAuthorization',
     message: { authorizer: buyer.address, nonce },
   })
-  await opened.close()
-  await stage.chain.client.revert({ id: before })
   const abi = stage.token.abi.filter((one) => one.type !== 'function' || one.inputs.length === 3)
   const token = { ...stage.token, abi }
   const args = [buyer.address, nonce, signature]
   const done = await stage.chain.attempt({ from: accountAt(3), to: token, name: 'cancelAuthorization', args })
   expect(done.ok).toBe(true)
+}
+
+test('a payment whose authorization was cancelled on the other branch is told as reversed', async () => {
+  const [buyer] = (await buyers(stage, 1)) as [Buyer]
+  const before = await stage.chain.client.snapshot()
+  const signed = await order(stage, buyer)
+  expect(await opened.queue.settle(signed)).toMatchObject({ ok: true })
+  await opened.close()
+  await stage.chain.client.revert({ id: before })
+  await cancel(buyer, signed.authorization.nonce)
   opened = await reopen()
   await expect.poll(() => reversals.length, { timeout: 20_000 }).toBe(1)
   expect(await stage.paid()).toBe(0n)

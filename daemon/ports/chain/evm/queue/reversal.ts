@@ -4,7 +4,7 @@ import { eachPage } from '../../../../store/each-page.ts'
 import type { Reversal, SettleResult } from '../../chain.ts'
 import { type Core, noteError, type OpenTx, type TransferWork } from './core.ts'
 import { requeue } from './outcome.ts'
-import { type ChainItem, chainTransfers, chainTxs } from './rows.ts'
+import { type ChainItem, type ChainTransferRow, chainTransfers, chainTxs } from './rows.ts'
 
 const PAGE = 500
 
@@ -32,6 +32,7 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
   const { from, nonce, value } = item
   const transaction = tx.row.sends.at(-1)?.hash
   if (!result.ok && result.failure === 'unavailable') return
+  let watched: ChainTransferRow | undefined
   await store.tx(async (t) => {
     const row = await t.table(chainTxs).getForUpdate(tx.row.id)
     if (!row) return
@@ -41,11 +42,12 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
     if (result.ok || !transaction) return
     const transfers = t.table(chainTransfers)
     const transfer = await transfers.getForUpdate(`${from}:${nonce}`)
-    const reversed = { at: wall(), value, transaction }
-    if (transfer) await transfers.update(transfer.id, transfer.version, { reversed })
+    const reversed = { at: wall(), value, transaction, to: item.to, valid_before: item.valid_before }
+    if (transfer) watched = await transfers.update(transfer.id, transfer.version, { reversed, watched: true })
   })
   if (tx.row.open === undefined) core.open.delete(tx.row.nonce)
   if (result.ok || !transaction) return
+  if (watched) core.watched.set(watched.id, watched)
   core.counts.reversed += 1
   core.reversedAt = wall()
   observe?.({ kind: 'reversed' })
@@ -56,15 +58,20 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
 export async function tellOld({ options }: Core, listener: (reversal: Reversal) => void): Promise<void> {
   const part = { index: 'reversed', prefix: [], limit: PAGE }
   for await (const rows of eachPage(options.store.table(chainTransfers), part)) {
-    for (const { id, reversed } of rows) {
-      const [from, nonce] = id.split(':') as [Wallet, Hex] // as their key is made
-      if (reversed) listener({ from, nonce, value: reversed.value, transaction: reversed.transaction })
-    }
+    for (const row of rows) if (row.reversed) listener(toldOf(row, row.reversed))
   }
 }
 
+/** What is told of a reversed transfer, as its row has it. */
+export function toldOf({ id, returned }: ChainTransferRow, { value, transaction }: Reversed): Reversal {
+  const [from, nonce] = id.split(':') as [Wallet, Hex] // as their key is made
+  return { from, nonce, value, transaction, ...(returned ? { returned } : {}) }
+}
+
+type Reversed = NonNullable<ChainTransferRow['reversed']>
+
 /** A listener that throws must not stop the others. */
-function tell(core: Core, reversal: Reversal): void {
+export function tell(core: Core, reversal: Reversal): void {
   for (const listener of core.listeners) {
     try {
       listener(reversal)
@@ -75,9 +82,12 @@ function tell(core: Core, reversal: Reversal): void {
 }
 
 function transferWork(core: Core, item: ChainItem): TransferWork {
-  const { from, to, value, valid_after, valid_before, nonce, digest, signature } = item
-  const authorization: Authorization = { from, to, value, validAfter: valid_after, validBefore: valid_before, nonce }
-  return newTransfer(core, { authorization, signature, digest, priority: 'payout' })
+  const { digest, signature } = item
+  return newTransfer(core, { authorization: authorizationOf(item), signature, digest, priority: 'payout' })
+}
+
+export function authorizationOf({ from, to, value, valid_after, valid_before, nonce }: ChainItem): Authorization {
+  return { from, to, value, validAfter: valid_after, validBefore: valid_before, nonce }
 }
 
 type Given = Pick<TransferWork, 'authorization' | 'signature' | 'digest' | 'priority'>

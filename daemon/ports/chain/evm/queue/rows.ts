@@ -69,7 +69,22 @@ const ChainTransferRow = z.strictObject({
   tx: z.string(),
   first_head: z.int(),
   /** What moved and was undone for good. */
-  reversed: z.strictObject({ at: z.int(), value: z.bigint(), transaction: StoredHex }).exactOptional(),
+  reversed: z
+    .strictObject({
+      at: z.int(),
+      value: z.bigint(),
+      transaction: StoredHex,
+      /** Absent in rows of earlier builds. */
+      to: StoredWallet.exactOptional(),
+      valid_before: z.bigint().exactOptional(),
+    })
+    .exactOptional(),
+  /** What somebody else's transaction moved: nobody but us sends it again if the chain drops that. */
+  foreign: ChainItem.exactOptional(),
+  /** Until the chain is final about it: of a reversed one, whose money may come back, or of a foreign one. */
+  watched: z.literal(true).exactOptional(),
+  /** What brought it back, beyond every reorganisation. */
+  returned: StoredHex.exactOptional(),
 })
 export type ChainTransferRow = z.infer<typeof ChainTransferRow>
 
@@ -98,7 +113,10 @@ export const chainTransfers = defineCollection('chain_transfers', {
   schema: ChainTransferRow,
   key: 'id',
   masks: LEFT_OUT,
-  indexes: [{ name: 'reversed', fields: ['id'], where: { field: 'reversed', present: true } }],
+  indexes: [
+    { name: 'reversed', fields: ['id'], where: { field: 'reversed', present: true } },
+    { name: 'watched', fields: ['id'], where: { field: 'watched', present: true } },
+  ],
 })
 
 export const chainSigners = defineCollection('chain_signers', {

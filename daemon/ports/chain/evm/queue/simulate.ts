@@ -1,9 +1,18 @@
-import type { Hex } from '../../../../../src/core/hex.ts'
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { RpcAnswer, RpcCall } from '../rpc/endpoint.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
-import { bytesIn, quantity } from '../rpc/values.ts'
-import { type BatchedCall, batchCall, batchResults, isOfKey, transferCall } from './calldata.ts'
-import type { Core, TransferWork } from './core.ts'
+import { bytesIn, type Head, quantity } from '../rpc/values.ts'
+import {
+  type BatchedCall,
+  batchCall,
+  batchResults,
+  isOfKey,
+  probeAnswer,
+  probeCall,
+  transferCall,
+  transfersCall,
+} from './calldata.ts'
+import { type Core, seeHead, type TransferWork } from './core.ts'
 
 /** Gas for one transfer inside a batch: a first transfer to a payee takes about 60,000 behind the proxy of the real token. */
 export const ITEM_GAS = 130_000
@@ -12,6 +21,8 @@ export const ALONE_GAS = 500_000
 /** Around each call of a batch: its data, the copy of it and the loop. */
 const ITEM_OVERHEAD_GAS = 14_000
 const BASE_GAS = 60_000
+/** For a probe around what it calls: its own code, and what it returns is paid for like the code of a contract. */
+const PROBE_GAS = 6_000_000
 /** The protocol takes no transaction far above it. */
 export const MAX_TX_GAS = 16_000_000
 
@@ -36,22 +47,70 @@ export async function simulate(core: Core, works: readonly TransferWork[]): Prom
   const keyed = works.filter(({ alone }) => !alone)
   const batched = core.options.batch ? keyed : []
   const single = works.filter((work) => !batched.includes(work))
-  const codes = keyed.map(({ authorization }) => call('eth_getCode', [authorization.from, 'latest']))
-  const asked = [...codes, ...single.map((work) => singleCall(core, work)), ...batchCalls(core, batched)]
-  const { head, answers } = await core.options.rpc.read(asked)
-  core.head = head
-  core.headAt = core.options.wall()
+  const trial = { keyed, batched, single }
+  const { head, coded, batch, singles } = (await probed(core, trial)) ?? (await asked(core, trial))
+  seeHead(core, head)
   keyed.forEach((work, at) => {
-    if (hasCode(answers[at])) work.alone = true
+    if (coded[at]) work.alone = true
   })
   if (batched.some(({ alone }) => alone)) return simulate(core, works)
   const verdicts = new Map<TransferWork, TrialVerdict>()
-  for (const [at, work] of single.entries()) verdicts.set(work, singleVerdict(core, answers[codes.length + at]))
+  for (const [at, work] of single.entries()) verdicts.set(work, singleVerdict(core, singles[at]))
   if (batched.length === 0) return verdicts
-  const results = resultsIn(answers.at(-1), batched.length)
+  const results = resultsIn(batch, batched.length)
   if (results) for (const [at, work] of batched.entries()) verdicts.set(work, results[at])
   else await eachAlone(core, batched, verdicts)
   return verdicts
+}
+
+type Trial = {
+  readonly keyed: readonly TransferWork[]
+  readonly batched: readonly TransferWork[]
+  readonly single: readonly TransferWork[]
+}
+type Said = {
+  readonly head: Head
+  /** Whether each keyed payer has code. */
+  readonly coded: readonly boolean[]
+  /** What the whole batch returned; undefined where it was refused. */
+  readonly batch: Hex | undefined
+  readonly singles: readonly RpcAnswer[]
+}
+
+/** Code and batch in one question, however many they are; undefined where a node takes none, or it is too long. */
+async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Said | undefined> {
+  const whole = batchTrial(core, batched)
+  if (!whole) return undefined
+  const accounts = keyed.map(({ authorization }) => authorization.from)
+  const question = { accounts, calls: [{ target: whole.to, data: whole.data, gasCap: whole.gas }] }
+  const data = probeCall(question)
+  if (!data) return undefined
+  const probe = { from: core.options.signer.address, data, gas: whole.gas + PROBE_GAS }
+  const { head, answers } = await core.options.rpc.read([
+    ethCall(probe),
+    ...single.map((work) => singleCall(core, work)),
+  ])
+  const [answer, ...singles] = answers
+  const said = answer?.ok ? probeAnswer(bytesIn(answer.result), question) : undefined
+  const [result] = said?.results ?? []
+  return said && { head, coded: said.coded, batch: result?.ok ? result.data : undefined, singles }
+}
+
+/** The same, each by itself. */
+async function asked(core: Core, { keyed, batched, single }: Trial): Promise<Said> {
+  const whole = batchTrial(core, batched)
+  const { head, answers } = await core.options.rpc.read([
+    ...keyed.map(({ authorization }) => call('eth_getCode', [authorization.from, 'latest'])),
+    ...single.map((work) => singleCall(core, work)),
+    ...(whole ? [ethCall(whole)] : []),
+  ])
+  const batch = whole && answers.at(-1)
+  return {
+    head,
+    coded: keyed.map((_, at) => hasCode(answers[at])),
+    batch: batch?.ok ? bytesIn(batch.result) : undefined,
+    singles: answers.slice(keyed.length, keyed.length + single.length),
+  }
 }
 
 /** The whole batch had no verdict: each is asked about by itself. */
@@ -67,11 +126,13 @@ async function eachAlone(
   })
 }
 
-function batchCalls(core: Core, works: readonly TransferWork[]): RpcCall[] {
+type TrialCall = { readonly from: Hex; readonly to: Wallet; readonly data: Hex; readonly gas: number }
+
+function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | undefined {
   const { batch, signer } = core.options
-  if (!batch || works.length === 0) return []
-  const data = batchCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
-  return [ethCall({ from: signer.address, to: batch.address, data, gas: batchGas(works.length) })]
+  if (!batch || works.length === 0) return undefined
+  const data = transfersCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
+  return { from: signer.address, to: batch.address, data, gas: batchGas(works.length) }
 }
 
 /** Through the batch too where there is one: its answer is the contract's, whatever a node makes of reverts. */
@@ -86,7 +147,7 @@ function singleCall(core: Core, work: TransferWork): RpcCall {
   return ethCall({ from: signer.address, to: batch.address, data: batchCall(batch.kind, [one]), gas })
 }
 
-function ethCall({ gas, ...rest }: { from: Hex; to: Hex; data: Hex; gas: number }): RpcCall {
+function ethCall({ gas, ...rest }: Omit<TrialCall, 'to'> & { to?: Wallet }): RpcCall {
   return call('eth_call', [{ ...rest, gas: quantity(gas) }, 'latest'])
 }
 
@@ -96,14 +157,14 @@ function singleVerdict(core: Core, answer: RpcAnswer | undefined): TrialVerdict 
     return { revert: answer.data }
   }
   if (!core.options.batch) return undefined
-  const results = resultsIn(answer, 1)
+  const results = resultsIn(bytesIn(answer.result), 1)
   if (!results) throw new RpcUnavailableError('the answer of the batch is none')
   return results[0]
 }
 
-function resultsIn(answer: RpcAnswer | undefined, count: number): TrialVerdict[] | undefined {
-  if (!answer?.ok) return undefined
-  return batchResults(bytesIn(answer.result), count)?.map(({ ok, data }) => (ok ? undefined : { revert: data }))
+function resultsIn(returned: Hex | undefined, count: number): TrialVerdict[] | undefined {
+  if (returned === undefined) return undefined
+  return batchResults(returned, count)?.map(({ ok, data }) => (ok ? undefined : { revert: data }))
 }
 
 function hasCode(answer: RpcAnswer | undefined): boolean {

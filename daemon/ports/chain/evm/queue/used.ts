@@ -1,9 +1,10 @@
+import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { type AnyObject, isObject } from '../../../../../src/core/json.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
-import { bytesIn, quantity } from '../rpc/values.ts'
+import { bytesIn, numberIn, quantity } from '../rpc/values.ts'
 import { topicOf, topics } from './calldata.ts'
-import type { Core, TransferWork } from './core.ts'
+import type { Core } from './core.ts'
 import { movementIn, receiptIn } from './receipt.ts'
 
 /** Blocks in one search: hosted nodes take no more. */
@@ -11,13 +12,21 @@ const SLICE_BLOCKS = 2_000
 /** Slices looked through, from the newest; about two days of blocks of two seconds. */
 const MAX_SLICES = 50
 
-export type Use = { readonly how: 'moved' | 'other' | 'cancelled'; readonly transaction: Hex } | undefined
+export type Use =
+  | { readonly how: 'moved' | 'other' | 'cancelled'; readonly transaction: Hex; readonly block: number }
+  | undefined
+
+/** What is looked for. */
+export type Searched = {
+  readonly authorization: Pick<Authorization, 'from' | 'to' | 'value' | 'nonce'>
+  readonly since: number | undefined
+}
 
 /**
  * What used an authorization, by its event; undefined when no event is found.
  * @throws RpcUnavailableError
  */
-export async function findUse(core: Core, work: TransferWork): Promise<Use> {
+export async function findUse(core: Core, work: Searched): Promise<Use> {
   const { number: head } = (await core.options.rpc.read([])).head
   const oldest = Math.max(0, work.since ?? head - SLICE_BLOCKS * MAX_SLICES)
   for (let to = head; to >= oldest; to -= SLICE_BLOCKS) {
@@ -27,7 +36,7 @@ export async function findUse(core: Core, work: TransferWork): Promise<Use> {
   return undefined
 }
 
-async function search(core: Core, work: TransferWork, blocks: { from: number; to: number }): Promise<Use> {
+async function search(core: Core, work: Searched, blocks: { from: number; to: number }): Promise<Use> {
   const { token, rpc } = core.options
   const { from, nonce } = work.authorization
   const filter = {
@@ -41,9 +50,14 @@ async function search(core: Core, work: TransferWork, blocks: { from: number; to
   const event: AnyObject | undefined = logs.findLast(isObject)
   if (!event) return undefined
   const transaction = bytesIn(event['transactionHash'])
+  const block = numberIn(event['blockNumber'])
   const [name] = Array.isArray(event['topics']) ? event['topics'] : []
-  if (name === topics.cancelled) return { how: 'cancelled', transaction }
+  if (name === topics.cancelled) return { how: 'cancelled', transaction, block }
   const receipt = receiptIn(await rpc.ask('eth_getTransactionReceipt', [transaction]))
   if (!receipt) throw new RpcUnavailableError('the node has no receipt for an event that it told')
-  return { how: movementIn(receipt.logs, token, work.authorization) === 'moved' ? 'moved' : 'other', transaction }
+  return {
+    how: movementIn(receipt.logs, token, work.authorization) === 'moved' ? 'moved' : 'other',
+    transaction,
+    block,
+  }
 }

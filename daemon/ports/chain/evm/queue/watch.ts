@@ -1,29 +1,35 @@
 import type { RpcAnswer } from '../rpc/endpoint.ts'
 import { numberIn } from '../rpc/values.ts'
 import { transmit } from './assign.ts'
-import { type Core, inFlight, isClosed, noteError, type OpenTx } from './core.ts'
+import { type Core, inFlight, isClosed, noteError, type OpenTx, seeHead } from './core.ts'
 import { follow } from './follow.ts'
 import { include } from './include.ts'
 import { receiptIn } from './receipt.ts'
 import { replaceOrResend } from './replace.ts'
 import { supersede } from './supersede.ts'
+import { watchReversed } from './watched.ts'
 
+/** While a node owes the reply to a send the head is asked for only so often: the reply may come with the block. */
+const REPLY_MS = 100
+/** A nonce can be taken by another only so often: what is in no block yet is mostly only not there yet. */
+const COUNT_MS = 400
 /** Receipts are asked for at least so often, also while no block appears. */
 const RECEIPTS_MS = 500
 /** A nonce is given up after two looks that lie so far apart. */
 const DOUBT_MS = 1_000
 const RETRY_MS = 100
+/** A node that mines at once needs a moment to: asked sooner it knows nothing. Found by trying sooner each time. */
+const FIRST_LOOK = { mostMs: 50, laterMs: 6, soonerMs: 1 } as const
 
 /** Looks at the chain while something is in flight or not final, until the queue is closed. */
 export async function runWatch(core: Core): Promise<void> {
-  const { timings, wall } = core.options
   while (!isClosed(core)) {
-    const pause = pauseOf(core)
-    await core.watch.wait(pause)
+    await untilDue(core)
     if (isClosed(core)) return
     try {
-      if (inFlight(core).length > 0) await look(core)
-      if (core.open.size > 0 && wall() - core.followedAt >= timings.followMs) await follow(core)
+      if (lookPause(core) === 0) await look(core)
+      if (followPause(core) === 0) await follow(core)
+      if (watchedPause(core) === 0) await watchReversed(core)
     } catch (error) {
       core.dirty = true
       noteError(core, error)
@@ -32,41 +38,70 @@ export async function runWatch(core: Core): Promise<void> {
   }
 }
 
-function pauseOf(core: Core): number | undefined {
-  if (core.dirty && inFlight(core).length > 0) return 0
-  if (inFlight(core).length > 0) return core.options.timings.pollMs
-  return core.open.size > 0 ? core.options.timings.followMs : undefined
+async function untilDue(core: Core): Promise<void> {
+  const pauseOf = () => Math.min(lookPause(core), followPause(core), watchedPause(core))
+  for (let pause = pauseOf(); !isClosed(core) && pause > 0; pause = pauseOf()) {
+    await core.watch.wait(pause === Infinity ? undefined : pause)
+  }
+}
+
+/** Milliseconds until what is in no block is to be looked at; without end where there is nothing. */
+function lookPause({ options: { timings, wall }, flying, dirty, dueAt, unanswered, askedAt }: Core): number {
+  if (flying.size === 0) return Infinity
+  const poll = unanswered > 0 ? Math.max(timings.pollMs, REPLY_MS) : timings.pollMs
+  return Math.max(0, (dirty ? dueAt : askedAt + poll) - wall())
+}
+
+/** The same for what is in a block and not final. */
+function followPause({ options: { timings, wall }, open, followedAt }: Core): number {
+  return open.size === 0 ? Infinity : Math.max(0, followedAt + timings.followMs - wall())
+}
+
+/** The same for what was told as reversed or moved by others. */
+function watchedPause({ options: { timings, wall }, watched, watchedAt }: Core): number {
+  return watched.size === 0 ? Infinity : Math.max(0, watchedAt + timings.followMs - wall())
 }
 
 /** The head; and receipts where it moved, something was sent, or some time has passed. */
 async function look(core: Core): Promise<void> {
   const { rpc, wall, signer } = core.options
+  core.askedAt = wall()
   if (!core.dirty && wall() - core.lookedAt < RECEIPTS_MS) {
     const { head } = await rpc.read([])
     if (head.hash === core.looked) return
   }
+  const isFirst = core.dirty
   core.dirty = false
   const flying = inFlight(core)
   const hashes = flying.flatMap(({ row }) => row.sends.map(({ hash }) => hash))
+  const isCounted = core.isMissing && wall() - core.countedAt >= COUNT_MS
   const { head, answers } = await rpc.read([
-    { method: 'eth_getTransactionCount', params: [signer.address, 'latest'] },
     ...hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    ...(isCounted ? [{ method: 'eth_getTransactionCount', params: [signer.address, 'latest'] }] : []),
   ])
-  const [count, ...receipts] = answers
+  const receipts = answers.slice(0, hashes.length)
+  const count = answers[hashes.length]
   let at = 0
   const seen = flying.map((tx) => {
     const from = at
     at += tx.row.sends.length
     return { tx, answers: receipts.slice(from, at) }
   })
-  core.head = head
-  core.headAt = wall()
+  seeHead(core, head)
   await included(core, seen)
+  core.isMissing = flying.some(({ row }) => row.state === 'signed')
+  if (isFirst) core.firstLookMs = nextFirstLook(core)
+  if (isCounted) core.countedAt = wall()
   if (count?.ok) await doubt(core, seen, numberIn(count.result))
   await late(core)
   // Only now: a head whose receipts were not read would never be looked at again on a chain that stands still.
   core.looked = head.hash
   core.lookedAt = wall()
+}
+
+function nextFirstLook({ firstLookMs, isMissing }: Core): number {
+  const { mostMs, laterMs, soonerMs } = FIRST_LOOK
+  return isMissing ? Math.min(mostMs, firstLookMs + laterMs) : Math.max(0, firstLookMs - soonerMs)
 }
 
 type Seen = { readonly tx: OpenTx; readonly answers: readonly RpcAnswer[] }

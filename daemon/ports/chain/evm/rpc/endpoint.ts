@@ -35,7 +35,10 @@ export function openEndpoint(url: string): NodeEndpoint {
   }
 
   async function exchange(body: string, timeoutMs: number): Promise<string> {
-    const signal = AbortSignal.timeout(timeoutMs)
+    // Not `AbortSignal.timeout`: it goes off also after an answer, and makes an error that nobody sees.
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), timeoutMs)
+    const { signal } = late
     try {
       const path = `${pathname}${search}`
       const answer = await pool.request({ method: 'POST', path, headers, body, signal })
@@ -46,6 +49,8 @@ export function openEndpoint(url: string): NodeEndpoint {
       if (error instanceof EndpointFailed) throw error
       if (signal.aborted) throw new EndpointFailed('timeout', `${host} did not answer within ${timeoutMs} ms`)
       throw new EndpointFailed('cut', `${host} cannot be reached: ${codeOf(error)}`)
+    } finally {
+      clearTimeout(timer)
     }
   }
 

@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import type { RpcAnswer } from './endpoint.ts'
 import { openRpc, type Rpc, type RpcOptions } from './rpc.ts'
+import { RpcUnavailableError } from './unavailable.ts'
 import { quantity } from './values.ts'
 
 type Call = { readonly id: number; readonly method: string }
@@ -81,6 +83,29 @@ test('a node below the highest head seen is not believed, until all have been be
   await expect(rpc.read([])).rejects.toThrow('lags behind')
   now += 600
   expect((await rpc.read([])).head.number).toBe(50)
+})
+
+test('an answer that tells its block itself is asked for by itself, and is not believed of a node that lags', async () => {
+  const [old, good] = [await startNode(50), await startNode(100)]
+  const rpc = open([old, good])
+  const blockOf = (answer: RpcAnswer) => (answer.ok ? Number(answer.result) : undefined)
+  const told = (number: number) => () => ({ body: JSON.stringify([{ id: 0, result: number }]) })
+  old.say = () => 'cut'
+  expect((await rpc.read([])).head.number).toBe(100)
+  old.say = told(99)
+  good.say = told(101)
+  for (const node of [old, good]) node.asked.length = 0
+  expect(await rpc.readDated({ method: 'a', params: [] }, blockOf)).toEqual({ ok: true, result: 101 })
+  expect(good.asked).toEqual([['a']])
+  old.say = told(100)
+  good.say = () => 'cut'
+  expect(await rpc.readDated({ method: 'a', params: [] }, blockOf)).toEqual({ ok: true, result: 100 })
+  old.say = told(99)
+  await expect(rpc.readDated({ method: 'a', params: [] }, blockOf)).rejects.toThrow(RpcUnavailableError)
+  expect(rpc.health().nodes[0]?.error).toContain('lags behind at 99')
+  // What a contract saw as its block binds no other node.
+  good.say = () => undefined
+  expect((await rpc.read([])).head.number).toBe(100)
 })
 
 test.each([

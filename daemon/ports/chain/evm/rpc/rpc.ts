@@ -49,6 +49,12 @@ export type Rpc = {
    * @throws RpcUnavailableError
    */
   read(calls: readonly RpcCall[]): Promise<RpcRead>
+  /**
+   * A read whose answer tells itself of which block it is, so that no head is asked for besides. Where `blockOf` finds
+   * none in it, nothing is known of the node: such an answer decides nothing.
+   * @throws RpcUnavailableError
+   */
+  readDated(call: RpcCall, blockOf: (answer: RpcAnswer) => number | undefined): Promise<RpcAnswer>
   /** A read of one value. @throws RpcUnavailableError, also when the node answers with an error. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
   /** Sends a signed transaction to every node, once each; resolves with the first answer, whatever it says. */
@@ -67,42 +73,35 @@ export function openRpc(options: RpcOptions): Rpc {
   const seen = highest({ wall, setBackMs })
   let lastError = 'no node answered'
 
-  async function readFrom(node: Node, calls: readonly RpcCall[]): Promise<RpcRead> {
-    const [first, ...answers] = await post(node, [HEAD, ...calls], readTimeoutMs)
-    if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} does not tell its head`)
-    const head = readHead(first.result)
-    node.head = head.number
-    if (!seen.reached(head.number)) throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
-    return { head, answers }
-  }
-
   /** One round over the nodes; undefined when none answered. */
-  async function readRound(calls: readonly RpcCall[]): Promise<RpcRead | undefined> {
+  async function readRound<T>(ask: (node: Node) => Promise<T>): Promise<T | undefined> {
     for (const node of inOrder(nodes)) {
       try {
-        const read = await readFrom(node, calls)
+        const read = await ask(node)
         node.error = undefined
         return read
       } catch (error) {
-        node.error = String(error)
+        node.error = error instanceof Error ? error.message : String(error)
         lastError = node.error
       }
     }
     return undefined
   }
 
-  async function readPart(calls: readonly RpcCall[]): Promise<RpcRead> {
+  async function readOver<T>(ask: (node: Node) => Promise<T>): Promise<T> {
     for (let round = 0; round < READ_ROUNDS; round++) {
       if (round > 0) await sleep(FIRST_BACKOFF_MS * 4 ** round)
-      const read = await readRound(calls)
+      const read = await readRound(ask)
       if (read) return read
     }
     throw new RpcUnavailableError(lastError)
   }
 
-  const read = inParts(readPart)
+  const from = { post, seen, timeoutMs: readTimeoutMs }
+  const read = inParts((calls) => readOver((node) => readFrom(node, calls, from)))
   return {
     read,
+    readDated: (call, blockOf) => readOver((node) => readDatedFrom(node, { call, blockOf }, from)),
     ask: async (method, params) => {
       const [answer] = (await read([{ method, params }])).answers
       if (answer?.ok) return answer.result
@@ -117,6 +116,33 @@ export function openRpc(options: RpcOptions): Rpc {
       await Promise.all(nodes.map((node) => node.close()))
     },
   }
+}
+
+type Reading = { readonly post: Post; readonly seen: Highest; readonly timeoutMs: number }
+
+async function readFrom(node: Node, calls: readonly RpcCall[], { post, seen, timeoutMs }: Reading): Promise<RpcRead> {
+  const [first, ...answers] = await post(node, [HEAD, ...calls], timeoutMs)
+  if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} does not tell its head`)
+  const head = readHead(first.result)
+  node.head = head.number
+  if (!seen.reached(head.number)) throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
+  return { head, answers }
+}
+
+type DatedRead = { readonly call: RpcCall; readonly blockOf: (answer: RpcAnswer) => number | undefined }
+
+async function readDatedFrom(
+  node: Node,
+  { call, blockOf }: DatedRead,
+  { post, seen, timeoutMs }: Reading,
+): Promise<RpcAnswer> {
+  const [answer] = await post(node, [call], timeoutMs)
+  if (!answer) throw new EndpointFailed('malformed', `${node.label} left a call without an answer`)
+  const block = blockOf(answer)
+  // Never the highest by itself: what a contract sees as its block is no head that others have to reach.
+  const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block))
+  if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
+  return answer
 }
 
 type Read = Rpc['read']
@@ -152,8 +178,10 @@ function inOrder(nodes: readonly Node[]): Node[] {
   return nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))
 }
 
+type Highest = { readonly value: () => number | undefined; readonly reached: (head: number) => boolean }
+
 /** The highest head that any node has told: what a node says that has not reached it decides nothing. */
-function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number }) {
+function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number }): Highest {
   let value: number | undefined
   let missedSince: number | undefined
   return {

@@ -35,6 +35,8 @@ export function numberIn(value: unknown): number {
 export type Head = {
   readonly number: number
   readonly hash: Hex
+  /** Hash of the block before it, where the node tells. */
+  readonly parent: Hex | undefined
   /** Unix seconds. */
   readonly timestamp: number
   /** Wei for each unit of gas; 0 where blocks have none. */
@@ -47,6 +49,7 @@ export function headIn(block: unknown): Head {
   return {
     number: numberIn(block['number']),
     hash: bytesIn(block['hash']),
+    parent: isHex(block['parentHash']) ? bytesIn(block['parentHash']) : undefined,
     timestamp: numberIn(block['timestamp']),
     baseFee: block['baseFeePerGas'] === undefined ? 0n : bigIn(block['baseFeePerGas']),
   }

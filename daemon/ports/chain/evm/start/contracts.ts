@@ -56,7 +56,8 @@ export function planDevnet(roles: Roles, domain: { readonly name: string; readon
     token,
     identity,
     reputation: planned('reputationRegistry', roles, [['address'], [identity.address]]),
-    batch: planned('cappedBatch', roles, [[], []]),
+    // Not `batch`, under which folders keep one that takes no calls back to back.
+    batcher: planned('cappedBatch', roles, [[], []]),
     ...planOwn(roles, token.address),
   }
 }

@@ -159,7 +159,7 @@ async function throughForeign({ setup, wall, log }: EvmStart, chain: EvmChain, a
   const { instantLimit = DEFAULT_INSTANT_LIMIT } = settingsOf(chain.mode, setup)
   const blockOf = async (hash: Hex) => receiptIn(await rpc.ask('eth_getTransactionReceipt', [hash]))?.block
   return {
-    chain: settledThrough({ chain, facilitator, instantLimit, blockOf, wall, log }),
+    chain: settledThrough({ chain, facilitator, instantLimit, blockOf, queue: chain.queue, wall, log }),
     notes: kinds === undefined ? [away] : [],
     close: facilitator.close,
   }
@@ -255,16 +255,16 @@ function deployed(parts: Deploying): Promise<Deployed> {
 async function devnetDeployment(parts: Deploying, roles: Roles): Promise<Deployed> {
   const { name, version } = circleUsdc[chainNetworks.devnet]
   const plan = planDevnet(roles, { name, version })
-  const { token, batch, ...others } = await make(parts, plan, plan.token.address)
+  const { token, batcher, ...others } = await make(parts, plan, plan.token.address)
   return {
     deployment: {
       ...others,
       asset: token,
       domain: { name, version },
       fromBlock: parts.row.from_block,
-      batch: { address: batch, kind: 'capped' },
+      batch: { address: batcher, kind: 'capped' },
     },
-    contracts: { token, batch, ...others },
+    contracts: { token, batcher, ...others },
     notes: [],
   }
 }

@@ -5,6 +5,7 @@ import type { Usdc } from '../../../../../src/core/money.ts'
 import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
 import type { Log } from '../../../log.ts'
 import type { AuthorizationState, ChainPort, ChainStatus, SettleFailure, SettleResult } from '../../chain.ts'
+import type { TxQueue } from '../queue/queue.ts'
 import type { ForeignAsk, ForeignFacilitator, ForeignVersion, ForeignWord } from './facilitator.ts'
 
 /**
@@ -26,6 +27,8 @@ export type Through = {
   readonly instantLimit: Usdc
   /** Number of the block that a transaction is in. @throws where no node says */
   readonly blockOf: (transaction: Hex) => Promise<number | undefined>
+  /** Watches what the facilitator moved until it is final. */
+  readonly queue: Pick<TxQueue, 'followForeign' | 'onDropped'>
   readonly wall: () => number
   readonly log: Pick<Log, 'warn'>
   readonly timings?: Readonly<Record<ForeignWord['kind'], number>>
@@ -42,6 +45,7 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
   const bench: Bench = { ...through, lastFault: null, version: undefined }
   const { chain } = through
   const { status } = chain
+  through.queue.onDropped(({ authorization, signature }) => sendAgain(bench, authorization, signature))
   return {
     ...chain,
     settle: (authorization: Authorization, signature: Hex) =>
@@ -50,6 +54,12 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
         : chain.settle(authorization, signature),
     ...(status ? { status: () => statusWith(status(), bench) } : {}),
   }
+}
+
+/** The chain dropped what the facilitator had sent. Where it does not send it again, we do, while that is possible. */
+async function sendAgain(bench: Bench, authorization: Authorization, signature: Hex): Promise<void> {
+  const result = await settle(bench, authorization, signature)
+  if (!result.ok) await bench.chain.settle(authorization, signature)
 }
 
 function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): ChainStatus {
@@ -112,6 +122,7 @@ async function lookFor(bench: Bench, { from, nonce }: Authorization, { kind }: F
 async function referee(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const result = await bench.chain.settle(authorization, signature)
   if (!result.ok) return { ...result, sent: true }
+  await bench.queue.followForeign({ authorization, signature }, result.transaction)
   return (await isSure(bench, authorization, result.transaction)) ? result : given('unavailable')
 }
 

@@ -1,0 +1,54 @@
+import { planFields } from '../../../src/api/endpoint/list-fields.ts'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { type Plan, rate } from '../../../src/cli/nouns/plans.ts'
+import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { type Column, printRows } from '../../../src/cli/output.ts'
+import * as z from '../../../src/cli/params.ts'
+import { watchOptions } from '../../../src/cli/run/watched.ts'
+import { compact } from '../../../src/core/record.ts'
+
+const PAGE_ROWS_MAX = 100
+
+const columns: readonly Column<Plan>[] = [
+  { title: 'PLAN', value: ({ plan_id }) => plan_id },
+  { title: 'NAME', value: ({ name }) => name, flexible: true },
+  { title: 'PROVIDER', value: ({ provider_name }) => provider_name, drop: 2 },
+  {
+    title: 'SUBSCRIBER PAYS',
+    value: ({ agent_price, billing_period }) => rate(agent_price, billing_period),
+    plain: ({ agent_price }) => agent_price,
+    align: 'right',
+  },
+  { title: 'SERVICES', value: ({ service_ids }) => service_ids.length, align: 'right', drop: 3 },
+  { title: 'SUBSCRIBERS', value: ({ subscribers }) => subscribers, align: 'right', drop: 1 },
+]
+
+export const command = defineCommand({
+  name: 'admin plans list',
+  summary: 'list the plans of everybody, narrowed and sorted by any of their fields',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    status: z
+      .enum(['active', 'inactive'])
+      .optional()
+      .meta({ description: 'whether they are offered; active unless told', value: 'state' }),
+    ...searchOptions(planFields),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
+  }),
+  examples: ['souk admin plans list', 'souk admin plans list --filter "period:annual" --sort -subscribers --json'],
+  async run(context) {
+    const { limit, page, status, filter, sort } = context.options
+    return (await context.session()).call('listAllPlans', {
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) },
+    })
+  },
+  rows: ({ plans }) => plans,
+  columns,
+  view(page, io) {
+    printRows(io, columns, page.plans)
+    io.note(listNote(page, page.plans.length, 'no such plan'))
+  },
+})

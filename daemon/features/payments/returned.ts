@@ -1,0 +1,59 @@
+import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import { accountOwner } from '../../../src/model/ledger.ts'
+import { emit, emitAct } from '../../events/event-log.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { account, legsOf } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { openRefund } from '../payouts/payouts.ts'
+import { bearers, dividedLoss } from './bearing.ts'
+import { type PaymentRow, payments } from './rows.ts'
+
+type Back = { readonly payment: PaymentRow; readonly transaction: string; readonly at: number }
+
+/**
+ * Puts a reversed payment back to what it was: whoever bore the loss has it again, to the unit, and a refund that was
+ * withheld meanwhile is paid. A payment that had bought nothing yet goes back to its payer.
+ */
+export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }: Back): Promise<void> {
+  const { uncovered = ZERO, borne, reversed_from: was = 'fulfilled', withheld = ZERO, ...bared } = payment
+  const ref = { kind: 'receipt', id: payment.receipt_id }
+  const isUnused = was === 'settled'
+  if (isUnused) {
+    const legs = legsOf.settledRefused({ payer: payment.payer, amount: payment.price })
+    await post(t, draw, { kind: 'refund', ref, legs, at })
+  } else {
+    const parts = borne ?? [{ from: account.oper, amount: usdc(payment.price - uncovered) }]
+    const legs = parts.flatMap(({ from, amount }) => legsOf.returned({ to: from, amount }))
+    if (legs.length > 0) await post(t, draw, { kind: 'reversal', ref, legs, at })
+    for (const part of parts) await tellOwner(t, draw, { ...part, at })
+    await payWithheld(t, draw, { payment, withheld, at })
+  }
+  if (isUnused || withheld > 0n) await openRefund(t, draw, { wallet: payment.payer, ref, at })
+  await t.table(payments).put({ ...bared, state: isUnused ? 'refunded' : was, transaction, updated_at: at })
+  const data = { amount: formatAmount(payment.price), transaction }
+  await emitAct(t, draw, { type: 'payment.returned', subject: ref, data, at })
+}
+
+type Part = { readonly from: string; readonly amount: Usdc; readonly at: number }
+
+/** A balance that a deposit had filled has it again. */
+async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
+  const participantId = from.startsWith('bal:') ? accountOwner(from) : null
+  if (participantId === null) return
+  const data = { amount: formatAmount(amount), reason: 'The payment of a deposit that the chain had undone came back.' }
+  const subject = { kind: 'participant', id: participantId }
+  await emit(t, draw, { type: 'admin.balance_adjusted', participantId, subject, data, at })
+}
+
+type Withheld = { readonly payment: PaymentRow; readonly withheld: Usdc; readonly at: number }
+
+/** The marketplace has had it since. */
+async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withheld): Promise<void> {
+  if (withheld === ZERO) return
+  const { payer, receipt_id: id } = payment
+  const own = await Promise.all(bearers.map(async (from) => ({ from, balance: await balanceOf(t, from) })))
+  const { parts } = dividedLoss(withheld, own)
+  const legs = parts.flatMap(({ from, amount }) => legsOf.withheldRefund({ from, payer, amount }))
+  if (legs.length > 0) await post(t, draw, { kind: 'refund', ref: { kind: 'receipt', id }, legs, at })
+}

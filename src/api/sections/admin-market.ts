@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { postingStatuses } from '../../model/posting.ts'
+import { pageQuery, QueryBoolean } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { planFields, postingFields, productFields, subscriptionFields } from '../endpoint/list-fields.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
+import { Plan, Subscription } from './plans.ts'
+import { Posting } from './postings.ts'
+import { Product } from './products.ts'
+
+const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+const page = { total: z.int(), limit: z.int(), offset: z.int(), ...searched }
+
+/** A subscription as the operator sees it: with the names of its two sides. */
+const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), provider_name: z.string() }).meta({
+  id: 'MarketSubscription',
+})
+
+/** A request for work as the operator sees it: with the name of who wants it. */
+const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'MarketPosting' })
+
+/** What is offered and wanted besides listings, of everybody. */
+export const marketAdminApi = {
+  listAllPlans: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/plans',
+    ...ours,
+    query: z.strictObject({
+      status: z
+        .enum(['active', 'inactive'])
+        .optional()
+        .meta({ description: 'whether they are offered; active unless told' }),
+      ...listQuery(planFields),
+      ...pageQuery,
+    }),
+    reply: json(z.strictObject({ plans: z.array(Plan).meta({ description: 'the newest first' }), ...page })),
+    errors: ['invalid_request'],
+    summary: 'all plans, narrowed and sorted by any of their fields',
+  }),
+
+  listAllSubscriptions: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/subscriptions',
+    ...ours,
+    query: z.strictObject({
+      ended: QueryBoolean.optional().meta({ description: 'those that are over; those that are not unless told' }),
+      ...listQuery(subscriptionFields),
+      ...pageQuery,
+    }),
+    reply: json(
+      z.strictObject({
+        subscriptions: z.array(MarketSubscription).meta({ description: 'the newest first' }),
+        ...page,
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'all subscriptions, narrowed and sorted by any of their fields',
+  }),
+
+  listAllPostings: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/postings',
+    ...ours,
+    query: z.strictObject({
+      status: z.enum(postingStatuses).optional().meta({ description: 'open unless told' }),
+      ...listQuery(postingFields),
+      ...pageQuery,
+    }),
+    reply: json(
+      z.strictObject({ postings: z.array(MarketPosting).meta({ description: 'the newest first' }), ...page }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'all requests for work, those of suspended posters too, narrowed and sorted by any of their fields',
+  }),
+
+  listAllProducts: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/products',
+    ...ours,
+    query: z.strictObject({ ...listQuery(productFields), ...pageQuery }),
+    reply: json(
+      z.strictObject({
+        products: z.array(Product).meta({ description: 'drafts and withdrawn ones too, the latest listed first' }),
+        ...page,
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'all digital products that were not deleted, narrowed and sorted by any of their fields',
+  }),
+}

@@ -1,0 +1,59 @@
+import { clip, widthOf } from '../../text/text.ts'
+import { accent, dim, hair, type Line, lineWidth } from '../parts/line.ts'
+import { keyFor } from '../shell/bindings.ts'
+import type { View } from '../shell/screen.ts'
+import type { ThreadFacts } from './facts.ts'
+
+const WHO_COLUMNS = 10
+/** From this width on the way to speak for somebody is told. */
+const ROOMY_COLUMNS = 60
+/** Before the command. */
+const SAME_COLUMNS = 10
+
+type Next = {
+  readonly admin: boolean
+  /** Read by the operator, who does not speak for its provider. */
+  readonly isForeign: boolean
+  readonly view: View
+  readonly width: number
+}
+
+/** What its two parties may do now, and by what command; whoever only reads is told who may. */
+export function nextLines(thread: ThreadFacts, next: Next): Line[] {
+  const { admin, view, width } = next
+  const { speaker } = view.ui
+  const command = sameAs(thread, next)
+  const as = speaker === undefined ? '' : ` --as ${speaker.wallet}`
+  return [
+    [hair('─'.repeat(width))],
+    actsLine(thread, next),
+    ...(admin && speaker === undefined ? [whoseLine(thread, next)] : []),
+    [dim(' same as  '), widthOf(command + as) + SAME_COLUMNS <= width ? command + as : command],
+  ]
+}
+
+function actsLine(thread: ThreadFacts, { view: { keys, ui }, width }: Next): Line {
+  const key = (action: Parameters<typeof keyFor>[0], word: string): Line => [
+    accent(keyFor(action, keys)),
+    ` ${word}   `,
+  ]
+  const pays = mayAccept(thread, ui) ? key('add', `accept, pay ${thread.price}`) : []
+  const isBegun = thread.status === 'inquiry' || thread.status === 'negotiating'
+  const does = isBegun ? key('remove', 'decline') : []
+  const who: Line = [dim(` as ${clip(ui.speaker?.wallet ?? thread.buyer, WHO_COLUMNS)}   `)]
+  const all = [...who, ...pays, ...does, ...key('write', 'write'), ...key('attach', 'attach')]
+  return lineWidth(all) <= width ? all : [...who, ...pays]
+}
+
+function whoseLine(thread: ThreadFacts, { isForeign, width }: Next): Line {
+  const whose = isForeign ? `only ${clip(thread.provider, WHO_COLUMNS)} answers here` : 'i writes for the house'
+  return [dim(` ${whose}${width >= ROOMY_COLUMNS ? '; as a party:  :as NAME' : ''}`)]
+}
+
+function sameAs(thread: ThreadFacts, { view: { ui } }: Next): string {
+  return mayAccept(thread, ui) ? `souk threads accept ${thread.id}` : `souk threads send ${thread.id} …`
+}
+
+function mayAccept({ offer, buyerId }: ThreadFacts, { speaker }: View['ui']): boolean {
+  return offer?.status === 'open' && (speaker === undefined || speaker.id === buyerId)
+}

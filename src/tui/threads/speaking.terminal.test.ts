@@ -1,0 +1,82 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { splitWords } from '../../cli/split-words.ts'
+import { widthOf } from '../../text/text.ts'
+import { tmuxVersion } from '../tmux.testkit.ts'
+import { ask, closeMarket, json, openMarket, SIZES, souk, terminalOf } from '../walk.testkit.ts'
+
+/* Somebody speaks in a real terminal: what is said there, and what the command that is shown says, is the same. */
+
+const tmux = await tmuxVersion()
+const LIMIT_MS = 120_000
+
+beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)), LIMIT_MS)
+afterAll(() => (tmux === undefined ? undefined : closeMarket()))
+
+/** Where the whole command is on one row. */
+const roomy = SIZES.filter(([columns]) => columns > 60)
+
+/** An inquiry of acme with lingua, made by the command line. */
+async function inquiry(): Promise<string> {
+  const { services } = await json('services', 'list', '--search', 'French translation')
+  const { thread_id: id } = await json(
+    '--as',
+    'acme',
+    'services',
+    'inquire',
+    services[0].id,
+    '--message',
+    'How long does it take?',
+  )
+  return id
+}
+
+describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (columns) => {
+  it('u attaches a file for whom :as names, as the command does', { timeout: LIMIT_MS }, async () => {
+    const id = await inquiry()
+    const file = join(tmpdir(), `brief-${columns}.txt`)
+    await writeFile(file, 'eight hundred words')
+    const terminal = terminalOf(columns)
+    await terminal.type('4')
+    await terminal.see('─ Threads')
+    await terminal.type(':as acme')
+    await terminal.press('Enter')
+    await terminal.see('you speak for acme')
+    await terminal.type(`/${id}`)
+    await terminal.press('Enter')
+    await terminal.see('1 of 1')
+    await terminal.see(new RegExp(`─ ${id} ─`))
+    await terminal.type('u')
+    await terminal.type(file)
+    await terminal.press('Enter')
+    await terminal.press('Enter')
+    const shown = await terminal.see(`same as  souk threads attach ${id} ${file} --as acme`)
+    for (const row of shown) expect(widthOf(row)).toBeLessThanOrEqual(columns)
+    const [, line = ''] = /same as {2}souk (.*?)\s*$/m.exec(shown.join('\n')) ?? []
+    await terminal.type('y')
+    await terminal.see(/attached file_[0-9a-f]{16}/)
+    await souk(...splitWords(line), '--yes')
+    const { messages = [] } = await ask('readAnyThread', { id })
+    const files = messages.filter(({ file_id }) => file_id !== undefined)
+    expect(files.map(({ author_role, body }) => [author_role, body])).toEqual([
+      ['buyer', `brief-${columns}.txt`],
+      ['buyer', `brief-${columns}.txt`],
+    ])
+    await terminal.type('i')
+    await terminal.type('And in blue?')
+    await terminal.press('Enter')
+    await terminal.type('y')
+    await terminal.miss('WRITE A MESSAGE')
+    await terminal.see('And in blue?')
+    expect((await ask('readAnyThread', { id })).messages?.at(-1)).toMatchObject({
+      author_role: 'buyer',
+      body: 'And in blue?',
+    })
+    await terminal.press('Escape')
+    await terminal.type(':as')
+    await terminal.press('Enter')
+    await terminal.see('You speak as before')
+  })
+})
