@@ -4,7 +4,8 @@ import { promisify } from 'node:util'
 /* A real terminal: a tmux server of its own, driven and looked at as a person would. */
 
 const POLL_MS = 40
-const POLLS_MAX = 250
+/** As long as a busy machine may take for one screen. */
+const PATIENCE_MS = 30_000
 
 const run = promisify(execFile)
 
@@ -88,10 +89,11 @@ export async function openTerminal({ columns, rows, folder, env }: TerminalOptio
 }
 
 async function until(look: () => Promise<string>, done: (screen: string) => boolean, what: string): Promise<string> {
-  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+  const end = Date.now() + PATIENCE_MS
+  do {
     const screen = await look()
     if (done(screen)) return screen
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
+  } while (Date.now() < end)
   throw new Error(`the terminal was expected ${what}:\n${await look()}`)
 }
