@@ -6,6 +6,7 @@ import { hasMoneyIn } from '../ledger/money-in.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
 import { recoverPayments } from './recover.ts'
+import { payAllWithheld } from './returned.ts'
 import { coverLosses } from './reversed.ts'
 import { payments } from './rows.ts'
 
@@ -24,6 +25,8 @@ export const autoRefund = defineCron({
   async run({ ctx, signal }) {
     const hasWork = await isUnresolved(ctx)
     await recoverPayments(ctx)
+    // What others are owed goes before what the marketplace has lost.
+    await payAllWithheld(ctx)
     await coverLosses(ctx)
     if (!signal.aborted) await runPayouts(ctx)
     return hasWork ? undefined : idleUnderCutover(ctx)

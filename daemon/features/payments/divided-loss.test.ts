@@ -8,8 +8,10 @@ import { commit } from '../../store/draw.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
-import { dividedLoss } from './bearing.ts'
-import { coverLosses, restore, reverse } from './reversed.ts'
+import { openPayoutOf } from '../payouts/payouts.ts'
+import { bearers, dividedLoss } from './bearing.ts'
+import { payAllWithheld } from './returned.ts'
+import { coverLosses, restore, reverse, withhold } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map(usdc)
@@ -37,13 +39,19 @@ const provider = account.provider('p_1')
 const small = fc.bigInt({ min: 1n, max: 50n }).map(usdc)
 /** Where the process ends while it writes: what was told is told again at the next start. */
 const dies = fc.constantFrom('never', 'never', 'before', 'after')
-/** What happens: the marketplace earns, somebody buys, a payment of those is undone, comes back, what is lost is looked at again. */
+const which = fc.nat(1)
+/**
+ * What happens: the marketplace earns or spends, somebody buys, one of the last payments is undone, comes back, its refund
+ * is due, what is lost is looked at again.
+ */
 const step = fc.oneof(
   fc.record({ does: fc.constant('earn' as const), from: fc.constantFrom('ops', 'fees', 'oper'), amount: small }),
   fc.record({ does: fc.constant('buy' as const), amount: small }),
-  fc.record({ does: fc.constant('undo' as const), which: fc.nat(20), dies }),
-  fc.record({ does: fc.constant('back' as const), which: fc.nat(20), dies }),
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('undo' as const), which, dies }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('back' as const), which, dies }) },
   fc.record({ does: fc.constant('cover' as const) }),
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('refund' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('spend' as const) }) },
 )
 
 function paymentRow(at: number, price: Usdc): PaymentRow {
@@ -121,43 +129,77 @@ function world() {
     const reversal = { from: payer, nonce: nonceOf(row), value: row.price, transaction: '0x01' } as const
     await told(() => restore(means, { ...reversal, returned: '0x02' }), at)
   }
-  const cover = () => coverLosses(means)
+  const withheld = new Map<string, bigint>()
+  /** What a provider gives back after the chain undid the payment stays here, once. */
+  async function refund(row: PaymentRow | undefined): Promise<void> {
+    const isBack = row === undefined || back.has(row.id)
+    if (isBack || !undone.has(row.id) || withheld.has(row.id)) return
+    withheld.set(row.id, row.price)
+    await commit({ store, entropy }, async (t, draw) => {
+      const legs: Leg[] = [{ from: provider, to: account.oper, amount: row.price }]
+      await post(t, draw, { kind: 'refund', ref: { kind: 'test', id: 'x' }, legs, at: seed })
+      await withhold(t, row.id, row.price)
+    })
+  }
+  /** The marketplace spends all that it has. */
+  async function spend(): Promise<void> {
+    await commit({ store, entropy }, async (t, draw) => {
+      const legs: Leg[] = []
+      for (const from of bearers) legs.push({ from, to: account.ext, amount: await balanceOf(t, from) })
+      const some = legs.filter(({ amount: value }) => value > 0n)
+      if (some.length > 0) await post(t, draw, { kind: 'payout', ref: { kind: 'test', id: 'x' }, legs: some, at: seed })
+      onChain -= some.reduce((sum, { amount: value }) => sum + value, 0n)
+    })
+  }
+  async function cover(): Promise<void> {
+    await payAllWithheld(means)
+    await coverLosses(means)
+  }
   async function reorganise({ does, which, dies: at }: Extract<Does, { does: 'undo' | 'back' }>): Promise<void> {
-    const row = bought[which % bought.length]
+    const row = bought.at(-1 - which)
     if (row) await (does === 'undo' ? undo(row, at) : bringBack(row, at))
   }
   async function doOne(one: Does): Promise<void> {
     if (one.does === 'undo' || one.does === 'back') return reorganise(one)
     if (one.does === 'earn') return comeIn(one.from, one.amount)
+    if (one.does === 'refund') return refund(bought.at(-1 - one.which))
+    if (one.does === 'spend') return spend()
     if (one.does !== 'buy') return cover()
     const sold = paymentRow(bought.length, one.amount)
     await store.tx((t) => t.table(payments).insert(sold))
     bought.push(sold)
     return comeIn(provider, one.amount)
   }
-  return { store, bought, undone, back, cover, doOne, onChain: () => onChain }
+  return { store, bought, undone, back, withheld, cover, doOne, onChain: () => onChain }
 }
 
 test('whatever is undone, comes back, is told again and covered, by processes that die: providers keep theirs, and the books say what the chain holds', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-      const { store, bought, undone, back, cover, doOne, onChain } = world()
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const { store, bought, undone, back, withheld, cover, doOne, onChain } = world()
       for (const one of steps) await doOne(one)
       await cover()
-      const { ext, sold, own, rows } = await store.read(async (t) => ({
+      const { ext, sold, own, rows, due } = await store.read(async (t) => ({
         ext: await balanceOf(t, account.ext),
         sold: await balanceOf(t, provider),
         own: await Promise.all(['oper', 'ops', 'fees'].map((name) => balanceOf(t, name))),
         rows: await t.table(payments).getMany(bought.map(({ id }) => id)),
+        due: (await balanceOf(t, account.refund(payer))) + ((await openPayoutOf(t, payer))?.amount ?? 0n),
       }))
       const uncovered = rows.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
-      expect(sold).toBe(bought.reduce((sum, { price }) => sum + price, 0n))
+      const given = [...withheld.values()].reduce((sum, one) => sum + one, 0n)
+      expect(sold).toBe(bought.reduce((sum, { price }) => sum + price, 0n) - given)
       expect(-ext - uncovered).toBe(onChain())
       expect(rows.filter(({ state }) => state === 'reversed')).toHaveLength(undone.size - back.size)
       // Something is left uncovered only while nothing is left to cover it with.
       if (uncovered > 0n) expect(own).toEqual([0n, 0n, 0n])
+      // A payer is paid all that was withheld once the money is back, or is still owed it, and nothing else.
+      const returned = rows.filter(({ id }) => back.has(id))
+      const owed = returned.reduce((sum, row) => sum + (row.withheld ?? 0n), 0n)
+      expect(due + owed).toBe(returned.reduce((sum, { id }) => sum + (withheld.get(id) ?? 0n), 0n))
+      if (owed > 0n) expect(own).toEqual([0n, 0n, 0n])
       await store.close()
     }),
-    { numRuns: 150 },
+    { numRuns: 300 },
   )
 })

@@ -1,7 +1,9 @@
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
 import { emit, emitAct } from '../../events/event-log.ts'
-import type { Draw } from '../../store/draw.ts'
+import type { Context } from '../../kernel/context.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
@@ -9,11 +11,14 @@ import { openRefund } from '../payouts/payouts.ts'
 import { bearers, dividedLoss } from './bearing.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
+const PAGE = 100
+
 type Back = { readonly payment: PaymentRow; readonly transaction: string; readonly at: number }
 
 /**
  * Puts a reversed payment back to what it was: whoever bore the loss has it again, to the unit, and a refund that was
- * withheld meanwhile is paid. A payment that had bought nothing yet goes back to its payer.
+ * withheld meanwhile is paid, as far as the marketplace still has it: the rest stays with the payment until it has. A
+ * payment that had bought nothing yet goes back to its payer.
  */
 export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }: Back): Promise<void> {
   const { uncovered = ZERO, borne, reversed_from: was = 'fulfilled', withheld = ZERO, ...bared } = payment
@@ -27,10 +32,11 @@ export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }
     const legs = parts.flatMap(({ from, amount }) => legsOf.returned({ to: from, amount }))
     if (legs.length > 0) await post(t, draw, { kind: 'reversal', ref, legs, at })
     for (const part of parts) await tellOwner(t, draw, { ...part, at })
-    await payWithheld(t, draw, { payment, withheld, at })
   }
-  if (isUnused || withheld > 0n) await openRefund(t, draw, { wallet: payment.payer, ref, at })
-  await t.table(payments).put({ ...bared, state: isUnused ? 'refunded' : was, transaction, updated_at: at })
+  const left = await payWithheld(t, draw, { payment, withheld, at })
+  if (isUnused) await openRefund(t, draw, { wallet: payment.payer, ref, at })
+  const state = isUnused ? 'refunded' : was
+  await t.table(payments).put({ ...bared, ...unpaid(left), state, transaction, updated_at: at })
   const data = { amount: formatAmount(payment.price), transaction }
   await emitAct(t, draw, { type: 'payment.returned', subject: ref, data, at })
 }
@@ -48,12 +54,42 @@ async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise
 
 type Withheld = { readonly payment: PaymentRow; readonly withheld: Usdc; readonly at: number }
 
-/** The marketplace has had it since. */
-async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withheld): Promise<void> {
-  if (withheld === ZERO) return
+/**
+ * The marketplace has had it since, as far as it has not spent it.
+ * @returns what the payer is still owed.
+ */
+async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withheld): Promise<Usdc> {
+  if (withheld === ZERO) return ZERO
   const { payer, receipt_id: id } = payment
+  const ref = { kind: 'receipt', id }
   const own = await Promise.all(bearers.map(async (from) => ({ from, balance: await balanceOf(t, from) })))
-  const { parts } = dividedLoss(withheld, own)
+  const { parts, uncovered: left } = dividedLoss(withheld, own)
   const legs = parts.flatMap(({ from, amount }) => legsOf.withheldRefund({ from, payer, amount }))
-  if (legs.length > 0) await post(t, draw, { kind: 'refund', ref: { kind: 'receipt', id }, legs, at })
+  if (legs.length > 0) {
+    await post(t, draw, { kind: 'refund', ref, legs, at })
+    await openRefund(t, draw, { wallet: payer, ref, at })
+  }
+  return left
+}
+
+function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {
+  return left > 0n ? { withheld: left } : {}
+}
+
+/** Pays what payers of returned payments are still owed, oldest first, out of what the marketplace has earned since. */
+export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
+  const owed = await everyRow(ctx.store.table(payments), { index: 'withheld', prefix: [], limit: PAGE })
+  for (const { id } of owed) {
+    const left = await commit(ctx, async (t, draw) => {
+      const payment = await t.table(payments).getForUpdate(id)
+      // Of one that is undone nothing is owed: its money is not there.
+      if (payment?.withheld === undefined || payment.state === 'reversed') return ZERO
+      const { withheld, ...rest } = payment
+      const at = ctx.clock.now()
+      const due = await payWithheld(t, draw, { payment, withheld, at })
+      if (due < withheld) await t.table(payments).put({ ...rest, ...unpaid(due), updated_at: at })
+      return due
+    })
+    if (left > 0n) return
+  }
 }

@@ -54,7 +54,7 @@ export const PaymentRow = z.strictObject({
   /** What it was before, and who has borne how much of the loss: they get it back if the money comes back. */
   reversed_from: z.enum(paymentStates).exactOptional(),
   borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
-  /** What a refund to its payer would have been since, and the marketplace has. */
+  /** What a refund to its payer would have been since: the payer is owed it once the money is back. */
   withheld: Micro.exactOptional(),
   /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
   terms: z.json(),
@@ -121,6 +121,7 @@ export const payments = defineCollection('payments', {
     { name: 'released', fields: ['updated_at'], where: { field: 'state', equals: 'released' } },
     { name: 'file', fields: ['file_sha256'], where: { field: 'open', equals: true } },
     { name: 'uncovered', fields: ['created_at'], where: { field: 'uncovered', present: true } },
+    { name: 'withheld', fields: ['created_at'], where: { field: 'withheld', present: true } },
   ],
 })
 
