@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 /* A real terminal: a tmux server of its own, driven and looked at as a person would. */
 
 const POLL_MS = 40
-/** As long as a busy machine may take for one screen. */
-const PATIENCE_MS = 30_000
+/** Half a minute at least: a busy machine may take long for one screen. */
+const POLLS_MAX = 750
 
 const run = promisify(execFile)
 
@@ -89,11 +89,10 @@ export async function openTerminal({ columns, rows, folder, env }: TerminalOptio
 }
 
 async function until(look: () => Promise<string>, done: (screen: string) => boolean, what: string): Promise<string> {
-  const end = Date.now() + PATIENCE_MS
-  do {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const screen = await look()
     if (done(screen)) return screen
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  } while (Date.now() < end)
+  }
   throw new Error(`the terminal was expected ${what}:\n${await look()}`)
 }
