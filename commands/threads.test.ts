@@ -143,6 +143,19 @@ describe('nothing is paid', () => {
     expect((await buyer('view', thread)).status).toBe('negotiating')
   })
 
+  it('for another proposal than the one that was shown, also where it costs less', async () => {
+    const thread = await asked()
+    const { proposal } = await seller('propose', thread, '--price', '2.00')
+    const later = (await seller('propose', thread, '--price', '1.90', '--days', '90')).proposal
+    const accept = (at: string) =>
+      souk('threads', 'accept', thread, '--proposal', at, '--yes', '--max-price', '2.10', '--as', 'buyer')
+    const { code, err } = await accept(proposal.proposed_at)
+    const said = `Another price is offered by now: $1.995 since ${later.proposed_at}.`
+    expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining(said) })
+    expect((await buyer('view', thread)).status).toBe('negotiating')
+    expect((await accept(later.proposed_at)).code).toBe(0)
+  })
+
   it.each([
     [['services', 'inquire', 'SERVICE'], 'Say what you want'],
     [['threads', 'send', 'thr_0123456789abcdef'], 'Say it once'],

@@ -12,17 +12,25 @@ type Proposal = NonNullable<Thread['proposal']>
 export const command = defineCommand({
   name: 'threads accept',
   summary: 'accept the offered price and pay it; the money waits in escrow',
-  description: 'Asks first; --yes does not. What is paid is the proposal that was shown, or nothing.',
+  description:
+    'Asks first; --yes does not. What is paid is the proposal that was shown, or nothing; --proposal says which that was, where it was shown before.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
-  options: z.object({}),
+  options: z.object({
+    proposal: z.string().optional().meta({
+      description: 'accept that one alone, by its `proposed_at`: a later one is refused',
+      value: 'time',
+    }),
+  }),
   examples: [
     'souk threads accept thr_0123456789abcdef --yes',
     'souk threads accept thr_0123456789abcdef --yes --pay x402 --json',
+    'souk threads accept thr_0123456789abcdef --proposal 2026-11-21T13:00:00.000Z --max-price 8.40',
   ],
   async run(context) {
     const session = await context.session()
     const { thread: id } = context.args
     const proposal = await proposalOf(context, session, id)
+    checkShown(context, proposal)
     await context.io.confirm(
       `Accept $${proposal.price}? You pay $${proposal.agent_price}, held until you have what you asked for.`,
     )
@@ -40,6 +48,18 @@ export const command = defineCommand({
     io.note(`  next: ${cyan(io.hint(`souk jobs watch ${job_id}`))}`)
   },
 })
+
+/** @throws CliError where another was made since what was shown */
+function checkShown({ args: { thread }, options }: Named, { proposed_at, agent_price }: Proposal): void {
+  if (options.proposal === undefined || options.proposal === proposed_at) return
+  const said = `Another price is offered by now: $${agent_price} since ${proposed_at}.`
+  throw new CliError('conflict', said, { next: [`souk threads view ${thread}`] })
+}
+
+type Named = {
+  readonly args: { readonly thread: string }
+  readonly options: { readonly proposal?: string | undefined }
+}
 
 /** What would be accepted; without an open proposal the instance says what can be done instead. */
 async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Proposal> {

@@ -6,7 +6,7 @@ import type { Face, Host } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
 import type { ThreadFacts } from './facts.ts'
-import { acceptDialog, attachDialog, spoken } from './speaking.ts'
+import { acceptDialog, acceptWords, attachDialog, spoken } from './speaking.ts'
 
 type Voice = {
   /** Who speaks: whose API key is in use, or who was named. */
@@ -48,9 +48,9 @@ export function threadActs(
     }),
     // Accepting pays: without the wallet of the buyer, the command line shows the price and asks.
     add: on((thread) => {
-      const { id, price, offer, buyer, buyerId } = thread
-      if (speaker === undefined) only(`Its buyer pays ${price || 'it'}.`, 'accept', id)
-      else if (speaker.id !== buyerId) only(`Only ${buyer} accepts a price here.`, 'accept', id)
+      const { price, offer, buyer, buyerId } = thread
+      if (speaker === undefined) only(`Its buyer pays ${price || 'it'}.`, ...acceptWords(thread))
+      else if (speaker.id !== buyerId) only(`Only ${buyer} accepts a price here.`, ...acceptWords(thread))
       else if (offer?.status !== 'open') refuse(host, 'No price is offered that could be accepted.')
       else say(acceptDialog(host, thread))
     }),

@@ -35,6 +35,8 @@ export type ThreadFacts = {
 
 type OfferFacts = {
   readonly status: string
+  /** What names it among those of the conversation, as the interface has it. */
+  readonly proposedAt: string
   readonly price: string
   readonly pays: string
   readonly delivery: string
@@ -80,6 +82,7 @@ export const fetchIsHouse =
 function readOffer(proposal: NonNullable<Answered['proposal']>): OfferFacts {
   return {
     status: proposal.status,
+    proposedAt: proposal.proposed_at,
     price: `$${proposal.price}`,
     pays: `$${proposal.agent_price}`,
     delivery: text(proposal.estimated_delivery),

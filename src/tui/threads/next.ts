@@ -51,7 +51,10 @@ function whoseLine(thread: ThreadFacts, { isForeign, width }: Next): Line {
 }
 
 function sameAs(thread: ThreadFacts, { view: { ui } }: Next): string {
-  return mayAccept(thread, ui) ? `souk threads accept ${thread.id}` : `souk threads send ${thread.id} …`
+  // Asks with the price before it pays.
+  return mayAccept(thread, ui)
+    ? `souk threads accept ${thread.id} --max-price ${thread.price.replace('$', '')}`
+    : `souk threads send ${thread.id} …`
 }
 
 function mayAccept({ offer, buyerId }: ThreadFacts, { speaker }: View['ui']): boolean {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { splitWords } from '../../cli/split-words.ts'
 import { widthOf } from '../../text/text.ts'
-import { tmuxVersion } from '../tmux.testkit.ts'
+import { type Terminal, tmuxVersion } from '../tmux.testkit.ts'
 import { ask, closeMarket, json, openMarket, SIZES, souk, terminalOf } from '../walk.testkit.ts'
 
 /* Somebody speaks in a real terminal: what is said there, and what the command that is shown says, is the same. */
@@ -30,21 +30,36 @@ async function inquiry(): Promise<string> {
   return id
 }
 
+/** A cockpit in front of a conversation of acme. */
+async function conversation(columns: (typeof SIZES)[number][0], id: string) {
+  const terminal = terminalOf(columns)
+  await terminal.type('4')
+  await terminal.see('─ Threads')
+  await terminal.type(':as acme')
+  await terminal.press('Enter')
+  await terminal.see('you speak for acme')
+  await terminal.type(`/${id}`)
+  await terminal.press('Enter')
+  await terminal.see('1 of 1')
+  await terminal.see(new RegExp(`─ ${id} ─`))
+  return terminal
+}
+
+/** The list without a filter: what stands over it goes first. */
+async function all(terminal: Terminal): Promise<void> {
+  const shown = async () => {
+    await terminal.press('Escape')
+    return (await terminal.rows()).join('\n')
+  }
+  await expect.poll(shown, { interval: 300 }).not.toContain('1 of 1')
+}
+
 describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (columns) => {
   it('u attaches a file for whom :as names, as the command does', { timeout: LIMIT_MS }, async () => {
     const id = await inquiry()
     // One of the folder that everybody here is in: with a longer name the command would not fit.
     const file = 'README.md'
-    const terminal = terminalOf(columns)
-    await terminal.type('4')
-    await terminal.see('─ Threads')
-    await terminal.type(':as acme')
-    await terminal.press('Enter')
-    await terminal.see('you speak for acme')
-    await terminal.type(`/${id}`)
-    await terminal.press('Enter')
-    await terminal.see('1 of 1')
-    await terminal.see(new RegExp(`─ ${id} ─`))
+    const terminal = await conversation(columns, id)
     await terminal.type('u')
     await terminal.type(file)
     await terminal.press('Enter')
@@ -75,5 +90,29 @@ describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (col
     await terminal.type(':as')
     await terminal.press('Enter')
     await terminal.see('You speak as before')
+    await all(terminal)
+  })
+
+  it('A pays the price that the dialog shows, and never one that came after it', { timeout: LIMIT_MS }, async () => {
+    const id = await inquiry()
+    const propose = (price: string) => json('--as', 'lingua', 'threads', 'propose', id, '--price', price)
+    await propose('4.00')
+    const terminal = await conversation(columns, id)
+    await terminal.see('accept, pay $4.20')
+    await terminal.type('A')
+    await terminal.see('Pay $4.20')
+    await propose('6.00')
+    await terminal.type('y')
+    await terminal.see(/Another price is offered by now/)
+    expect((await ask('readAnyThread', { id })).status).toBe('negotiating')
+    await terminal.press('Escape')
+    await terminal.see('accept, pay $6.30')
+    await terminal.type('A')
+    await terminal.see('Pay $6.30')
+    await terminal.type('y')
+    await terminal.see(/paid \$6\.30|accepted/)
+    const { status, job_id } = await ask('readAnyThread', { id })
+    const { amount } = await json('--as', 'acme', 'jobs', 'view', `${job_id}`)
+    expect([status, amount]).toEqual(['accepted', '6.30'])
   })
 })

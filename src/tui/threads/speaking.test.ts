@@ -39,6 +39,8 @@ const proposal = {
   proposed_at: '2026-11-21T13:00:00.000Z',
   expires_at: '2026-11-22T13:00:00.000Z',
 }
+/** What binds the command to the price that the dialog shows. */
+const SHOWN = `--proposal ${proposal.proposed_at} --max-price ${proposal.agent_price}`
 const thread = {
   ...known,
   ...{ id: ID, thread_id: ID, status: 'negotiating', proposal, agent_id: BUYER, provider_id: PROVIDER },
@@ -70,7 +72,7 @@ describe('whoever speaks', () => {
     await advance(6_000)
     expect(text()).toContain(' you speak for acme   :as ends it')
     expect(text()).toMatch(/│ as acme {3}A accept, pay \$8\.40 {3}X decline {3}i write {3}u attach/)
-    expect(text()).toContain(`same as  souk threads accept ${ID} --as acme`)
+    expect(text()).toContain(`same as  souk threads accept ${ID} --max-price 8.40 --as acme`)
     await type(':as\r')
     await until(() => text().includes('You speak as before'))
     await advance(6_000)
@@ -86,7 +88,7 @@ describe('whoever speaks', () => {
   })
 
   it.each([
-    ['acme', 'A', '', `threads accept ${ID} --as acme`, 'ACCEPT A PRICE'],
+    ['acme', 'A', '', `threads accept ${ID} ${SHOWN} --as acme`, 'ACCEPT A PRICE'],
     ['acme', 'X', '', `threads decline ${ID} --as acme`, 'END A CONVERSATION'],
     ['acme', 'i', "it's fine\r", `threads send ${ID} "it's fine" --as acme`, 'WRITE A MESSAGE'],
     ['inkwell', 'i', 'done\r', `threads send ${ID} done --as inkwell`, 'WRITE A MESSAGE'],

@@ -78,6 +78,12 @@ export function attachDialog(host: Host, thread: ThreadFacts): DialogSpec {
   }
 }
 
+/** Pays what is shown, up to its last unit, or nothing: whatever is offered by the time that it runs. */
+export function acceptWords({ id, offer }: Pick<ThreadFacts, 'id' | 'offer'>): readonly string[] {
+  const shown = offer === undefined ? [] : ['--proposal', offer.proposedAt, '--max-price', offer.pays.replace('$', '')]
+  return ['accept', id, ...shown]
+}
+
 /** Takes the price that is offered, and pays it. */
 export function acceptDialog(host: Host, thread: ThreadFacts): DialogSpec {
   return {
@@ -89,7 +95,7 @@ export function acceptDialog(host: Host, thread: ThreadFacts): DialogSpec {
     ],
     fields: nameField(host),
     verb: `Pay ${thread.price}`,
-    command: () => shellCommand(host, ['threads', 'accept', thread.id]),
+    command: () => shellCommand(host, ['threads', ...acceptWords(thread)]),
     send: nothingSent,
   }
 }
