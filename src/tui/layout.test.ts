@@ -227,7 +227,7 @@ describe('a daemon that is gone', () => {
       /─ Needs a hand ─+[┤┼]?.*\n▌✗ daemon {3}The local daemon is not running; last stop .* \d+s {2}U start it/,
     )
     expect(all).toContain('           last words  14:02:59 stopping, 0 payments in flight')
-    expect(all).toContain('           same as  souk up')
+    expect(all).toContain('           same as  souk restart')
     expect(all).toMatch(/─ Live ─.* ‖ stopped at 14:03:\d\d ─/)
     expect(all).not.toMatch(/● trading|● live|books agree|✓ agree/)
   })
@@ -246,11 +246,11 @@ describe('a daemon that is gone', () => {
     const { type, text, until } = await lose(80, 24, { commandLine })
     await type('U')
     expect(text()).toContain('START THE DAEMON')
-    expect(text()).toContain('same as  souk up')
+    expect(text()).toContain('same as  souk restart')
     expect(ran).toEqual([])
     await type('y')
     await until(() => text().includes('It is up.'))
-    expect(ran).toEqual([['up', '--no-input']])
+    expect(ran).toEqual([['restart', '--no-input']])
   })
 
   it('that runs is not started, nor one of another machine', async () => {

@@ -20,6 +20,7 @@ import {
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { marked, windowStart } from '../parts/table.ts'
 import { keyFor } from '../shell/bindings.ts'
+import { startWords } from '../shell/commands.ts'
 import { kindWords, type Need } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
@@ -93,7 +94,7 @@ function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: P
     rule(width, 'Needs a hand'),
     marked(spread(width, [' ', bad('✗'), ` daemon   ${why}`], right), true),
     ...(words.length === 0 ? [] : [words]),
-    ...(next === '' ? [] : [[dim('           same as  '), clip(next, Math.max(1, width - 21))]]),
+    ...(next === '' ? [] : [[dim('           same as  '), clip(startWords(next), Math.max(1, width - 21))]]),
   ]
 }
 

@@ -76,14 +76,14 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
   }
 }
 
-/** Starts the daemon of this machine where it is gone, as `souk up` does. */
+/** Starts the daemon of this machine where it is gone, as it was: `souk up` alone would forget how it was started. */
 export function startDaemon(host: Host): void {
   const line = host.commandLine
   const health = host.queries.open<HealthFacts>('health', fetchHealth(host.link), host.refreshMs).get()
   if (health.problem?.kind !== 'gone') {
     showToast(host, { text: '✓ It runs: there is nothing to start.', tone: 'good', stays: false })
   } else if (host.link.place.guarded || line === undefined) {
-    refuse(host, `Only the daemon of this machine is started from here.  → ${UP}`)
+    refuse(host, `Only the daemon of this machine is started from here.  → ${START_COMMAND}`)
   } else {
     askAnyway(host, {
       title: 'START THE DAEMON',
@@ -93,10 +93,15 @@ export function startDaemon(host: Host): void {
       ],
       fields: [],
       verb: 'Start',
-      command: () => UP,
-      send: () => line.run(['up', '--no-input']),
+      command: () => START_COMMAND,
+      send: () => line.run(['restart', '--no-input']),
     })
   }
 }
 
-const UP = 'souk up'
+const START_COMMAND = 'souk restart'
+
+/** What `U` does in place of what the command line advises whoever never started it. */
+export function startWords(advice: string): string {
+  return advice === 'souk up' ? START_COMMAND : advice
+}
