@@ -77,7 +77,11 @@ export function createRouter(parts: RouterParts): Router {
 }
 
 function onKey(parts: RouterParts, key: Key): void {
-  const ui = parts.host.ui.get()
+  const shown = parts.host.ui.get()
+  // It lies over the last row: whoever goes on has read it. Esc takes it away alone.
+  const isRead = shown.toast?.stays === false && key !== 'esc'
+  const ui = isRead ? { ...shown, toast: undefined } : shown
+  if (isRead) parts.host.ui.set(ui)
   if (key === 'ctrl-z') parts.suspend()
   else if (ui.dialog) inDialog(parts, ui.dialog, key)
   else if (ui.picker) inPicker(parts, ui.picker, key)

@@ -37,7 +37,7 @@ async function conversation(columns: (typeof SIZES)[number][0], id: string) {
   await terminal.see('─ Threads')
   await terminal.type(':as acme')
   await terminal.press('Enter')
-  await terminal.see('you speak for acme')
+  await terminal.see(/[Yy]ou speak for acme/)
   await terminal.type(`/${id}`)
   await terminal.press('Enter')
   await terminal.see('1 of 1')

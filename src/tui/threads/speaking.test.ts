@@ -79,6 +79,16 @@ describe('whoever speaks', () => {
     expect(text()).toContain('You read as the administrator')
   })
 
+  it('is told over the last row only until the next key', async () => {
+    const { type, text, until } = await talk()
+    await type(as('acme'))
+    await until(() => text().includes('You speak for acme'))
+    expect(text()).not.toContain(' you speak for acme   :as ends it')
+    await type('j')
+    expect(text()).toContain(' you speak for acme   :as ends it')
+    expect(text()).not.toContain('You speak for acme')
+  })
+
   it('is a wallet of this machine: of another it is said that there is none, and nobody is made', async () => {
     const { type, text, until, host } = await talk()
     await type(as('stranger'))
