@@ -2,14 +2,12 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { holdFields } from '../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
-import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { heldKinds } from '../../src/model/ledger.ts'
 
-const PAGE_ROWS_MAX = 100
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
 const columns: readonly Column<Hold>[] = [
@@ -27,10 +25,7 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     kind: z.enum(heldKinds).optional().meta({ description: 'of one kind of account', value: 'kind' }),
-    ...searchOptions(holdFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(holdFields),
   }),
   examples: [
     'souk admin holds',
@@ -38,9 +33,9 @@ export const command = defineCommand({
     'souk admin holds --filter "amount:>1" --sort -amount',
   ],
   async run(context) {
-    const { limit, page, kind, filter, sort } = context.options
+    const { kind } = context.options
     return (await context.session()).call('getHolds', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ kind, filter, sort }) },
+      query: { ...searchedPage(context.options), ...compact({ kind }) },
     })
   },
   rows: ({ holds }) => holds,

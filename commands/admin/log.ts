@@ -2,13 +2,9 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { actFields } from '../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
-import { watchOptions } from '../../src/cli/run/watched.ts'
-import { compact } from '../../src/core/record.ts'
-
-const PAGE_ROWS_MAX = 100
 
 type Act = WireAnswer<Api['getAdminLog']>['acts'][number]
 
@@ -27,15 +23,11 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance. `souk why REQUEST` tells what one of them was.',
   args: z.object({}),
   options: z.object({
-    ...searchOptions(actFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(actFields),
   }),
   examples: ['souk admin log', 'souk admin log --limit 5 --json', 'souk admin log --filter "act:pause changed:yes"'],
   async run(context) {
-    const { limit, page, filter, sort } = context.options
-    const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact({ filter, sort }) }
+    const query = searchedPage(context.options)
     return (await context.session()).call('getAdminLog', { query })
   },
   rows: ({ acts }) => acts,

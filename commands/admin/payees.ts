@@ -2,14 +2,11 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { payeeFields } from '../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
-import { watchOptions } from '../../src/cli/run/watched.ts'
 import { SOLD_DAYS } from '../../src/core/limits.ts'
-import { compact } from '../../src/core/record.ts'
 
-const PAGE_ROWS_MAX = 100
 type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 type Sum = 'sold' | 'earned' | 'paid' | 'due' | 'held'
 
@@ -38,10 +35,7 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    ...searchOptions(payeeFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(payeeFields),
   }),
   examples: [
     'souk admin payees',
@@ -50,9 +44,8 @@ export const command = defineCommand({
     'souk admin payees --json',
   ],
   async run(context) {
-    const { limit, page, filter, sort } = context.options
     return (await context.session()).call('listPayees', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ filter, sort }) },
+      query: { ...searchedPage(context.options) },
     })
   },
   rows: ({ payees }) => payees,

@@ -2,14 +2,11 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { payoutFields } from '../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
-import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { payoutStates } from '../../src/model/payout.ts'
-
-const PAGE_ROWS_MAX = 100
 
 type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
 
@@ -30,10 +27,7 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     status: z.enum(payoutStates).optional().meta({ description: 'in one state', value: 'state' }),
-    ...searchOptions(payoutFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(payoutFields),
   }),
   examples: [
     'souk admin payouts',
@@ -41,9 +35,9 @@ export const command = defineCommand({
     'souk admin payouts --filter "status:failed,needs_operator" --sort -amount',
   ],
   async run(context) {
-    const { limit, page, status, filter, sort } = context.options
+    const { status } = context.options
     return (await context.session()).call('getPayouts', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) },
+      query: { ...searchedPage(context.options), ...compact({ status }) },
     })
   },
   rows: ({ payouts }) => payouts,

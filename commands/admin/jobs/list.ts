@@ -1,14 +1,11 @@
 import { jobFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs/jobs.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
-
-const PAGE_ROWS_MAX = 100
 
 const columns: readonly Column<FetchedJob>[] = [
   { title: 'JOB', value: ({ job_id }) => job_id },
@@ -28,10 +25,7 @@ export const command = defineCommand({
     status: z.enum(jobStatuses).optional().meta({ description: 'in one state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
-    ...searchOptions(jobFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(jobFields),
   }),
   examples: [
     'souk admin jobs list',
@@ -39,12 +33,11 @@ export const command = defineCommand({
     'souk admin jobs list --filter "late:yes amount:>1" --sort -amount',
   ],
   async run(context) {
-    const { limit, page, status, participant, role, filter, sort } = context.options
+    const { status, participant, role } = context.options
     return (await context.session()).call('listAllJobs', {
       query: {
-        limit: String(limit),
-        offset: String((page - 1) * limit),
-        ...compact({ status, participant, role, filter, sort }),
+        ...searchedPage(context.options),
+        ...compact({ status, participant, role }),
       },
     })
   },

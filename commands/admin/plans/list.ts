@@ -1,13 +1,10 @@
 import { planFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { type Plan, rate } from '../../../src/cli/nouns/plans.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, offeredStatus, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
-
-const PAGE_ROWS_MAX = 100
 
 const columns: readonly Column<Plan>[] = [
   { title: 'PLAN', value: ({ plan_id }) => plan_id },
@@ -29,20 +26,14 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    status: z
-      .enum(['active', 'inactive'])
-      .optional()
-      .meta({ description: 'whether they are offered; active unless told', value: 'state' }),
-    ...searchOptions(planFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    status: offeredStatus,
+    ...searchedPageOptions(planFields),
   }),
   examples: ['souk admin plans list', 'souk admin plans list --filter "period:annual" --sort -subscribers --json'],
   async run(context) {
-    const { limit, page, status, filter, sort } = context.options
+    const { status } = context.options
     return (await context.session()).call('listAllPlans', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) },
+      query: { ...searchedPage(context.options), ...compact({ status }) },
     })
   },
   rows: ({ plans }) => plans,

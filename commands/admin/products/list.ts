@@ -1,13 +1,9 @@
 import { productFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { Product } from '../../../src/cli/nouns/products.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
-import { compact } from '../../../src/core/record.ts'
-
-const PAGE_ROWS_MAX = 100
 
 const columns: readonly Column<Product>[] = [
   { title: 'PRODUCT', value: ({ id }) => id },
@@ -30,17 +26,11 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    ...searchOptions(productFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(productFields),
   }),
   examples: ['souk admin products list', 'souk admin products list --filter "status:draft" --sort -price --json'],
   async run(context) {
-    const { limit, page, filter, sort } = context.options
-    return (await context.session()).call('listAllProducts', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ filter, sort }) },
-    })
+    return (await context.session()).call('listAllProducts', { query: searchedPage(context.options) })
   },
   rows: ({ products }) => products,
   columns,

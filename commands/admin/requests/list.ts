@@ -3,14 +3,11 @@ import { postingFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../../src/api/index.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { budgetOf } from '../../../src/cli/nouns/requests.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { postingStatuses } from '../../../src/model/posting.ts'
-
-const PAGE_ROWS_MAX = 100
 
 type Row = WireAnswer<Api['listAllPostings']>['postings'][number]
 
@@ -31,16 +28,13 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     status: z.enum(postingStatuses).optional().meta({ description: 'in one state; open unless told', value: 'state' }),
-    ...searchOptions(postingFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(postingFields),
   }),
   examples: ['souk admin requests list', 'souk admin requests list --status expired --filter "bids:0" --json'],
   async run(context) {
-    const { limit, page, status, filter, sort } = context.options
+    const { status } = context.options
     return (await context.session()).call('listAllPostings', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) },
+      query: { ...searchedPage(context.options), ...compact({ status }) },
     })
   },
   rows: ({ postings }) => postings,

@@ -1,13 +1,10 @@
 import { serviceFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, offeredStatus, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { columns } from '../../services/list.ts'
-
-const PAGE_ROWS_MAX = 100
 
 export const command = defineCommand({
   name: 'admin services list',
@@ -15,14 +12,8 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    status: z
-      .enum(['active', 'inactive'])
-      .optional()
-      .meta({ description: 'whether they are offered; active unless told', value: 'state' }),
-    ...searchOptions(serviceFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    status: offeredStatus,
+    ...searchedPageOptions(serviceFields),
   }),
   examples: [
     'souk admin services list',
@@ -30,9 +21,9 @@ export const command = defineCommand({
     'souk admin services list --sort -reputation --json',
   ],
   async run(context) {
-    const { limit, page, status, filter, sort } = context.options
+    const { status } = context.options
     return (await context.session()).call('listAllServices', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) },
+      query: { ...searchedPage(context.options), ...compact({ status }) },
     })
   },
   rows: ({ services }) => services,

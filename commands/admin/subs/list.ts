@@ -3,13 +3,9 @@ import { subscriptionFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { Api } from '../../../src/api/index.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { rate } from '../../../src/cli/nouns/plans.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
-import { compact } from '../../../src/core/record.ts'
-
-const PAGE_ROWS_MAX = 100
 
 type Row = WireAnswer<Api['listAllSubscriptions']>['subscriptions'][number]
 
@@ -35,20 +31,14 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     ended: z.boolean().default(false).meta({ description: 'those that are over, in place of those that are not' }),
-    ...searchOptions(subscriptionFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(subscriptionFields),
   }),
   examples: ['souk admin subs list', 'souk admin subs list --filter "status:past_due" --sort -failed --json'],
   async run(context) {
-    const { limit, page, ended, filter, sort } = context.options
+    const { ended } = context.options
+    const over = ended ? ({ ended: 'true' } as const) : {}
     return (await context.session()).call('listAllSubscriptions', {
-      query: {
-        limit: String(limit),
-        offset: String((page - 1) * limit),
-        ...compact({ ended: ended ? ('true' as const) : undefined, filter, sort }),
-      },
+      query: { ...searchedPage(context.options), ...over },
     })
   },
   rows: ({ subscriptions }) => subscriptions,

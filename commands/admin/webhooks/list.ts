@@ -1,14 +1,11 @@
 import { deliveryFields } from '../../../src/api/endpoint/list-fields.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { columns } from '../../../src/cli/nouns/deliveries.ts'
-import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
+import { listNote, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
 import { printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
-
-const PAGE_ROWS_MAX = 100
 
 export const command = defineCommand({
   name: 'admin webhooks list',
@@ -19,10 +16,7 @@ export const command = defineCommand({
   options: z.object({
     status: z.enum(deliveryStates).optional().meta({ description: 'in one state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'of one participant', value: 'id' }),
-    ...searchOptions(deliveryFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
-    ...watchOptions,
+    ...searchedPageOptions(deliveryFields),
   }),
   examples: [
     'souk admin webhooks list',
@@ -30,12 +24,11 @@ export const command = defineCommand({
     'souk admin webhooks list --filter "type:job age:<1d"',
   ],
   async run(context) {
-    const { limit, page, status, participant, filter, sort } = context.options
+    const { status, participant } = context.options
     return (await context.session()).call('getWebhooks', {
       query: {
-        limit: String(limit),
-        offset: String((page - 1) * limit),
-        ...compact({ status, participant, filter, sort }),
+        ...searchedPage(context.options),
+        ...compact({ status, participant }),
       },
     })
   },

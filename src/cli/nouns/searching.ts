@@ -1,5 +1,7 @@
 import { type ListFields, MAX_FILTER_CHARS, parseFilter, sortWords } from '../../core/filter.ts'
+import { compact } from '../../core/record.ts'
 import * as z from '../params.ts'
+import { watchOptions } from '../run/watched.ts'
 
 /** `--filter` and `--sort` of a list: the marketplace looks through all of its pages. */
 export function searchOptions<const L extends ListFields>(fields: L) {
@@ -25,6 +27,37 @@ export function searchOptions<const L extends ListFields>(fields: L) {
       .optional()
       .meta({ description: 'a field, or -field for the other way round', value: 'field' }),
   }
+}
+
+const PAGE_ROWS = 20
+const PAGE_ROWS_MAX = 100
+
+/** The same, page by page, and shown anew where somebody watches. */
+export function searchedPageOptions<const L extends ListFields>(fields: L) {
+  return {
+    ...searchOptions(fields),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
+  }
+}
+
+/** Of what is sold: whether it is offered. */
+export const offeredStatus = z
+  .enum(['active', 'inactive'])
+  .optional()
+  .meta({ description: 'whether they are offered; active unless told', value: 'state' })
+
+type Asked<S extends string> = {
+  readonly limit: number
+  readonly page: number
+  readonly filter?: string | undefined
+  readonly sort?: S | undefined
+}
+
+/** What the marketplace is asked for by these options; what narrows the list besides them is added. */
+export function searchedPage<S extends string>({ limit, page, filter, sort }: Asked<S>) {
+  return { limit: String(limit), offset: String((page - 1) * limit), ...compact({ filter, sort }) }
 }
 
 type Listed = {
