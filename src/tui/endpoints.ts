@@ -4,7 +4,9 @@ import { count, wrap } from '../text/text.ts'
 import { spark } from './parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, rule, warn } from './parts/line.ts'
 import type { ScreenColumn } from './parts/table.ts'
+import { refuse } from './shell/ask.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
+import { beginLine } from './shell/commands.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from './shell/finding.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
@@ -45,6 +47,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
     draw: (area) => endpointLines({ ...view, doors, chosen: chosenIndex(view.ui, ids) }, area),
     actions: {
       ...sortActions(host, 'endpoints', doorFields),
+      tryOne: () => tryOne(host, doors[chosenIndex(host.ui.get(), ids)]),
       view() {
         const ui = host.ui.get()
         const next = statusChoices[(statusChoices.indexOf(ui.status) + 1) % statusChoices.length]
@@ -52,6 +55,12 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
       },
     },
   }
+}
+
+/** Begins a call of a row; what its path names is typed in place of the names. */
+function tryOne(host: Host, door: CalledDoor | undefined): void {
+  if (door === undefined) refuse(host, 'No row is chosen.')
+  else beginLine(host, `api ${door.path}${door.method === 'GET' ? '' : ` --method ${door.method}`}`)
 }
 
 const idOf = ({ method, path }: Pick<Door, 'method' | 'path'>) => `${method} ${path}`

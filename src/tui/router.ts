@@ -2,7 +2,7 @@ import type { ScreenId } from '../model/screen.ts'
 import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { pickerKey } from './picking.ts'
-import { ask, showToast } from './shell/ask.ts'
+import { ask, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { startDaemon } from './shell/commands.ts'
 import { copy, copyCommand } from './shell/copy.ts'
@@ -116,6 +116,16 @@ const move = (step: (at: number, count: number) => number): Act =>
     return { ...moved, logs: { ...moved.logs, follow: moved.logs.follow && ui.screen !== 'logs' } }
   })
 
+/** Walks what a filter has found, round and round. */
+const hit =
+  (by: number): Act =>
+  (parts, key) => {
+    const { screen, filters } = parts.host.ui.get()
+    const isFound = parts.host.face.current.ids.length > 0
+    if (isFound && filters[screen]) move((at, count) => (at + by + count) % count)(parts, key)
+    else refuse(parts.host, isFound ? 'Nothing is looked for: / types a filter.' : 'Nothing was found.')
+  }
+
 /** Walks the screens that have a tab. */
 const beside =
   (by: number): Act =>
@@ -143,6 +153,8 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   forward: onUi(goForward),
   lastScreen: onUi((ui) => goTo(ui, ui.past.at(-1) ?? ui.screen)),
   leave: onUi(left),
+  nextHit: hit(1),
+  previousHit: hit(-1),
   find: onUi((ui) => ({ ...ui, typing: true, pane: paneBeside })),
   help: onUi((ui) => ({ ...ui, picker: { kind: 'help', text: '', at: 0 } })),
   palette: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '', at: 0 } })),

@@ -8,6 +8,7 @@ import { joinedPanels } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
+import { beginLine } from '../shell/commands.ts'
 import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
@@ -53,6 +54,7 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
       ...pageActions(host, attempts.value?.total ?? 0, ATTEMPTS_PAGE),
       ...sortActions(host, 'compliance', verificationFields),
       decide: () => decide(host, rows),
+      screenOne: () => beginLine(host, 'compliance screen '),
       runCron() {
         const cron = cronOf(host, 'ofac-sdn-refresh')
         if (cron) ask(host, runDialog(host, cron))

@@ -2,6 +2,7 @@ import type { Facts } from '../../core/filter.ts'
 import { type LogLevel, logLevels } from '../../model/log.ts'
 import { microOf } from '../../text/money.ts'
 import { clockTime, count, wrap } from '../../text/text.ts'
+import { toItsJob } from '../jobs/its-job.ts'
 import { accent, bad, dim, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
@@ -39,7 +40,12 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const draw = isRequests
     ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, view }, area)
     : (area: ScreenArea) => logLines({ logs, records, chosen, view }, area)
-  const actions = { ...sortActions(host, 'logs', fields), ...actionsOf(host, ids) }
+  const steps = story.value !== undefined && story.value.id === ids[chosen] ? story.value.steps : []
+  const told = isRequests
+    ? [rows[chosen]?.path, ...steps.map(({ sentence }) => sentence)]
+    : [records[chosen]?.message, records[chosen]?.detail]
+  const itsJob = () => toItsJob(host, told)
+  const actions = { ...sortActions(host, 'logs', fields), ...actionsOf(host, ids), itsJob }
   return { ids, problem: finding.problem, columns: isRequests ? requestTitles : titlesOf(columns), draw, actions }
 }
 

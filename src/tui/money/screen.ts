@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { clip, deadlineSpan, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
+import { toItsJob } from '../jobs/its-job.ts'
 import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
 import { spanWords } from '../overview/panels.ts'
 import { AXIS_COLUMNS, chart } from '../parts/charts.ts'
@@ -73,9 +74,14 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
       ...(toggleRaw ? { raw: toggleRaw } : {}),
       view: () => viewNext(host),
       audit: () => void check(host),
+      itsJob: () => itsJob(host, rows[chosenIndex(host.ui.get(), ids)]),
       giveBack: () => giveBackOf(host, rows[chosenIndex(host.ui.get(), ids)]),
     },
   }
+}
+
+function itsJob(host: Host, row: Waiting | undefined): void {
+  toItsJob(host, row === undefined ? [] : [row.id, JSON.stringify(row.raw)])
 }
 
 function viewNext({ ui }: Host): void {

@@ -3,6 +3,7 @@ import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { microOf } from '../../text/money.ts'
+import { shellWord } from '../../text/shell.ts'
 import { clip, count } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import type { JobOnScreen } from '../jobs/facts.ts'
@@ -12,10 +13,12 @@ import { accent, blank, dim, type Line, type Piece, strong, warn } from '../part
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
+import { beginLine } from '../shell/commands.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, useListQuery } from '../shell/finding.ts'
 import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -59,6 +62,7 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
       ...paneActions(host, open, area),
       ...sortActions(host, 'services', serviceFields),
       ...shopActions(host, view),
+      buy: () => beginPurchase(host, services[chosenIndex(host.ui.get(), ids)]),
       testHook: () => testChosen(host, services, me),
       nextTab: () => turnTab(host, 1),
       previousTab: () => turnTab(host, -1),
@@ -155,6 +159,23 @@ function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<str
       rows.map((service) => hookDialog(host, service)),
     )
   else refuse(host, `Only its provider may test it.  → souk tui services --as WALLET`)
+}
+
+/** Begins the purchase of a listing, for no more than the price that is in sight; its input is typed behind. */
+function beginPurchase(host: Host, service: ServiceFacts | undefined): void {
+  if (service === undefined) {
+    refuse(host, 'No service is chosen.')
+    return
+  }
+  const { id, buyerPays } = service
+  if (buyerPays === '') {
+    const ask = shellCommand(host, ['services', 'inquire', id])
+    refuse(host, `Its price is asked for first.  → ${ask}`)
+    return
+  }
+  const { speaker } = host.ui.get()
+  const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
+  beginLine(host, `services buy ${id}${as} --max-price ${buyerPays.replace('$', '')} -i `)
 }
 
 type Model = {

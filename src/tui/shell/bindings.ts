@@ -48,6 +48,12 @@ export type Action =
   | 'runCron'
   | 'pauseCron'
   | 'edit'
+  | 'buy'
+  | 'tryOne'
+  | 'screenOne'
+  | 'itsJob'
+  | 'nextHit'
+  | 'previousHit'
   | 'palette'
   | 'columns'
   | 'mark'
@@ -98,7 +104,7 @@ export const bindings: readonly Binding[] = [
   { action: 'last', keys: ['G', 'end'], group: 'MOVE', label: 'last row' },
   {
     action: 'open',
-    keys: ['enter'],
+    keys: ['enter', '+'],
     group: 'GO',
     label: 'open the chosen',
     hint: 'open',
@@ -114,6 +120,7 @@ export const bindings: readonly Binding[] = [
   },
   { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['services', 'jobs'] },
   { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['services', 'jobs'] },
+  { action: 'itsJob', keys: ['b'], group: 'GO', label: 'its job', hint: 'its job', on: ['threads', 'money', 'logs'] },
   {
     action: 'nextPage',
     keys: ['>'],
@@ -197,6 +204,17 @@ export const bindings: readonly Binding[] = [
     changes: true,
   },
   {
+    action: 'buy',
+    keys: ['B'],
+    group: 'ACT',
+    label: 'buy it',
+    hint: 'buy',
+    on: ['services'],
+    changes: true,
+  },
+  { action: 'tryOne', keys: ['o'], group: 'FIND', label: 'try it', hint: 'try it', on: ['endpoints'] },
+  { action: 'screenOne', keys: ['o'], group: 'FIND', label: 'screen one', hint: 'screen one', on: ['compliance'] },
+  {
     action: 'write',
     keys: ['i'],
     group: 'ACT',
@@ -268,6 +286,8 @@ export const bindings: readonly Binding[] = [
     hint: 'sort',
     on: lists,
   },
+  { action: 'nextHit', keys: ['n'], group: 'FIND', label: 'next hit', on: lists },
+  { action: 'previousHit', keys: ['N'], group: 'FIND', label: 'hit before', on: lists },
   { action: 'turn', keys: ['r'], group: 'FIND', label: 'turn the order', on: lists },
   { action: 'columns', keys: ['w'], group: 'FIND', label: 'which columns', on: lists },
   {

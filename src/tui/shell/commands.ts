@@ -76,6 +76,13 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
   }
 }
 
+/** Opens the palette with a command that is begun: whoever is there goes on with it, sees it whole, and says yes to it. */
+export function beginLine(host: Host, text: string): void {
+  const { ui, readonly } = host
+  if (readonly) refuse(host, `This cockpit is for reading: it runs no command.  → souk ${text.trim()} …`)
+  else ui.set({ ...ui.get(), picker: { kind: 'palette', text, at: 0 } })
+}
+
 /** Starts the daemon of this machine where it is gone, as it was: `souk up` alone would forget how it was started. */
 export function startDaemon(host: Host): void {
   const line = host.commandLine

@@ -3,6 +3,7 @@ import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, clockTime, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
+import { toItsJob } from '../jobs/its-job.ts'
 import {
   accent,
   active,
@@ -92,6 +93,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
       ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
       ...sortActions(host, 'threads', threadFields),
       ...moving,
+      itsJob: () => toItsJob(host, [threads[chosenIndex(host.ui.get(), ids)]?.jobId]),
       view: () => viewNext(host),
       ...threadActs(host, threads, { me, speaker: ui.speaker, foreign }),
     },
