@@ -97,6 +97,20 @@ describe('b leads to the job', () => {
     expect(host.ui.get().screen).toBe('money')
   })
 
+  it('that a request made', async () => {
+    const [asked] = examples.listRequests.answer.requests
+    const path = '/v1/services/svc_0123456789abcdef/purchase'
+    const requests = [{ ...asked, method: 'POST', path, endpoint: 'purchaseService', job_id: jobId(1) }]
+    const { type, host, advance } = await on(
+      { screen: 'logs' },
+      { ...jobs, 'GET /dashboard/api/admin/requests': { ...examples.listRequests.answer, requests } },
+    )
+    await type('v')
+    await advance(1_000)
+    await type('b')
+    expect([host.ui.get().screen, host.ui.get().chosen.jobs]).toEqual(['jobs', jobId(1)])
+  })
+
   it('where there is one', async () => {
     const { type, text, host } = await on({ screen: 'threads' })
     await type('b')

@@ -30,6 +30,8 @@ export type AskedFacts = Pick<Answered, 'id' | 'status' | 'ms'> & {
   readonly who: string
   readonly price: string
   readonly code: string
+  /** That it made or was about; empty for none. */
+  readonly jobId: string
 }
 
 /** Newest first. */
@@ -51,7 +53,8 @@ function isMarket({ method, path, status }: Answered): boolean {
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-function readRequest({ id, at, method, path, endpoint, status, ms, caller, name, price, code }: Answered): AskedFacts {
+function readRequest(request: Answered): AskedFacts {
+  const { id, at, method, path, endpoint, status, ms, caller, name, price, code } = request
   const who = text(name) || text(caller)
   return {
     id: text(id),
@@ -64,6 +67,7 @@ function readRequest({ id, at, method, path, endpoint, status, ms, caller, name,
     who: WALLET.test(who) ? shortAddress(who) : who,
     price: price === null ? '' : `$${price}`,
     code: text(code),
+    jobId: text(request.job_id),
   }
 }
 

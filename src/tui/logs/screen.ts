@@ -42,7 +42,7 @@ function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
     : (area: ScreenArea) => logLines({ logs, records, chosen, view }, area)
   const steps = story.value !== undefined && story.value.id === ids[chosen] ? story.value.steps : []
   const told = isRequests
-    ? [rows[chosen]?.path, ...steps.map(({ sentence }) => sentence)]
+    ? [rows[chosen]?.jobId, rows[chosen]?.path, ...steps.map(({ id }) => id ?? '')]
     : [records[chosen]?.message, records[chosen]?.detail]
   const itsJob = () => toItsJob(host, told)
   const actions = { ...sortActions(host, 'logs', fields), ...actionsOf(host, ids), itsJob }
