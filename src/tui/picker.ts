@@ -1,5 +1,5 @@
 import { type ScreenId, screenIds } from '../model/screen.ts'
-import { clip, padEnd } from '../text/text.ts'
+import { clip, padEnd, safe } from '../text/text.ts'
 import { putOffChoices } from './overview/put-off.ts'
 import type { Key } from './parts/keys.ts'
 import { accent, blank, dim, type Line, type Piece, sized } from './parts/line.ts'
@@ -80,9 +80,18 @@ export function palettePicks(palette: Palette): readonly Pick[] {
   const words = line?.split(typed) ?? []
   const whole = line === undefined ? [] : linePicks(host, line, words)
   const begun = typed.slice(0, typed.length - (/\S*$/.exec(typed)?.[0].length ?? 0))
-  const completed = next.map(
-    ({ value, summary }): Pick => ({ words: value, summary, key: '', does: 'type', text: `${begun}${value} ` }),
-  )
+  // Names of strangers are among them: one that cannot stand on a screen cannot be typed either.
+  const completed = next
+    .filter(({ value }) => safe(value) === value)
+    .map(
+      ({ value, summary }): Pick => ({
+        words: value,
+        summary: safe(summary),
+        key: '',
+        does: 'type',
+        text: `${begun}${value} `,
+      }),
+    )
   return [...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
 }
 
