@@ -7,6 +7,7 @@ import { readKeyFile } from '../src/cli/files/key-file.ts'
 import { putOffFile } from '../src/cli/files/put-off-file.ts'
 import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
+import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
 import { screenIds } from '../src/model/screen.ts'
 import { clockTime } from '../src/text/text.ts'
@@ -49,7 +50,11 @@ export const command = defineCommand({
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
     const own = await ownKeys(context)
-    await openCockpit({ ...(await asking), ...own }).catch((error: unknown) => Promise.reject(crashed(context, error)))
+    const wanted = await openCockpit({ ...(await asking), ...own }).catch((error: unknown) =>
+      Promise.reject(crashed(context, error)),
+    )
+    if (wanted !== undefined && !context.signal.aborted)
+      await context.invoke(['tui', '-r', wanted, ...sameOptions(context)])
     if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit was closed.')
     return { closed: true }
   },
@@ -71,6 +76,23 @@ async function plainly(context: Host): Promise<boolean> {
     await system.sleep(Math.max(options.refresh, LEAST_REFRESH_MS), signal)
     if (signal.aborted) return true
   }
+}
+
+/** As words, so that another marketplace is looked at in the same way. */
+function sameOptions({ options: { refresh, readonly, theme } }: Host): readonly string[] {
+  return [
+    '--refresh',
+    `${refresh}ms`,
+    ...(readonly ? ['--readonly'] : []),
+    ...(theme === undefined ? [] : ['--theme', theme]),
+  ]
+}
+
+/** Marketplaces that are known here, without the one in sight; none where that was named by its address alone. */
+function othersOf(context: Host): CockpitOptions['others'] {
+  if (context.globals.baseUrl !== undefined) return undefined
+  const { name } = createLink(context).place
+  return () => [LOCAL, ...listRemotes(context.places).map((remote) => remote.name)].filter((one) => one !== name)
 }
 
 function checkTerminal({ io, system }: Host): void {
@@ -100,6 +122,7 @@ function cockpitOptions(context: Host): CockpitOptions {
     readonly: options.readonly,
     snapshot: snapshotsOf(context),
     lastWords: lastWordsOf(context),
+    others: othersOf(context),
     putOffFile: putOffFile(context.places),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',

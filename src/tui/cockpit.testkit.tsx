@@ -223,6 +223,7 @@ export type OpenOptions = {
   /** Who writes the rows; the cockpit's own painter unless told. */
   readonly painter?: 'ink'
   readonly keys?: Host['keys']
+  readonly elsewhere?: Host['elsewhere']
   readonly putOffFile?: HostOptions['putOffFile']
   readonly notice?: string
   /** When it is opened, epoch milliseconds. */
@@ -235,7 +236,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
   const clock = fakeClock(options.now)
-  const { link, snapshot, lastWords, commandLine, keys, notice, putOffFile, readonly = false } = options
+  const { link, snapshot, lastWords, commandLine, keys, notice, putOffFile, elsewhere, readonly = false } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
   const host = createHost({
@@ -246,7 +247,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     readonly,
     copy: (text) => copied.push(text),
     frameGapMs: 0,
-    ...{ keys, notice, snapshot, lastWords, commandLine, putOffFile },
+    ...{ keys, notice, snapshot, lastWords, commandLine, elsewhere, putOffFile },
   })
   const look = lookOf(options)
   let hasExited = false

@@ -26,6 +26,7 @@ export type HostOptions = {
   readonly snapshot: Host['snapshot']
   readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
+  readonly elsewhere?: Host['elsewhere']
   /** Where what is put off is kept; nowhere unless told. */
   readonly putOffFile?: PutOffFile | undefined
   /** Least time between two drawings of what happens by itself. */
@@ -40,7 +41,7 @@ export function faceless(screen: ScreenId): Face {
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
-  const { keys = bindings, notice, lastWords } = options
+  const { keys = bindings, notice, lastWords, elsewhere } = options
   const toast: Toast | undefined = notice === undefined ? undefined : { text: `! ${notice}`, tone: 'warn', stays: true }
   const pace = createPace(clock, frameGapMs)
   const queries = createQueries(clock, pace)
@@ -57,6 +58,7 @@ export function createHost(options: HostOptions): Host {
     snapshot,
     lastWords,
     commandLine,
+    elsewhere,
     ui: createStore<Ui>({ ...firstUi(screen), toast }),
     stream: { ...stream, subscribe: pacedSubscription(stream.subscribe, pace) },
     face: { current: faceless(screen) },

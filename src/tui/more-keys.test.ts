@@ -157,3 +157,14 @@ describe('o begins a look', () => {
     expect(reading.text()).toContain(`This cockpit is for reading: it runs no command.  → souk ${words.trim()}`)
   })
 })
+
+it('@ names other marketplaces, and leads to the one that is picked', async () => {
+  const went: string[] = []
+  const elsewhere = { names: () => ['local', 'prod-eu', 'prod-us'], go: (name: string) => void went.push(name) }
+  const { type, text } = await on({ elsewhere })
+  await type('@prod')
+  expect(text()).toContain('@prod-eu')
+  expect(text()).not.toContain('@local')
+  await type('-u\r')
+  expect(went).toEqual(['prod-us'])
+})

@@ -10,7 +10,9 @@ const FRAMES_PER_SECOND_MAX = 10
 /** What happens by itself is drawn so often at most; keys are at once. */
 const FRAME_GAP_MS = 250
 
-export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs'> & {
+export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
+  /** Names of other marketplaces; undefined where this one has none. */
+  readonly others: (() => readonly string[]) | undefined
   /** Who writes the rows: Ink itself, or a painter that writes only what changed. */
   readonly painter: 'ink' | 'own'
   readonly look: Look
@@ -23,14 +25,21 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs'> 
 
 /**
  * Draws the cockpit until it is left; the terminal is as it was before when this settles.
+ * @returns the marketplace that is wanted next; undefined for none
  * @throws whatever broke it: while drawing, in a timer, or in a promise that nobody waited for.
  */
-export async function openCockpit(options: CockpitOptions): Promise<void> {
-  const { look, stdin, stdout, signal } = options
+export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
+  const { look, stdin, stdout, signal, others } = options
+  let wanted: string | undefined
+  const go = (name: string) => {
+    wanted = name
+    cockpit.unmount()
+  }
   const host = createHost({
     ...options,
     clock: clockOf(options.now),
     frameGapMs: FRAME_GAP_MS,
+    elsewhere: others && { names: others, go },
     copy: (text) => stdout.write(clipboardSequence(text)),
   })
   const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: (text) => stdout.write(text) })
@@ -59,6 +68,7 @@ export async function openCockpit(options: CockpitOptions): Promise<void> {
   try {
     await cockpit.waitUntilExit()
     if (failures.length > 0) throw failures[0]
+    return wanted
   } finally {
     host.stream.stop()
     process.off('uncaughtException', broken)

@@ -76,6 +76,7 @@ type Palette = {
 /** Where to go and what to do, in the words of the command line. */
 export function palettePicks(palette: Palette): readonly Pick[] {
   const { host, typed, next } = palette
+  if (typed.startsWith('@')) return elsewherePicks(host, typed.slice(1))
   const line = host.commandLine
   const words = line?.split(typed) ?? []
   const whole = line === undefined ? [] : linePicks(host, line, words)
@@ -93,6 +94,20 @@ export function palettePicks(palette: Palette): readonly Pick[] {
       }),
     )
   return [...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
+}
+
+/** Other marketplaces, by the names of `souk remote list`. */
+function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
+  const names = elsewhere?.names() ?? []
+  return names
+    .filter((name) => name.startsWith(typed.trim()))
+    .map((name) => ({
+      words: `@${name}`,
+      summary: 'look at another marketplace',
+      key: '',
+      does: 'do',
+      act: () => elsewhere?.go(name),
+    }))
 }
 
 function screenPicks(host: Host, typed: string): readonly Pick[] {

@@ -158,6 +158,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   find: onUi((ui) => ({ ...ui, typing: true, pane: paneBeside })),
   help: onUi((ui) => ({ ...ui, picker: { kind: 'help', text: '', at: 0 } })),
   palette: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '', at: 0 } })),
+  elsewhere: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '@', at: 0 } })),
   columns: onUi((ui) => ({ ...ui, picker: { kind: 'columns', text: '', at: 0 } })),
   copyId({ host }) {
     const { ids } = host.face.current

@@ -52,6 +52,7 @@ export type Action =
   | 'tryOne'
   | 'screenOne'
   | 'itsJob'
+  | 'elsewhere'
   | 'nextHit'
   | 'previousHit'
   | 'palette'
@@ -143,6 +144,7 @@ export const bindings: readonly Binding[] = [
   { action: 'back', keys: ['['], group: 'GO', label: 'back' },
   { action: 'forward', keys: [']'], group: 'GO', label: 'forward' },
   { action: 'lastScreen', keys: ['-'], group: 'GO', label: 'last screen' },
+  { action: 'elsewhere', keys: ['@'], group: 'GO', label: 'other marketplace' },
   { action: 'leave', keys: ['esc'], group: 'GO', label: 'one step out' },
   {
     action: 'testHook',

@@ -53,6 +53,8 @@ export type Host = {
   readonly lastWords: (() => Promise<string>) | undefined
   /** The command line; undefined where there is none to ask. */
   readonly commandLine: CommandLine | undefined
+  /** Other marketplaces, and the way there; undefined where this one was named by its address. */
+  readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
   /** The face of the screen in sight; replaced with every draw. */
   readonly face: { current: Face }
   /** The latest health report that came. */
