@@ -10,7 +10,8 @@ import type { Collection, ReadTx, Row } from '../../store/port.ts'
 import { deciderOf } from '../jobs/dispute-decision.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
-import { payments } from '../payments/rows.ts'
+import { owingStates } from '../payments/returned.ts'
+import { type PaymentRow, payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
 import { adjustmentOf } from '../subscriptions/unserved.ts'
@@ -87,23 +88,42 @@ export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'overdue', items: await Promise.all(items), count: late.length }
 }
 
-/** What the chain undid and nothing that was earned has covered yet. */
+/** What the chain undid and nothing that was earned has covered yet, and what payers of such payments are still owed. */
 export async function reversedOf({ t }: Reading): Promise<FoundItems> {
-  const { rows, count } = await some(t, { of: payments, index: 'uncovered' })
-  const items = rows.map(
-    (payment): Item => ({
-      id: `reversed ${payment.receipt_id}`,
-      grave: true,
-      subject: { kind: 'receipt', id: payment.receipt_id },
-      who: payment.payer,
-      amount: payment.uncovered ?? null,
-      since: payment.updated_at,
-      due: null,
-      sentence: 'The chain undid a settled payment, and nothing that was earned covers this part of it yet.',
-      fix: 'souk money audit',
-    }),
+  const lost = await some(t, { of: payments, index: 'uncovered' })
+  const owed = await Promise.all(
+    owingStates.map((state) => some(t, { of: payments, index: 'withheld', prefix: [state] })),
   )
-  return { kind: 'reversed', items, count }
+  const itemOf = (payment: PaymentRow, said: Pick<Item, 'id' | 'amount' | 'sentence' | 'fix'>): Item => ({
+    grave: true,
+    subject: { kind: 'receipt', id: payment.receipt_id },
+    who: payment.payer,
+    since: payment.updated_at,
+    due: null,
+    ...said,
+  })
+  const items = [
+    ...lost.rows.map((payment) =>
+      itemOf(payment, {
+        id: `reversed ${payment.receipt_id}`,
+        amount: payment.uncovered ?? null,
+        sentence: 'The chain undid a settled payment, and nothing that was earned covers this part of it yet.',
+        fix: 'souk money audit',
+      }),
+    ),
+    ...owed
+      .flatMap(({ rows }) => rows)
+      .map((payment) =>
+        itemOf(payment, {
+          id: `owed ${payment.receipt_id}`,
+          amount: payment.withheld ?? null,
+          sentence: 'A payer is owed a refund that the marketplace had spent: it is paid out of what is earned next.',
+          fix: 'souk crons run auto-refund',
+        }),
+      ),
+  ]
+  const count = owed.reduce((sum, found) => sum + found.count, lost.count)
+  return { kind: 'reversed', items: items.slice(0, MAX_OF_A_KIND), count }
 }
 
 /** Payouts that do not go on by themselves, and money that a wallet may not have. */

@@ -28,7 +28,7 @@ import {
   saleFault,
 } from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
-import { escrowCheck, openDealsOf } from './escrow-check.ts'
+import { awaitedOf, escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
@@ -292,7 +292,7 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
     const leaving = sent.reduce((sum, row) => sum + row.amount, 0n)
-    const whole = chainCheck({ ext, onChain, unposted, uncovered, sent: leaving })
+    const whole = chainCheck({ ext, onChain, unposted, uncovered, sent: leaving, awaited: awaitedOf(dealt) })
     return escrow ? [whole, await escrowCheck(escrow, held, dealt)] : [whole]
   }
   throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })

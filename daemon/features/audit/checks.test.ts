@@ -59,14 +59,24 @@ test.each<[string, Lines, typeof job | undefined, RegExp | undefined]>([
 })
 
 test.each<[string, Parameters<typeof chainCheck>[0], boolean]>([
-  ['nothing on its way', { ext: -100n, onChain: 100n, unposted: 0n, uncovered: 0n, sent: 0n }, true],
-  ['one unit short', { ext: -100n, onChain: 99n, unposted: 0n, uncovered: 0n, sent: 0n }, false],
-  ['one unit over', { ext: -100n, onChain: 101n, unposted: 0n, uncovered: 0n, sent: 0n }, false],
-  ['settled, not posted', { ext: -100n, onChain: 110n, unposted: 10n, uncovered: 0n, sent: 0n }, true],
-  ['sent, not confirmed', { ext: -100n, onChain: 93n, unposted: 0n, uncovered: 0n, sent: 7n }, true],
-  ['sent, not arrived', { ext: -100n, onChain: 100n, unposted: 0n, uncovered: 0n, sent: 7n }, true],
-  ['undone, and not covered', { ext: -100n, onChain: 93n, unposted: 0n, uncovered: 7n, sent: 0n }, false],
-  ['more gone than was sent', { ext: -100n, onChain: 92n, unposted: 0n, uncovered: 0n, sent: 7n }, false],
+  ['nothing on its way', { ext: -100n, onChain: 100n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 0n }, true],
+  ['one unit short', { ext: -100n, onChain: 99n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 0n }, false],
+  ['one unit over', { ext: -100n, onChain: 101n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 0n }, false],
+  ['settled, not posted', { ext: -100n, onChain: 110n, unposted: 10n, uncovered: 0n, sent: 0n, awaited: 0n }, true],
+  ['sent, not confirmed', { ext: -100n, onChain: 93n, unposted: 0n, uncovered: 0n, sent: 7n, awaited: 0n }, true],
+  ['sent, not arrived', { ext: -100n, onChain: 100n, unposted: 0n, uncovered: 0n, sent: 7n, awaited: 0n }, true],
+  ['undone, and not covered', { ext: -100n, onChain: 93n, unposted: 0n, uncovered: 7n, sent: 0n, awaited: 0n }, false],
+  ['more gone than was sent', { ext: -100n, onChain: 92n, unposted: 0n, uncovered: 0n, sent: 7n, awaited: 0n }, false],
+  [
+    'let go by others, not final',
+    { ext: -100n, onChain: 95n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 5n },
+    true,
+  ],
+  [
+    'more gone than others let go',
+    { ext: -100n, onChain: 94n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 5n },
+    false,
+  ],
 ])('the chain with %s', (_, facts, ok) => {
   expect(chainCheck(facts).ok).toBe(ok)
 })

@@ -155,19 +155,23 @@ export type ChainFacts = {
   readonly uncovered: bigint
   /** Payouts that were sent and may have left the chain without being confirmed. */
   readonly sent: bigint
+  /** Of jobs whose money a call of somebody else let go, in blocks that are not final: it counts once they are. */
+  readonly awaited: bigint
 }
 
 /** −ext is what the chain holds, but for what is on its way between the two. */
-export function chainCheck({ ext, onChain, unposted, uncovered, sent }: ChainFacts): Check {
+export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }: ChainFacts): Check {
   const most = -ext + unposted - uncovered
   const faults: string[] = []
   if (uncovered > 0n) {
     faults.push(`the chain undid payments: ${formatAmount(uncovered)} of them is covered by nothing that was earned`)
   }
-  if (onChain > most || onChain < most - sent) {
+  if (onChain > most || onChain < most - sent - awaited) {
     faults.push(
-      `the chain holds ${formatAmount(onChain)}, the books expect ${formatAmount(most)} less at most ${formatAmount(sent)}`,
+      `the chain holds ${formatAmount(onChain)}, the books expect ${formatAmount(most)} less at most ${formatAmount(sent + awaited)}`,
     )
   }
-  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the books say`, faults)
+  const young =
+    awaited > 0n ? `, but for at most ${formatAmount(awaited)} that others let go in blocks that are not final` : ''
+  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the books say${young}`, faults)
 }

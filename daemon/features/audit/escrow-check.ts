@@ -14,13 +14,26 @@ export function openDealsOf(t: ReadTx): Promise<DealRow[]> {
   return everyRow(t.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
 }
 
+/** What a call of somebody else let go, in blocks that are not final yet: it may have left what is the marketplace's. */
+export function awaitedOf(open: readonly DealRow[]): bigint {
+  const gone = open.filter(({ taken }) => taken !== undefined && taken.state !== 'released')
+  return gone.reduce((sum, deal) => sum + amountOf(deal), 0n)
+}
+
+function awaitedWords(open: readonly DealRow[]): string {
+  const words = open.flatMap((deal) =>
+    deal.taken === undefined ? [] : [`${formatAmount(amountOf(deal))} of ${deal.id} (${deal.taken.state})`],
+  )
+  return words.length === 0 ? '' : `; of that others let go ${words.join(', ')}, which counts once its block is final`
+}
+
 /**
  * What the contract holds against what its deals say. Where the sums differ each deal is read, and what differs is named;
- * an act that is under way is no difference.
+ * an act that is under way is no difference, nor is one of somebody else whose block is not final.
  */
 export async function escrowCheck(port: EscrowPort, held: Usdc, open: readonly DealRow[]): Promise<Check> {
   const said = open.filter(({ state }) => state === 'held').reduce((sum, deal) => sum + amountOf(deal), 0n)
-  const compared = `the contract holds ${formatAmount(held)} for ${open.length} jobs, as the books say`
+  const compared = `the contract holds ${formatAmount(held)} for ${open.length} jobs, as the books say${awaitedWords(open)}`
   if (said === held) return checkOf('escrow', compared, [])
   const faults: string[] = []
   let found = 0n
@@ -42,7 +55,8 @@ const endOf = { release: 'released', refund: 'refunded', resolve: 'split' } as c
 function dealFault({ deal, seen }: { readonly deal: DealRow; readonly seen: EscrowDeal }): string[] {
   const isUnderWay =
     (deal.state === 'none' && deal.sent && seen.state === 'held') ||
-    (deal.wants_end !== null && seen.state === endOf[deal.wants_end])
+    (deal.wants_end !== null && seen.state === endOf[deal.wants_end]) ||
+    deal.taken?.state === seen.state
   if (deal.state === seen.state || isUnderWay) return []
   return [
     `the books have ${formatAmount(amountOf(deal))} of ${deal.id} as ${deal.state}, the contract as ${seen.state}`,

@@ -3,6 +3,7 @@ import { PRICE } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { everyRow } from '../../store/each-page.ts'
+import { auditBooks } from '../audit/audit.ts'
 import { ledger } from '../ledger/rows.ts'
 import { type Bench, EPOCH, nobody, openBench, other } from './bench.testkit.ts'
 
@@ -63,6 +64,11 @@ test('while it is not final nothing of the job is booked, paid or sent, and the 
   expect(shown.body.escrow.contract).toMatchObject({ state: 'held', waits: expect.stringContaining('withdrawn') })
   const { items } = (await bench.market.market.admin('GET', '/dashboard/api/admin/attention')).body
   expect(items.find((item: { id: string }) => item.id === `chain ${id}`)).toMatchObject({ grave: false })
+  // The books agree with the chain but for what is said to wait.
+  const { checks } = await auditBooks(bench.market.ctx())
+  expect(checks.filter(({ ok }) => !ok)).toEqual([])
+  expect(checks.find(({ name }) => name === 'escrow')?.detail).toContain(`of ${id} (withdrawn), which counts once`)
+  expect(items.filter((item: { id: string }) => item.id === 'chain drift')).toEqual([])
   expect([await postingsOf(id), await sentByUs()]).toEqual([books, sent])
   // A reorganisation drops it: nothing was booked, and the job goes on.
   await bench.chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never)

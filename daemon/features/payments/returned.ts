@@ -72,17 +72,22 @@ async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withhel
   return left
 }
 
+/** Of one that is undone nothing is owed: its money is not there. */
+export const owingStates = ['fulfilled', 'refunded'] as const
+
 function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {
   return left > 0n ? { withheld: left } : {}
 }
 
 /** Pays what payers of returned payments are still owed, oldest first, out of what the marketplace has earned since. */
 export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
-  const owed = await everyRow(ctx.store.table(payments), { index: 'withheld', prefix: [], limit: PAGE })
-  for (const { id } of owed) {
+  const table = ctx.store.table(payments)
+  const owed = await Promise.all(
+    owingStates.map((state) => everyRow(table, { index: 'withheld', prefix: [state], limit: PAGE })),
+  )
+  for (const { id } of owed.flat().toSorted((a, b) => a.created_at - b.created_at)) {
     const left = await commit(ctx, async (t, draw) => {
       const payment = await t.table(payments).getForUpdate(id)
-      // Of one that is undone nothing is owed: its money is not there.
       if (payment?.withheld === undefined || payment.state === 'reversed') return ZERO
       const { withheld, ...rest } = payment
       const at = ctx.clock.now()

@@ -3,7 +3,7 @@ import { chainWith } from '../../../fixtures/kit/faults.ts'
 import { balanceOfAccount, listing, member, payFor, soundBooks } from '../../../fixtures/kit/money.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Hex, toWallet } from '../../../src/core/hex.ts'
-import { usdc } from '../../../src/core/money.ts'
+import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { adminActs, events } from '../../events/rows.ts'
 import type { Reversal } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
@@ -12,6 +12,8 @@ import { account } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
 import { runPayouts } from '../payouts/payouts.ts'
+import { bearers } from './bearing.ts'
+import { payAllWithheld } from './returned.ts'
 import { coverLosses } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
@@ -72,6 +74,17 @@ async function earn(amount: bigint): Promise<void> {
       at: ctx.clock.now(),
     }),
   )
+}
+
+/** All that the marketplace has goes out. */
+async function spendAll(): Promise<void> {
+  const { ctx } = market.daemon
+  const legs = await Promise.all(
+    bearers.map(async (from) => ({ from, to: account.ext, amount: usdc(await balanceOfAccount(market, from)) })),
+  )
+  const ref = { kind: 'test', id: 'spent' }
+  const some = legs.filter(({ amount }) => amount > 0n)
+  await commit(ctx, (t, draw) => post(t, draw, { kind: 'payout', ref, legs: some, at: ctx.clock.now() }))
 }
 
 /** What is owed to providers. */
@@ -171,4 +184,33 @@ test('who was undone gets no answer for it and no refund: what comes back goes t
   expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(usdc(wallet + payment.price))
   expect(await owned()).toBe(had)
   await soundBooks(market)
+})
+
+test('a payer who is still owed a refund is told of, and paid out of what is earned next', async () => {
+  await open()
+  const { id, provider } = await listing(market, '0.10')
+  const buyer = await market.buyer('1.00')
+  const job = await payFor(market, buyer, { path: `/v1/services/${id}/purchase`, body: {} })
+  const payment = await paymentOf(job.body.receipt_id)
+  await undo(payment)
+  await provider.call('POST', `/v1/jobs/${job.body.job_id}/update`, { status: 'failed', notes: 'no' })
+  // All of it is spent before the money comes back.
+  await spendAll()
+  const { uncovered: lost } = await paymentOf(payment.receipt_id)
+  if (lost === undefined) throw new Error('the marketplace had enough to bear it')
+  await bringBack(payment)
+  const told = async () => {
+    const { items } = (await market.admin('GET', '/dashboard/api/admin/attention')).body
+    return items.filter((item: { kind: string }) => item.kind === 'reversed')
+  }
+  const owed = formatAmount(lost)
+  expect((await paymentOf(payment.receipt_id)).withheld).toBe(lost)
+  expect(await told()).toMatchObject([
+    { id: `owed ${payment.receipt_id}`, grave: true, who: buyer.wallet, amount: owed },
+  ])
+  await earn(lost)
+  await payAllWithheld(market.daemon.ctx)
+  expect([await told(), await owned()]).toEqual([[], 0n])
+  await runPayouts(market.daemon.ctx)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n)
 })

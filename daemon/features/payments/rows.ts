@@ -121,7 +121,7 @@ export const payments = defineCollection('payments', {
     { name: 'released', fields: ['updated_at'], where: { field: 'state', equals: 'released' } },
     { name: 'file', fields: ['file_sha256'], where: { field: 'open', equals: true } },
     { name: 'uncovered', fields: ['created_at'], where: { field: 'uncovered', present: true } },
-    { name: 'withheld', fields: ['created_at'], where: { field: 'withheld', present: true } },
+    { name: 'withheld', fields: ['state', 'created_at'], where: { field: 'withheld', present: true } },
   ],
 })
 
