@@ -5,6 +5,7 @@ import {
   bodyArea,
   cardLines,
   dialogLines,
+  floatArea,
   helpLines,
   isTooSmall,
   linesAbove,
@@ -160,14 +161,13 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} />
 
   function bodyLines(): readonly Line[] {
-    // Its command stands over the last row.
-    if (view.ui.dialog) return dialogLines(view.ui.dialog, { ...area, height: area.height - 1 })
-    const { picker } = view.ui
+    const { dialog, picker } = view.ui
+    if (dialog) return dialogLines(dialog, floatArea(view))
     if (picker?.kind === 'help' && picker.text === '') {
       const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
-      return helpLines({ where, title: screen.title, at: picker.at }, area)
+      return helpLines({ where, title: screen.title, at: picker.at }, floatArea(view))
     }
-    if (picker) return pickerBox(picker, picksOf(host, picker), area)
+    if (picker) return pickerBox(picker, picksOf(host, picker), floatArea(view))
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined

@@ -1,4 +1,4 @@
-import { clip, clockTime, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
+import { clockTime, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import type { RiverFacts } from './overview/facts.ts'
 import {
@@ -53,24 +53,47 @@ export function linesBelow(view: FrameView, { columns }: Size): Line[] {
   return [grounded(sized(keyLine(view, columns), columns), 'bar')]
 }
 
-/** The body, with what has to be said over its last row. */
+/** The body, with what has to be said over its last rows. */
 export function withMessage(lines: readonly Line[], view: FrameView, problem?: string): Line[] {
   const { width, height } = view.area
   const wrong: Line | undefined = problem === undefined ? undefined : [warn(` ! ${problem}`)]
-  const message = messageLine(view, width) ?? wrong
+  const said = messageLines(view, width)
+  const message = said.length === 0 && wrong !== undefined ? [wrong] : said
   const shown = toHeight(lines, height)
-  return message === undefined ? shown : [...shown.slice(0, -1), sized(message, width)]
+  return [...shown.slice(0, height - message.length), ...message.map((line) => sized(line, width))]
+}
+
+/** What is left for what floats: its last row is as whole as the message under it. */
+export function floatArea(view: FrameView): ScreenArea {
+  const { width, height } = view.area
+  return { width, height: Math.max(1, height - messageLines(view, width).length) }
+}
+
+const MESSAGE_ROWS_MAX = 3
+
+/** One row where it fits; a command at its end, and an id in it, are told whole or not at all. */
+function wrapped(text: string, width: number): readonly string[] {
+  const rows = wrap(text, Math.max(1, width))
+  return rows.length <= MESSAGE_ROWS_MAX ? rows : [...rows.slice(0, MESSAGE_ROWS_MAX - 1), '…']
 }
 
 const SAME_AS_COLUMNS = 10
 
-function messageLine({ ui, health }: FrameView, width: number): Line | undefined {
+function messageLines({ ui, health }: FrameView, width: number): Line[] {
   if (ui.dialog && !ui.toast)
-    return [dim(' same as  '), clip(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS)]
-  if (ui.toast) return [{ text: ` ${ui.toast.text}`, tone: ui.toast.tone }]
-  if (health.problem === undefined || health.value === undefined) return undefined
+    return wrapped(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS).map((text, i) => [
+      dim(i === 0 ? ' same as  ' : ' '.repeat(SAME_AS_COLUMNS)),
+      text,
+    ])
+  if (ui.toast) {
+    const { text, tone } = ui.toast
+    // A gap of more than one blank parts what belongs together: only a text that does not fit loses it.
+    const rows = widthOf(text) < width ? [text] : wrapped(text, width - 1)
+    return rows.map((row) => [{ text: ` ${row}`, tone }])
+  }
+  if (health.problem === undefined || health.value === undefined) return []
   const [next] = health.problem.next
-  return [bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]
+  return [[bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]]
 }
 
 function keyLine({ ui, readonly, health, keys }: FrameView, width: number): Line {

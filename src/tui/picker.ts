@@ -208,6 +208,11 @@ function runLine(host: Host, line: CommandLine, named: Named): void {
   else ask(host, commandDialog(host, line, named))
 }
 
+const CUT_ID = /\b[a-z]+_[0-9a-f]*…$/
+
+/** An id is whole or absent. */
+const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '…')
+
 const WORDS_COLUMNS = 34
 const KEY_COLUMNS = 8
 
@@ -229,9 +234,9 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
       picker.kind === 'palette'
         ? [
             '  ',
-            padEnd(clip(pick.words, WORDS_COLUMNS), WORDS_COLUMNS),
+            padEnd(cut(pick.words, WORDS_COLUMNS), WORDS_COLUMNS),
             '  ',
-            dim(padEnd(clip(pick.summary, inner - WORDS_COLUMNS - KEY_COLUMNS), inner - WORDS_COLUMNS - KEY_COLUMNS)),
+            dim(padEnd(cut(pick.summary, inner - WORDS_COLUMNS - KEY_COLUMNS), inner - WORDS_COLUMNS - KEY_COLUMNS)),
             accent(pick.key),
           ]
         : ['  ', accent(padEnd(pick.key, KEY_COLUMNS + 4)), padEnd(pick.words, WORDS_COLUMNS), dim(pick.summary)]

@@ -89,6 +89,14 @@ describe('whoever speaks', () => {
     expect(text()).not.toContain('You speak for acme')
   })
 
+  it('is told the whole command where another may speak, in as many rows as it takes', async () => {
+    const { type, text, until } = await talk({ columns: 60, rows: 24 })
+    await type(as('quill'))
+    await until(() => text().includes('You speak for quill'))
+    await type('i')
+    expect(text().replaceAll(/\s+/g, ' ')).toContain(`speak here, not quill. → souk threads send ${ID}`)
+  })
+
   it('is a wallet of this machine: of another it is said that there is none, and nobody is made', async () => {
     const { type, text, until, host } = await talk()
     await type(as('stranger'))
