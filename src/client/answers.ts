@@ -67,6 +67,8 @@ export const shared: Readonly<Record<string, string>> = {
   JobBundle:
     '{"generated_at":"@Time","job":"@Job","schema_report":{"input":["|",{"ok":"b","details":["[",{"path":"s","message":"s"}]},"0"],"deliverables":["|",{"ok":"b","details":["[",{"path":"s","message":"s"}]},"0"]},"deliverable_hashes":["[",{"index":"i","bytes":"i","sha256":"s"}],"thread":"@Thread","files":["[","@Attachment"],"payment":["|",{"receipt_id":"#rcp_","endpoint":"s","method":["=","x402","balance","subscription"],"state":["w"],"amount":"@Amount","payer":"@Address","transaction":["|","s","0"],"created_at":"@Time"},"0"],"postings":["[",{"transaction_id":"#txn_","kind":"s","at":"@Time","lines":["[",{"account":"s","amount":"@Amount"}]}]}',
   LinkedIdentity: '{"agent_registry":"s","agent_id":"s","linked_at":"@Time"}',
+  ListedVerificationAttempt:
+    '{"id":"#vat_","attempt_id":"#vat_","participant_id":"#p_","status":["w"],"operator_name":["|","s","0"],"consented_at":["|","@Time","0"],"vendor_url":["|","s","0"],"reason":["|","s","0"],"created_at":"@Time","expires_at":"@Time","ended_at":["|","@Time","0"],"name?":"s","verification_tier?":["w"]}',
   Listing:
     '{"id":"#svc_","service_id":"#svc_","provider_id":"#p_","provider_name":"s","provider_type":["=","provider","both"],"provider_verification_tier":["w"],"name":"s","description":"s","price":{"fixed":["|","@Price","0"]},"pricing_model":["=","fixed","quote_required"],"service_type":["=","data_api","automated_service","human_service"],"fulfillment_type":["=","instant","automated","human"],"estimated_delivery":"s","input_schema":["{","*"],"deliverable_schema":["{","*"],"category":"s","tags":["[","s"],"status":["w"],"listed_at":"@Time","updated_at":"@Time","endpoint":"s","platform_fee_pct":"n","agent_price":{"fixed":["|","@Price","0"]},"provider_net_price":{"fixed":["|","@Price","0"]},"provider_receives_pct?":"n","webhook_healthy":"b","webhook_status":["w"],"first_party?":"b","provider_reputation":["|",["|","n","@Reputation"],"0"],"provider_confidence?":"n","provider_is_new?":"b","provider_dimensions?":["{","n"],"provider_completed_jobs?":"i","provider_completion_rate?":["|","n","0"],"provider_trust?":"@Trust","service_reputation?":"@Reputation","service_type_reputation?":"@Reputation"}',
   MarketEvent:
@@ -352,7 +354,7 @@ export const answers = {
   getWatching:
     '{"as_of":"@Time","days":["[",{"date":["/","^(?:(?:\\\\d\\\\d[2468][048]|\\\\d\\\\d[13579][26]|\\\\d\\\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\\\d|30)|(?:02)-(?:0[1-9]|1\\\\d|2[0-8])))$"],"trust_queries":"i","explorer_interactions":"i","distinct_callers":"i"}]}',
   listVerifications:
-    '{"attempts":["[","@VerificationAttempt"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
+    '{"attempts":["[","@ListedVerificationAttempt"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   decideVerification: '"@VerificationAttempt"',
   verifyPayment: '"@FacilitatorVerdict"',
   settlePayment: '"@FacilitatorSettlement"',

@@ -124,7 +124,7 @@ async function checked(stage: DialogStage): Promise<Subject> {
   const { attempt_id: id, consent_url: link } = await stage.json('verify', 'start', '--as', name)
   await stage.json('verify', 'consent', link, '--operator-name', 'Ann Smith', '--yes')
   const facts = { id, participant, operator: 'Ann Smith', status: 'vendor_pending', reason: '' } as const
-  const times = { createdAt: undefined, expiresAt: undefined }
+  const times = { name: '', tier: undefined, createdAt: undefined, expiresAt: undefined }
   const says = async () => {
     const { attempts } = await stage.ask(`/dashboard/api/admin/verification?participant=${participant}`)
     return attempts.find((one: { id: string }) => one.id === id)

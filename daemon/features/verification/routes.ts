@@ -169,7 +169,16 @@ const listVerifications: FreeHandler<typeof verificationAdminApi.listVerificatio
   const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
   const list = { rows: attempts, ...index, fields: verificationFields, factsOf: attemptFactsIn(ctx.store) }
   const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
-  return { attempts: rows.map((row) => attemptView(row, { now, wall })), ...found, limit, offset }
+  const shown = await ctx.store.read((t) =>
+    Promise.all(rows.map(async (row) => ({ ...attemptView(row, { now, wall }), ...(await whoIs(t, row)) }))),
+  )
+  return { attempts: shown, ...found, limit, offset }
+}
+
+/** Whom an attempt is about, in words; nothing for a participant that is gone. */
+async function whoIs(t: ReadTx, { participant_id }: AttemptRow) {
+  const one = await t.table(participants).get(participant_id)
+  return one && { name: one.name, verification_tier: one.verification_tier }
 }
 
 const attemptFactsIn =

@@ -93,7 +93,14 @@ describe('from start to tier', () => {
     expect((await consent(started)).status).toBe(404)
 
     const list = await market.admin('GET', `${admin}?status=vendor_pending`)
-    expect(list.body.attempts).toMatchObject([{ attempt_id: started.body.attempt_id, operator_name: 'Ann Smith' }])
+    expect(list.body.attempts).toMatchObject([
+      {
+        attempt_id: started.body.attempt_id,
+        operator_name: 'Ann Smith',
+        name: 'Ann',
+        verification_tier: 'unverified',
+      },
+    ])
     const decided = await decide(started.body.attempt_id, 'approved')
     expect(decided.body).toMatchObject({ status: 'approved', reason: 'papers seen' })
     expect(await status(ann)).toMatchObject({

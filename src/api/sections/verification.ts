@@ -33,6 +33,12 @@ export const Attempt = z
   })
   .meta({ id: 'VerificationAttempt' })
 
+/** An attempt as the administrator is shown it. */
+const ListedAttempt = Attempt.extend({
+  name: z.string().optional().meta({ description: 'of the participant; older instances do not tell it' }),
+  verification_tier: z.enum(tiers).optional().meta({ description: 'that it has now; older instances do not tell it' }),
+}).meta({ id: 'ListedVerificationAttempt' })
+
 export const verificationApi = {
   startVerification: defineEndpoint({
     method: 'POST',
@@ -141,7 +147,13 @@ export const verificationAdminApi = {
       ...pageQuery,
     }),
     reply: json(
-      z.strictObject({ attempts: z.array(Attempt), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
+      z.strictObject({
+        attempts: z.array(ListedAttempt),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+        ...searched,
+      }),
     ),
     errors: ['invalid_request', 'unauthorized'],
     summary: 'attempts',

@@ -31,7 +31,7 @@ const decision: Field = {
 const undecided: Problem = { kind: 'failed', sentence: 'It needs a decision.', facts: [], next: [] }
 
 /** Says as the vendor of the sandbox who stands behind a participant. */
-export function attemptDialog(host: Host, { id, participant, operator }: AttemptFacts): DialogSpec {
+export function attemptDialog(host: Host, { id, participant, name, operator }: AttemptFacts): DialogSpec {
   return {
     title: 'DECIDE AN IDENTITY CHECK',
     about: `${id}  ${participant}`,
@@ -39,7 +39,7 @@ export function attemptDialog(host: Host, { id, participant, operator }: Attempt
       ...targetFacts(host),
       ['', ''],
       ['attempt', id],
-      ['of', participant],
+      ['of', name === '' ? participant : `${name}, ${participant}`],
       ['operator', operator || 'not named'],
       ['What it does', 'the participant gets, or is refused, the tier of a checked identity'],
     ],

@@ -15,6 +15,9 @@ export type AttemptFacts = {
   readonly id: string
   readonly status: Attempt['status']
   readonly participant: string
+  /** Empty where the instance does not tell it. */
+  readonly name: string
+  readonly tier: Attempt['verification_tier'] | undefined
   readonly operator: string
   readonly reason: string
   readonly createdAt: number | undefined
@@ -44,6 +47,8 @@ function readAttempt(one: Attempt): AttemptFacts {
     id: one.id,
     status: one.status,
     participant: one.participant_id,
+    name: text(one.name),
+    tier: one.verification_tier,
     operator: text(one.operator_name),
     reason: text(one.reason),
     createdAt: time(one.created_at),

@@ -74,6 +74,8 @@ export type Binding = {
   readonly label: string
   /** What the key row says of it, where it has room. */
   readonly hint?: string
+  /** What it says on a screen where it does one thing of several. */
+  readonly hintAt?: Readonly<Partial<Record<ScreenId, string>>>
   /** What it says while the platform is paused. */
   readonly hintPaused?: string
   /** At the right end of the key row, which never gives way. */
@@ -172,6 +174,7 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'run it now',
     hint: 'run now',
+    hintAt: { compliance: 'fetch list' },
     on: ['overview', 'crons', 'compliance'],
     hintOn: ['crons', 'compliance'],
     changes: true,
@@ -249,6 +252,7 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'accept, add',
     hint: 'accept/add',
+    hintAt: { threads: 'accept', compliance: 'add wallet', requests: 'award', clock: 'move' },
     on: ['threads', 'compliance', 'requests', 'clock'],
     changes: true,
   },
@@ -258,6 +262,7 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'decline, remove',
     hint: 'decline/remove',
+    hintAt: { threads: 'decline', compliance: 'remove wallet', requests: 'cancel' },
     on: ['threads', 'compliance', 'requests'],
     changes: true,
   },
@@ -341,7 +346,7 @@ export type KeyHint = { readonly key: string; readonly word: string }
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
     const { hintOn, keys, right } = binding
-    const hint = (where.paused ? binding.hintPaused : undefined) ?? binding.hint
+    const hint = (where.paused ? binding.hintPaused : undefined) ?? binding.hintAt?.[where.screen] ?? binding.hint
     if (hint === undefined || (hintOn && !hintOn.includes(where.screen))) return []
     return [{ right, hint: { key: keyLabel(keys[0]), word: hint } }]
   })

@@ -11,6 +11,9 @@ export type Door = {
   readonly status: 'live' | 'paused' | 'deferred'
 }
 
+/** How often, by name. */
+export type NamedCounts = readonly (readonly [name: string, count: number])[]
+
 /** What the cockpit takes from `/health`. */
 export type HealthFacts = {
   readonly paused: boolean
@@ -24,9 +27,9 @@ export type HealthFacts = {
   readonly payTo: string
   readonly crons: readonly CronFacts[]
   /** Refusals of the last 24 hours, by reason. */
-  readonly refusals: readonly (readonly [reason: string, count: number])[]
-  /** Answers of 410 in the last 24 hours, by shelved area; areas without any are left out. */
-  readonly shelved: readonly (readonly [area: string, count: number])[]
+  readonly refusals: NamedCounts
+  /** Answers of 410 in the last 24 hours, by shelved area, with who got them; areas without any are left out. */
+  readonly shelved: readonly (readonly [area: string, count: number, callers: NamedCounts])[]
   readonly sdn: { readonly stale: boolean; readonly lastChecked: number | undefined }
   readonly endpoints: readonly Door[]
 }
@@ -52,14 +55,15 @@ export function readHealth(health: Answered): HealthFacts {
   }
 }
 
-function counts(byName: Readonly<Record<string, number>>): (readonly [string, number])[] {
+function counts(byName: Readonly<Record<string, number>>): NamedCounts {
   return Object.entries(byName).flatMap(([name, count]) => (count === 0 ? [] : [[text(name), count] as const]))
 }
 
-function areaCounts(areas: Answered['launch']['shelved_410_24h']): (readonly [string, number])[] {
+function areaCounts(areas: Answered['launch']['shelved_410_24h']): HealthFacts['shelved'] {
   return Object.entries(areas).flatMap(([area, byCaller]) => {
-    const sum = counts(byCaller).reduce((all, [, count]) => all + count, 0)
-    return sum === 0 ? [] : [[text(area), sum] as const]
+    const callers = counts(byCaller).toSorted(([, one], [, other]) => other - one)
+    const sum = callers.reduce((all, [, count]) => all + count, 0)
+    return sum === 0 ? [] : [[text(area), sum, callers] as const]
   })
 }
 

@@ -1,0 +1,141 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
+import { DAY_MS } from '../../core/time.ts'
+import type { PayoutKind } from '../../model/payout.ts'
+import { ask } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+
+/** Payouts that are kept back and shown; the rest is counted. */
+const KEPT_ROWS = 3
+/** Acts and requests that one answer brings. */
+const ACTS = '100'
+const REQUESTS = '200'
+
+/** Money of a wallet that may not be paid. Times are business time. */
+export type KeptFacts = {
+  readonly id: string
+  readonly kind: PayoutKind
+  readonly wallet: string
+  /** Of whom the wallet is; empty where that is nobody of the market. */
+  readonly name: string
+  /** Decimal USDC. */
+  readonly amount: string
+  readonly since: number | undefined
+  readonly nextLook: number | undefined
+  /** Why the wallet is refused, in words; empty where it no longer is. */
+  readonly why: string
+}
+
+export type Kept = { readonly kept: readonly KeptFacts[]; readonly total: number }
+
+/** The newest payouts that are kept back, with whose they are and why. */
+export const fetchKept = (link: Link) => async (signal: AbortSignal) => {
+  const query = { filter: 'blocked:true', limit: String(KEPT_ROWS) }
+  const found = await ask(link, { name: 'getPayouts', asked: { query, signal } }, (answer) => answer)
+  if (!found.ok) return found
+  const { payouts, total } = found.value
+  const wallets = [...new Set(payouts.map(({ wallet }) => wallet))]
+  const [names, reasons] = await Promise.all([
+    namesOf(link, wallets, signal),
+    Promise.all(wallets.map((wallet) => reasonOf(link, wallet, signal))),
+  ])
+  const kept = payouts.map(
+    (one): KeptFacts => ({
+      id: one.id,
+      kind: one.kind,
+      wallet: one.wallet,
+      name: names.get(one.wallet.toLowerCase()) ?? '',
+      amount: one.amount,
+      since: time(one.created_at),
+      nextLook: time(one.next_attempt_at),
+      why: reasons[wallets.indexOf(one.wallet)] ?? '',
+    }),
+  )
+  return { ok: true as const, value: { kept, total } satisfies Kept }
+}
+
+async function namesOf(link: Link, wallets: readonly string[], signal: AbortSignal): Promise<Map<string, string>> {
+  if (wallets.length === 0) return new Map()
+  const query = { filter: `wallet:${wallets.join(',')}`, limit: String(KEPT_ROWS) }
+  const found = await ask(link, { name: 'listParticipants', asked: { query, signal } }, ({ participants }) =>
+    participants.map((one) => [text(one.wallet).toLowerCase(), text(one.name)] as const),
+  )
+  return new Map(found.ok ? found.value : [])
+}
+
+async function reasonOf(link: Link, wallet: string, signal: AbortSignal): Promise<string> {
+  const asked = { query: { wallet, limit: '1' }, signal }
+  const found = await ask(link, { name: 'listSanctions', asked }, ({ wallets: [one] }) => {
+    if (one === undefined) return ''
+    return one.listed
+      ? `on the list since ${one.since.slice(0, 10)}`
+      : `by hand: ${text(one.reason) || 'no reason given'}`
+  })
+  return found.ok ? found.value : ''
+}
+
+/** How often something of others was read, and who did so, most first. */
+export type ReadFacts = { readonly what: string; readonly times: number; readonly who: readonly string[] }
+
+export type ReadLog = {
+  readonly reads: readonly ReadFacts[]
+  /** ReadLog that the log has, which may be more than are told apart. */
+  readonly total: number
+  /** All acts of administrators. */
+  readonly acts: number
+}
+
+type Act = WireAnswer<Api['getAdminLog']>['acts'][number]
+
+/** Acts that read what belongs to others, in words. */
+const readActs = {
+  'job.read': 'evidence bundles',
+  'thread.read': 'threads',
+  'thread.list': 'lists of threads',
+  'file.read': 'files of threads',
+} as const
+
+const isRead = (act: string): act is keyof typeof readActs => Object.hasOwn(readActs, act)
+
+/** What administrators read of others and did in the last 24 hours of business time. */
+export const fetchReads = (link: Link) => async (signal: AbortSignal) => {
+  const filter = `act:${Object.keys(readActs).join(',')} age:<24h`
+  const [reads, acts] = await Promise.all([
+    ask(link, { name: 'getAdminLog', asked: { query: { filter, limit: ACTS }, signal } }, (answer) => answer),
+    ask(
+      link,
+      { name: 'getAdminLog', asked: { query: { filter: 'age:<24h', limit: '1' }, signal } },
+      ({ total }) => total,
+    ),
+  ])
+  if (!reads.ok) return reads
+  if (!acts.ok) return acts
+  return { ok: true as const, value: { ...readsOf(reads.value), acts: acts.value } satisfies ReadLog }
+}
+
+function readsOf({ acts, total }: { readonly acts: readonly Act[]; readonly total: number }): Omit<ReadLog, 'acts'> {
+  const known = acts.flatMap(({ act, actor }) => (isRead(act) ? [{ what: readActs[act], who: text(actor) }] : []))
+  return { reads: Object.values(readActs).flatMap((what) => readersOf(what, known)), total }
+}
+
+type Read = { readonly what: string; readonly who: string }
+
+function readersOf(what: string, all: readonly Read[]): ReadFacts[] {
+  const of = all.filter((one) => one.what === what)
+  const times = (who: string) => of.filter((one) => one.who === who).length
+  const who = [...new Set(of.map((one) => one.who))].toSorted((a, b) => times(b) - times(a))
+  return of.length === 0 ? [] : [{ what, times: of.length, who }]
+}
+
+/** Exports that parties took of their own data within a day of wall time, as far as requests are remembered. */
+export const fetchExports = (link: Link, wall: () => number) => (signal: AbortSignal) => {
+  const since = new Date(wall() - DAY_MS).toISOString()
+  const query = { path: '/v1/export', status: '2xx', since, limit: REQUESTS }
+  return ask(link, { name: 'listRequests', asked: { query, signal } }, ({ requests }): readonly ReadFacts[] =>
+    readersOf(
+      'exports',
+      requests.map(({ name, caller }) => ({ what: 'exports', who: text(name) || text(caller) || 'somebody' })),
+    ),
+  )
+}
