@@ -41,6 +41,19 @@ describe('the palette', () => {
     expect(rows()[3]).toContain('by amount ↓')
   })
 
+  it.each([
+    [':jobs --status disputed', '/status:disputed', 'filtered by status:disputed'],
+    [':jobs --filter "late:yes amount:>1" --sort=-amount', '/late:yes amount:>1', 'filtered by late:yes amount:>1'],
+    [':jobs --nothing else', '/--nothing else', 'filtered by --nothing else'],
+  ])('leads to a screen by its name with the flags of its list: %s', async (line, filter, told) => {
+    const { type, rows, text } = await cockpit({ columns: 160 })
+    await type(line)
+    expect(text()).toContain(told)
+    await type('\r')
+    expect(rows()[2]).toMatch(/^─ Jobs/)
+    expect(rows()[3]).toContain(filter)
+  })
+
   it('knows screens by their names, those without a digit too, and back leads back', async () => {
     const { type, rows } = await cockpit()
     await type(':peo\r')

@@ -111,18 +111,23 @@ function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
 }
 
 function screenPicks(host: Host, typed: string): readonly Pick[] {
-  const [first = '', ...rest] = typed.trim().split(/\s+/)
+  const [first = '', ...said] = typed.trim().split(/\s+/)
+  const rest = said.length === 0 ? [] : (host.commandLine?.split(typed)?.slice(1) ?? said)
+  // The flags of its list hold for a screen too; all else are words to look for.
+  const flagged = rest.some((word) => word.startsWith('--')) ? viewIn(rest) : undefined
+  const view = flagged ?? { filter: rest.length === 0 ? undefined : rest.join(' '), sort: undefined }
+  const by = [view.filter && `filtered by ${view.filter}`, view.sort && `by ${view.sort}`].filter(Boolean)
   return screens
     .filter(
       ({ id, title }) => id.startsWith(first.toLowerCase()) || title.toLowerCase().startsWith(first.toLowerCase()),
     )
     .filter(({ id }) => rest.length === 0 || id === first)
     .map(({ id, title, digit }) => ({
-      words: [id, ...rest].join(' '),
-      summary: `go to ${title}${rest.length === 0 ? '' : `, filtered by ${rest.join(' ')}`}`,
+      words: [id, ...said].join(' '),
+      summary: [`go to ${title}`, ...by].join(', '),
       key: digit ?? '',
       does: 'do',
-      act: () => go(host, id, { filter: rest.length === 0 ? undefined : rest.join(' '), sort: undefined }),
+      act: () => go(host, id, view),
     }))
 }
 
