@@ -42,7 +42,7 @@ export const shared: Readonly<Record<string, string>> = {
   DiscoveredResource:
     '{"resource":"s","type":["=","http"],"x402Version":["=",2],"accepts":["[",{"scheme":"s","network":"s","amount":["/","^\\\\d{1,78}$"],"asset":"s","payTo":"s","maxTimeoutSeconds":["i",1],"extra?":["{","*"]},1],"lastUpdated":"@Time","description":"s","mimeType":"s","serviceName":"s","tags":["[","s"],"extensions":["{","*"]}',
   EndpointFigures:
-    '{"endpoint":"s","method":"s","path":"s","calls":{"answered":"i","asked_to_pay":"i","refused":"i","switched_off":"i","broken":"i"},"total":"i","p50_ms":["|","n","0"],"p95_ms":["|","n","0"],"by_hour":["[","i"],"slowest":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"],"last_broken":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"]}',
+    '{"endpoint":"s","method":"s","path":"s","calls":{"answered":"i","asked_to_pay":"i","refused":"i","switched_off":"i","broken":"i"},"total":"i","p50_ms":["|","n","0"],"p95_ms":["|","n","0"],"by_hour":["[","i"],"slowest":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"],"last_broken":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"],"sold?":{"times":"i","amount":"@Amount"}}',
   Engine:
     '{"name":"s","status":["w"],"detail":"s","fix":["|","s","0"],"functions":["[","s"],"looked_at":["|","@Time","0"],"reached":["|",{"ok":"b","detail":"s","at":"@Time"},"0"]}',
   EventAbout:

@@ -1,8 +1,8 @@
 import type { Facts } from '../core/filter.ts'
 import { microOf } from '../text/money.ts'
-import { count, wrap } from '../text/text.ts'
-import { spark } from './parts/charts.ts'
-import { accent, bad, blank, dim, good, type Line, type Piece, rule, warn } from './parts/line.ts'
+import { count, widthOf, wrap } from '../text/text.ts'
+import { bar, spark } from './parts/charts.ts'
+import { accent, bad, blank, dim, good, type Line, lineWidth, type Piece, rule, strong, warn } from './parts/line.ts'
 import type { ScreenColumn } from './parts/table.ts'
 import { refuse } from './shell/ask.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
@@ -18,6 +18,10 @@ import { useQuery } from './shell/use-query.ts'
 /** Of the height, at most one part in so many goes to a description. */
 const DRAWER_SHARE = 6
 const SPARK_HOURS = 12
+/** Columns of all bars together, and fewer than which they tell nothing. */
+const BARS = 40
+const LEAST_BARS = 8
+const OUTCOME_GAP = 2
 
 export const endpointsScreen: Screen = {
   id: 'endpoints',
@@ -98,11 +102,17 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
   const door = model.doors[model.chosen]
-  const drawer = door === undefined ? [] : [rule(area.width, idOf(door)), ...aboutLines(door, area), blank]
+  const drawer = door === undefined ? [] : [drawerRule(door, area.width), ...aboutLines(door, area), blank]
   const height = Math.max(1, area.height - 3 - drawer.length)
   const { doors: rows, chosen } = model
   const table = listTable(model.ui, { columns, rows, idOf, chosen, width: area.width, height })
   return [...headLines(model, area.width), table.head, ...table.body, ...drawer]
+}
+
+/** Which it is, and what it sold. */
+function drawerRule(door: CalledDoor, width: number): Line {
+  const sold = door.calls?.sold ?? ''
+  return rule(width, idOf(door), sold === '' ? [] : [strong(sold)])
 }
 
 function headLines({ health, ui, doors, now, keys }: Model, width: number): Line[] {
@@ -155,27 +165,59 @@ function brokenWord(calls: CallFacts | undefined): Piece {
   return calls.broken === 0 ? dim(words) : bad(words)
 }
 
-function aboutLines({ description, price, calls }: CalledDoor, { width, height }: ScreenArea): Line[] {
+function aboutLines(door: CalledDoor, { width, height }: ScreenArea): Line[] {
+  const { description, price, calls } = door
   const most = Math.max(1, Math.floor(height / DRAWER_SHARE))
   const what = wrap(description, width - 10).slice(0, most)
   return [
     ...what.map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]),
-    [dim(' price   '), price],
-    ...(calls === undefined ? [] : callLines(calls)),
+    [dim(' price   '), price, dim('   a pause  '), price === 'free' ? 'does not stop it' : 'stops it, it takes money'],
+    ...(calls === undefined ? [] : [outcomeLine(calls, width), ...seenLines(calls, width)]),
   ]
 }
 
-/** What became of its calls, and the requests to look at: their stories are there under these ids. */
-function callLines({ answered, asked, refused, broken, slowest, lastBroken }: CallFacts): Line[] {
-  const seen = (name: string, one: string): Line[] => (one === '' ? [] : [[dim(` ${name}`), one]])
+type Outcome = readonly [tone: (text: string) => Piece, text: string, calls: number]
+
+function outcomesOf({ answered, asked, refused, broken }: CallFacts, isShort: boolean): readonly Outcome[] {
   return [
-    [
-      dim(' 24 h    '),
-      good(`✓ ${count(answered)} answered  `),
-      warn(`? ${count(asked)} asked to pay  ! ${count(refused)} refused  `),
-      bad(`✗ ${count(broken)} broken`),
-    ],
-    ...seen('slowest ', slowest),
-    ...seen('broke   ', lastBroken),
+    [good, `✓ ${count(answered)} answered`, answered],
+    [warn, `? ${count(asked)} ${isShort ? 'asked' : 'asked to pay'}`, asked],
+    [warn, `! ${count(refused)} refused`, refused],
+    [bad, `✗ ${count(broken)} broken`, broken],
   ]
+}
+
+const wordsWidth = (outcomes: readonly Outcome[]) =>
+  outcomes.reduce((sum, [, text]) => sum + widthOf(text) + OUTCOME_GAP, 1)
+
+/** What became of its calls: how often, and which share of them as a bar, where there is room for one. */
+function outcomeLine(calls: CallFacts, width: number): Line {
+  const { total } = calls
+  // Each bar has a gap before it, and what is not nothing has a column at least.
+  const roomBeside = (outcomes: readonly Outcome[], more = 0) =>
+    Math.min(BARS, width - wordsWidth(outcomes) - more - 2 * outcomes.length)
+  const long = outcomesOf(calls, false)
+  const outcomes = roomBeside(long) < LEAST_BARS ? outcomesOf(calls, true) : long
+  const all = `of ${count(total)} calls in 24 h`
+  const isTold = roomBeside(outcomes, widthOf(all)) >= LEAST_BARS
+  const room = roomBeside(outcomes, isTold ? widthOf(all) : 0)
+  const gap = wordsWidth(outcomes) - OUTCOME_GAP > width ? 1 : OUTCOME_GAP
+  const drawn = outcomes.flatMap(([tone, text, some]): Piece[] => {
+    const share = room < LEAST_BARS || total === 0 ? '' : bar(some / total, room).trimEnd()
+    return [tone(text), share === '' ? '' : accent(` ${share}`), ' '.repeat(gap)]
+  })
+  return [' ', ...drawn, ...(isTold ? [dim(all)] : [])]
+}
+
+/** The requests to look at: their stories are there under these ids. */
+function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
+  const told = [
+    [' slowest ', slowest],
+    [' broke   ', lastBroken],
+  ] as const
+  const lines = told.flatMap(([name, one]): Line[] => (one === '' ? [] : [[dim(name), one]]))
+  const [first, second] = lines
+  if (first === undefined || second === undefined) return lines
+  const both: Line = [...first, '  ', ...second]
+  return lineWidth(both) <= width ? [both] : lines
 }

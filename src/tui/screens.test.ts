@@ -194,6 +194,7 @@ describe('calls of endpoints', () => {
           by_hour: Array.from({ length: 24 }, (_, i) => i),
           slowest: seen,
           last_broken: seen,
+          sold: { times: 96, amount: '1284.30' },
         },
       ],
     }
@@ -202,8 +203,54 @@ describe('calls of endpoints', () => {
     expect(text()).toMatch(
       /▌ POST +\/v1\/services\/:id\/purchase +varies +● live +411 +\S{12} +31 ms +84 ms +298 +0\.2 % /,
     )
-    expect(text()).toContain('✓ 98 answered  ? 298 asked to pay  ! 14 refused  ✗ 1 broken')
+    expect(text()).toMatch(/─ POST \/v1\/services\/:id\/purchase ─+ 96 sold for \$1,284\.30 ─/)
+    expect(text()).toMatch(
+      / ✓ 98 answered ━+╸? {2}\? 298 asked to pay ━+╸? {2}! 14 refused ━*╸? {2}✗ 1 broken ╸ {2}of 411 calls in 24 h/,
+    )
+    const bars = text().match(/[━╸]+/g) ?? []
+    expect(bars.map((one) => one.length)).toEqual([10, 29, 2, 1])
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')
+    expect(text()).toContain('price   varies   a pause  stops it, it takes money')
+  })
+})
+
+describe('what became of calls', () => {
+  const none = { answered: 0, asked_to_pay: 0, refused: 0, switched_off: 0, broken: 0 }
+  const called = (calls: Partial<typeof none>, total: number) =>
+    market({
+      'GET /dashboard/api/admin/endpoints': {
+        hours: 24,
+        since: '2026-11-20T13:31:07.000Z',
+        endpoints: [
+          {
+            endpoint: 'getCatalog',
+            method: 'GET',
+            path: '/v1/services/catalog',
+            calls: { ...none, ...calls },
+            total,
+            p50_ms: 1,
+            p95_ms: 2,
+            by_hour: [total],
+            slowest: null,
+            last_broken: null,
+          },
+        ],
+      } satisfies WireAnswer<Api['getEndpointFigures']>,
+    })
+
+  it.each([60, 80, 100])('is whole at %i columns, with bars where they tell something', async (columns) => {
+    const link = called({ answered: 8_000, asked_to_pay: 1_000, refused: 900, broken: 100 }, 10_000)
+    const { rows } = await cockpit({ screen: 'endpoints', link, columns, rows: 24 })
+    const told = rows().find((row) => row.includes('answered')) ?? ''
+    expect(told).toMatch(/8,000 answered.* 1,000 asked.* 900 refused.* 100 broken/)
+    expect(told.includes('━')).toBe(columns > 60)
+  })
+
+  it('has no bar for none, and says nothing of a sale that was not', async () => {
+    const { text } = await cockpit({ screen: 'endpoints', link: called({ answered: 7 }, 7), columns: 160, rows: 40 })
+    expect(text()).toMatch(/ ✓ 7 answered ━{40} {2}\? 0 asked to pay {2}! 0 refused {2}✗ 0 broken {2}of 7 calls/)
+    expect(text()).toContain('does not stop it')
+    expect(text()).not.toContain('sold for')
   })
 })
 

@@ -1,15 +1,17 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
-import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { amountOf, type Usdc, usdc } from '../../../src/core/money.ts'
 import { MAX_PRICE, PRICE_STEP } from '../../../src/core/price.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { type EntryKind, linesOf } from '../../../src/model/ledger.ts'
+import type { Change } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { split as splitOf } from '../ledger/split.ts'
 import { callRing } from './buckets.ts'
 import { openCallFigures } from './calls.ts'
 import { addFlows, heldAfter, noFlows } from './flows.ts'
+import { openPaidFigures } from './paid.ts'
 
 /* What the figures say is what happened, and they never grow. */
 
@@ -73,6 +75,11 @@ test('calls are told by time and by endpoint; asking to pay is no error', async 
   expect(bought.calls.asked_to_pay).toBeGreaterThan(0)
   expect(sum(({ calls }) => calls.asked_to_pay)).toBeGreaterThanOrEqual(bought.calls.asked_to_pay)
   expect(bought.by_hour).toEqual([bought.total])
+  const sumOf = (amounts: readonly string[]) => amounts.reduce((sum, amount) => sum + amountOf(amount), 0n)
+  expect(bought.sold.times).toBe(2)
+  expect(sumOf(endpoints.map(({ sold }: { sold: { amount: string } }) => sold.amount))).toBe(
+    sumOf(buckets.map(({ paid_in: paid }: { paid_in: string }) => paid)),
+  )
   const { requests } = await look(`requests?request=${bought.slowest.request_id}`)
   expect(requests[0]).toMatchObject({ endpoint: 'purchaseService', status: bought.slowest.status })
 })
@@ -102,6 +109,39 @@ test('names that are no endpoint never make a row of their own', () => {
   expect(calls.byEndpoint(24).map(({ endpoint }) => endpoint)).toEqual(['getJob'])
   expect(calls.within('hour', wall).total).toBe(4)
   expect(calls.within('week', wall).total).toBe(4)
+})
+
+test('a payment is counted once, with its answer; a period sells nothing, and hours pass', () => {
+  let wall = 5 * DAY_MS
+  let tell: (change: Change) => void = vi.fn()
+  const store = {
+    subscribe(listener: typeof tell) {
+      tell = listener
+      return vi.fn()
+    },
+  }
+  const paid = openPaidFigures({ store, clock: { wall: () => wall } })
+  const wrote = (row: object, isAnswered: boolean) => {
+    const payment = { version: 3, id: 'pay', endpoint: 'discover', method: 'x402', ...row }
+    const answer = { version: 1, id: 'pay' }
+    const writes = [{ collection: 'payments', key: 'pay', row: payment }]
+    tell({ seq: 1, writes: isAnswered ? [...writes, { collection: 'answers', key: 'pay', row: answer }] : writes })
+  }
+  wrote({ state: 'fulfilled', price: usdc(1_000n) }, true)
+  wrote({ state: 'fulfilled', price: usdc(1_000n) }, false)
+  wrote({ state: 'settled', price: usdc(1_000n) }, true)
+  wrote({ state: 'fulfilled', price: usdc(0n), method: 'subscription' }, true)
+  expect(paid.within('discover', 24)).toEqual({ times: 1, amount: 1_000n })
+  wall += HOUR_MS
+  wrote({ state: 'fulfilled', price: usdc(2_000n) }, true)
+  expect([paid.within('discover', 1), paid.within('discover', 2)]).toEqual([
+    { times: 1, amount: 2_000n },
+    { times: 2, amount: 3_000n },
+  ])
+  wall += 23 * HOUR_MS
+  expect(paid.within('discover', 24)).toEqual({ times: 1, amount: 2_000n })
+  wall += 24 * HOUR_MS
+  expect(paid.within('discover', 24)).toEqual({ times: 0, amount: 0n })
 })
 
 /** One payment and what becomes of it, as the features post it. */

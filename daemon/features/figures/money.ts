@@ -11,6 +11,7 @@ import { lastSeq } from '../ledger/post.ts'
 import { accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 import { spans } from './calls.ts'
 import { addFlows, type Flows, heldAfter, joined, noFlows } from './flows.ts'
+import { openPaidFigures, paidFigures } from './paid.ts'
 
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
 const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
@@ -68,6 +69,8 @@ type Checked = { readonly agrees: boolean; readonly at: number }
 export function openMoneyOf(ctx: Context): void {
   const money = openMoneyFigures(ctx)
   moneyFigures.open(ctx, money, money.close)
+  const paid = openPaidFigures(ctx)
+  paidFigures.open(ctx, paid, paid.close)
 }
 
 export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {

@@ -11,6 +11,7 @@ import { payments } from '../payments/rows.ts'
 import { soldFigures } from '../sales/sold.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
 import { moneyFigures } from './money.ts'
+import { paidFigures } from './paid.ts'
 
 /** Jobs of a state, the oldest, that are looked at for their deadline. */
 const MAX_LATE_ROWS = 1_000
@@ -35,8 +36,11 @@ const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { sp
 const getEndpointFigures: FreeHandler<typeof figuresApi.getEndpointFigures> = async ({ query }, { ctx }) => {
   const { hours = CALL_HOURS } = query
   const calls = callFigures.of(ctx)
+  const paid = paidFigures.of(ctx)
   const called = calls.byEndpoint(hours).filter(({ sums }) => sums.total > 0)
-  const endpoints = called.toSorted((one, other) => other.sums.total - one.sums.total).map(endpointView)
+  const endpoints = called
+    .toSorted((one, other) => other.sums.total - one.sums.total)
+    .map((one) => ({ ...endpointView(one), sold: paid.within(one.endpoint, hours) }))
   return { hours, since: calls.since, endpoints }
 }
 

@@ -55,6 +55,10 @@ const EndpointFigures = z
     by_hour: z.array(z.int()).meta({ description: 'calls of each hour, oldest first, the running one last' }),
     slowest: Seen.nullable(),
     last_broken: Seen.nullable(),
+    sold: z
+      .strictObject({ times: z.int(), amount: Amount })
+      .optional()
+      .meta({ description: 'calls that were paid for and served, and what was paid; older instances do not tell it' }),
   })
   .meta({ id: 'EndpointFigures' })
 

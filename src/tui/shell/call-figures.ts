@@ -1,7 +1,8 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
-import { clockTime } from '../../text/text.ts'
+import { clockTime, count } from '../../text/text.ts'
+import { shownMoney } from '../parts/river.ts'
 import { ask } from './queries.ts'
 import { text } from './read.ts'
 
@@ -21,6 +22,8 @@ export type CallFacts = {
   /** Time, duration and id of a request; empty for none. */
   readonly slowest: string
   readonly lastBroken: string
+  /** Like `96 sold for $1,284.30`; empty where nothing was. */
+  readonly sold: string
 }
 
 /** By method and path. */
@@ -32,7 +35,7 @@ export const fetchFigures = (link: Link) => (signal: AbortSignal) =>
       new Map(endpoints.map((one) => [`${one.method} ${one.path}`, readFigures(one)])),
   )
 
-function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken }: Answered): CallFacts {
+function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken, sold }: Answered): CallFacts {
   return {
     total,
     answered: calls.answered,
@@ -44,6 +47,7 @@ function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_brok
     byHour: by_hour,
     slowest: seenWords(slowest),
     lastBroken: seenWords(last_broken),
+    sold: sold === undefined || sold.times === 0 ? '' : `${count(sold.times)} sold for ${shownMoney(sold.amount)}`,
   }
 }
 
