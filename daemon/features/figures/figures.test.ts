@@ -129,6 +129,7 @@ test('a payment is counted once, with its answer; a period sells nothing, and ho
   }
   wrote({ state: 'fulfilled', price: usdc(1_000n) }, true)
   wrote({ state: 'fulfilled', price: usdc(1_000n) }, false)
+  wrote({ id: 'other', state: 'fulfilled', price: usdc(1_000n) }, true)
   wrote({ state: 'settled', price: usdc(1_000n) }, true)
   wrote({ state: 'fulfilled', price: usdc(0n), method: 'subscription' }, true)
   expect(paid.within('discover', 24)).toEqual({ times: 1, amount: 1_000n })
