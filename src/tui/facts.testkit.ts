@@ -246,8 +246,18 @@ export function holdSays(one: WireAnswer<Api['getHolds']>['holds'][number]): Row
   return { ...ofJob, AMOUNT: `$${one.amount}`, ACCOUNT: one.account }
 }
 
+const attemptWords = {
+  pending_consent: '? operator',
+  vendor_pending: '? vendor',
+  approved: '✓ verified',
+  rejected: '✗ refused',
+  expired: '– ran out',
+} as const
+
 export function attemptSays(one: WireAnswer<Api['listVerifications']>['attempts'][number], now: number): RowSays {
   return {
+    STATE: attemptWords[one.status],
+    WHO: one.name || one.participant_id,
     PARTICIPANT: one.participant_id,
     OPERATOR: one.operator_name || '—',
     ATTEMPT: one.id,
