@@ -2,6 +2,7 @@ import { readRegistration } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
+import { keepConnections } from '../client/transport.ts'
 import { getWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { ownId } from './account.ts'
@@ -27,7 +28,8 @@ export function createLink(context: Host): Link {
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
   // The cockpit has the name typed in a dialog of its own; a question here would run over its screen.
-  const session = () => openSession({ ...context, globals: { ...globals, confirm: name } })
+  const connections = keepConnections()
+  const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
   return {
     place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),

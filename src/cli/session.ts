@@ -17,6 +17,7 @@ import type { Budget } from '../client/spending/budget.ts'
 import type { Spender } from '../client/spending/gate.ts'
 import {
   createTransport,
+  type KeptConnections,
   shownHeaders,
   type Transport,
   TransportError,
@@ -66,6 +67,8 @@ export type SessionHost = {
   readonly places: Places
   readonly system: System
   readonly signal: AbortSignal
+  /** Where connections are kept between reads. */
+  readonly connections?: KeptConnections
   /** What this command may still spend, over all its payments. */
   readonly budget: Budget
   /** How a person agrees to a payment; asked on the terminal unless given. */
@@ -112,7 +115,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
   const sender = createTransport({
     baseUrl: target.url,
     headers,
-    ...compact({ timeoutMs, fingerprint, inTheClear }),
+    ...compact({ timeoutMs, fingerprint, inTheClear, connections: host.connections }),
   })
   const plain = await recordedAs(host, await toldAs(host, sender, headers))
   let sure: Promise<void> | undefined

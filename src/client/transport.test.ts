@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTransport, type InTheClear, readOnTheWay, type TransportOptions } from './transport.ts'
+import { createTransport, type InTheClear, keepConnections, readOnTheWay, type TransportOptions } from './transport.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -158,5 +158,47 @@ describe('a secret over plain HTTP', () => {
       failure: 'in_the_clear',
     })
     expect(heard).toBe(1)
+  })
+})
+
+describe('kept connections', () => {
+  /** Answers by the number of the connection that a request came on. */
+  async function numbered(act: (at: number, request: number) => 'answer' | 'hang up' = () => 'answer') {
+    const seen: Socket[] = []
+    let requests = 0
+    const send = await to(
+      (request, response) => {
+        requests += 1
+        if (!seen.includes(request.socket)) seen.push(request.socket)
+        const at = seen.indexOf(request.socket) + 1
+        if (act(at, requests) === 'hang up') request.socket.resetAndDestroy()
+        else response.end(String(at))
+      },
+      { connections: keepConnections() },
+    )
+    const ask = async (method: 'GET' | 'POST') => {
+      const said = await (await send({ method, path: '/' })).text()
+      // The connection is free once its answer was read to the end.
+      await new Promise((resolve) => setImmediate(resolve))
+      return said
+    }
+    return { ask, requests: () => requests }
+  }
+
+  it('are used again by reads, and never by what changes something', async () => {
+    const { ask } = await numbered()
+    expect([await ask('GET'), await ask('GET'), await ask('POST'), await ask('GET')]).toEqual(['1', '1', '2', '1'])
+  })
+
+  it('that were closed from there are no reason to fail', async () => {
+    const { ask, requests } = await numbered((at, request) => (at === 1 && request > 1 ? 'hang up' : 'answer'))
+    expect([await ask('GET'), await ask('GET')]).toEqual(['1', '2'])
+    expect(requests()).toBe(3)
+  })
+
+  it('that are new and closed are: nothing is asked again and again', async () => {
+    const { ask, requests } = await numbered(() => 'hang up')
+    await expect(ask('GET')).rejects.toThrow('the connection broke')
+    expect(requests()).toBe(1)
   })
 })

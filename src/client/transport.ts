@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { AppError, errnoOf } from '../core/error.ts'
 import { staysHere } from '../core/loopback.ts'
 import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
@@ -66,6 +66,24 @@ export type TransportOptions = {
    * somebody trusts the way there; `everything` where it never leaves this machine.
    */
   readonly inTheClear?: InTheClear | undefined
+  /** Where connections are kept between reads, for whoever asks again and again; each has one of its own unless given. */
+  readonly connections?: KeptConnections | undefined
+}
+
+/** The agent of an address, by its protocol. */
+export type KeptConnections = (url: URL) => Agent
+
+/** KeptConnections that stay open while they are used, and keep no process alive. */
+export function keepConnections(): KeptConnections {
+  const kept = new Map<string, Agent>()
+  return ({ protocol }) => {
+    const known = kept.get(protocol)
+    if (known) return known
+    const { Agent: Kept } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http')
+    const agent = new Kept({ keepAlive: true })
+    kept.set(protocol, agent)
+    return agent
+  }
 }
 
 export type InTheClear = 'credentials' | 'everything'
@@ -103,7 +121,15 @@ export function createTransport(options: TransportOptions): Transport {
     const headers = { ...lowerCased(options.headers), ...lowerCased(request.headers) }
     if (readOnTheWay(url, Object.keys(headers), options.inTheClear)) throw new TransportError('in_the_clear', url.href)
     const timeoutMs = request.timeoutMs ?? options.timeoutMs ?? REQUEST_TIMEOUT_MS
-    const message = await exchange(url, { ...request, headers }, { timeoutMs, fingerprint: options.fingerprint })
+    const message = await exchange(
+      url,
+      { ...request, headers },
+      {
+        timeoutMs,
+        fingerprint: options.fingerprint,
+        connections: options.connections,
+      },
+    )
     return answerOf(message, { url: url.href, timeoutMs })
   }
 }
@@ -141,11 +167,16 @@ function requestOf(url: URL): (url: URL, options: RequestOptions) => ClientReque
     : process.getBuiltinModule('node:http').request
 }
 
-type Terms = { readonly timeoutMs: number; readonly fingerprint: string | undefined }
+type Terms = Pick<TransportOptions, 'connections'> & {
+  readonly timeoutMs: number
+  readonly fingerprint: string | undefined
+}
 
 async function exchange(url: URL, request: TransportRequest, terms: Terms): Promise<IncomingMessage> {
-  const { timeoutMs, fingerprint } = terms
-  if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url) })
+  const { timeoutMs, fingerprint, connections } = terms
+  // What changes something is never sent into a connection that the other side may be closing.
+  const agent = request.method === 'GET' ? connections?.(url) : undefined
+  if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url), agent })
   if (url.protocol !== 'https:') throw new TransportError('untrusted', url.href)
   try {
     const socket = await pinnedSocket(url, fingerprint, { timeoutMs, signal: request.signal })
@@ -169,14 +200,19 @@ function withoutAgent({ agent: _, ...options }: RequestOptions): RequestOptions 
   return options
 }
 
-type Conversation = { readonly timeoutMs: number; readonly open: ReturnType<typeof requestOf> }
+type Conversation = {
+  readonly timeoutMs: number
+  readonly open: ReturnType<typeof requestOf>
+  readonly agent?: Agent | undefined
+}
 
-function converse(url: URL, request: TransportRequest, { timeoutMs, open }: Conversation): Promise<IncomingMessage> {
+function converse(url: URL, request: TransportRequest, conversation: Conversation): Promise<IncomingMessage> {
+  const { timeoutMs, open, agent } = conversation
   return new Promise((resolve, reject) => {
     const outgoing = open(url, {
       method: request.method,
       headers: { ...request.headers, ...lengthOf(request.body) },
-      agent: false,
+      agent: agent ?? false,
       ...(request.signal ? { signal: request.signal } : {}),
     })
     const failed = (failure: TransportFailure, cause?: unknown) => {
@@ -191,7 +227,13 @@ function converse(url: URL, request: TransportRequest, { timeoutMs, open }: Conv
       clearTimeout(timer)
       resolve(message)
     })
-    outgoing.on('error', (error) => failed(failureOf(error), error))
+    outgoing.on('error', (error) => {
+      // A kept connection may have been closed from there meanwhile: that says nothing about the instance.
+      if (outgoing.reusedSocket && errnoOf(error) === 'ECONNRESET') {
+        clearTimeout(timer)
+        resolve(converse(url, request, { timeoutMs, open }))
+      } else failed(failureOf(error), error)
+    })
     if (isStream(request.body)) {
       feed(outgoing, request.body).then(startWaiting, (error) => {
         reject(error)

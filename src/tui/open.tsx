@@ -8,7 +8,7 @@ import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
 /** What happens by itself is drawn so often at most; keys are at once. */
-const FRAME_GAP_MS = 250
+const FRAME_GAP_MS = 400
 
 export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
   /** Names of other marketplaces; undefined where this one has none. */
