@@ -73,7 +73,7 @@ export type TransportOptions = {
 /** The agent of an address, by its protocol. */
 export type KeptConnections = (url: URL) => Agent
 
-/** KeptConnections that stay open while they are used, and keep no process alive. */
+/** Connections that stay open while they are used, and keep no process alive. */
 export function keepConnections(): KeptConnections {
   const kept = new Map<string, Agent>()
   return ({ protocol }) => {

@@ -12,7 +12,7 @@ import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
-import { chosenIndex, statusChoices } from './shell/ui.ts'
+import { chosenIndex, goTo, statusChoices } from './shell/ui.ts'
 import { useQuery } from './shell/use-query.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
@@ -51,6 +51,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
     draw: (area) => endpointLines({ ...view, doors, chosen: chosenIndex(view.ui, ids) }, area),
     actions: {
       ...sortActions(host, 'endpoints', doorFields),
+      open: () => toItsRequests(host, doors[chosenIndex(host.ui.get(), ids)]),
       tryOne: () => tryOne(host, doors[chosenIndex(host.ui.get(), ids)]),
       view() {
         const ui = host.ui.get()
@@ -59,6 +60,18 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
       },
     },
   }
+}
+
+/** Goes to the requests that were made of a row: its path without the ids in it. */
+function toItsRequests(host: Host, door: CalledDoor | undefined): void {
+  if (door === undefined) {
+    refuse(host, 'No row is chosen.')
+    return
+  }
+  const parts = door.path.split(/:\w+/).filter((part) => part !== '/' && part !== '')
+  const filter = [`method:${door.method}`, ...parts.map((part) => `path:${part}`)].join(' ')
+  const ui = goTo(host.ui.get(), 'logs')
+  host.ui.set({ ...ui, logs: { ...ui.logs, requests: true }, filters: { ...ui.filters, logs: filter } })
 }
 
 /** Begins a call of a row; what its path names is typed in place of the names. */

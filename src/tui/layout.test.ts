@@ -181,6 +181,28 @@ it('the help stands in two columns, each with groups, keys and what they do', as
   for (const row of text) expect(widthOf(row)).toBe(100)
 })
 
+it('the palette stands in a box: what is typed, what can be picked, what each is', async () => {
+  await frame('jobs', 100, 30)
+  await open?.type(':jo')
+  const text = open?.rows() ?? []
+  expect(text[2]).toMatch(/^ +╭─ Go or do ─+╮ +$/)
+  expect(text[3]).toMatch(/^ +│ {2}:jo▏ +│ +$/)
+  expect(text[5]).toMatch(/^ +│ ▌ jobs +go to Jobs +3 +│ +$/)
+  for (const row of text) expect(widthOf(row)).toBe(100)
+})
+
+it('compliance has two rows of two panels over the checks where there is room', async () => {
+  const text = await frame('compliance', 100, 30)
+  expect(panelsOf(text).map(({ title, column }) => [title.replace(/ \$.*/, ''), column])).toEqual([
+    ['Sanctions list', 0],
+    ['Refused at the gate', 50],
+    ['Kept back', 0],
+    ['Who reads what', 50],
+    ['Calls to parts that are off', 0],
+    ['Identity checks', 0],
+  ])
+})
+
 it('the card says state, need, gravest, money in, held, the size that shows all, and the way out', async () => {
   const text = (await frame('overview', 40, 10)).map((row) => row.trim())
   expect(text.slice(0, 7)).toEqual([

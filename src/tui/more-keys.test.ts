@@ -143,6 +143,32 @@ describe('n and N walk what a filter has found', () => {
   })
 })
 
+it('enter on a row of Endpoints leads to its requests, and v on Compliance to people', async () => {
+  const [asked] = examples.listRequests.answer.requests
+  const requests = [
+    {
+      ...asked,
+      id: 'req_0000000000000001',
+      method: 'POST',
+      path: `/v1/services/${one.id}/purchase`,
+      endpoint: 'purchaseService',
+    },
+    { ...asked, id: 'req_0000000000000002', method: 'GET', path: `/v1/services/${one.id}`, endpoint: 'getService' },
+  ]
+  const link = { 'GET /dashboard/api/admin/requests': { ...examples.listRequests.answer, requests } }
+  const { type, host, text, advance } = await on({ screen: 'endpoints' }, link)
+  await type('/purchase\r')
+  await advance(500)
+  expect(text()).toContain('POST /v1/services/:id/purchase')
+  await type('\r')
+  await advance(2_000)
+  const { screen, logs, filters } = host.ui.get()
+  expect([screen, logs.requests, filters.logs]).toEqual(['logs', true, 'method:POST path:/v1/services/ path:/purchase'])
+  expect(host.face.current.ids).toEqual(['req_0000000000000001'])
+  await type('8v')
+  expect(host.ui.get().screen).toBe('people')
+})
+
 describe('o begins a look', () => {
   it.each([
     ['compliance', 'compliance screen '],

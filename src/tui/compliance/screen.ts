@@ -15,7 +15,7 @@ import { pageActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex } from '../shell/ui.ts'
+import { chosenIndex, goTo } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { attemptDialog, walletDialog } from './dialogs.ts'
 import { ATTEMPTS_PAGE, type AttemptFacts, type Attempts, fetchAttempts, fetchSanctions } from './facts.ts'
@@ -43,6 +43,7 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
     actions: {
       ...pageActions(host, attempts.value?.total ?? 0, ATTEMPTS_PAGE),
       ...sortActions(host, 'compliance', verificationFields),
+      view: () => host.ui.set(goTo(host.ui.get(), 'people')),
       decide: () => decide(host, rows),
       screenOne: () => beginLine(host, 'compliance screen '),
       runCron() {

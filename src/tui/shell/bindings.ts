@@ -111,7 +111,7 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'open the chosen',
     hint: 'open',
-    on: ['overview', 'services', 'jobs', 'threads'],
+    on: ['overview', 'services', 'jobs', 'threads', 'endpoints'],
   },
   {
     action: 'raw',
@@ -303,7 +303,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'which of them',
     hint: 'view',
-    on: ['services', 'jobs', 'threads', 'money', 'logs', 'requests', 'endpoints'],
+    on: ['services', 'jobs', 'threads', 'money', 'logs', 'requests', 'endpoints', 'compliance'],
   },
   { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
