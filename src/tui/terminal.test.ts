@@ -162,9 +162,9 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see(`▌ ${name} `)
       await terminal.see(`buyer pays ${agent_price.fixed}   provider gets ${provider_net_price.fixed}`)
       await terminal.press('Enter')
-      expectWhole(await terminal.see(/input +data\*/), rows)
+      await seeWhole(/input +data\*/, rows)
       await terminal.type('e')
-      expectWhole(await terminal.see(`"service_id": "${id}"`), rows)
+      await seeWhole(`"service_id": "${id}"`, rows)
       await terminal.type('T')
       await terminal.see('✗ Only its provider may test it.')
     })
@@ -178,7 +178,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.press('Right', 'Right', 'Right')
       await terminal.see('Where is the rest?')
       await terminal.type('D')
-      expectWhole(await terminal.see('Decide – needs an outcome'), rows)
+      await seeWhole('Decide – needs an outcome', rows)
       await terminal.type('s')
       await terminal.press('Tab')
       await terminal.type('0.2')
@@ -217,7 +217,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     it('held money is listed, and the books are checked', async () => {
       await disputed()
       await start('tui money', { sees: '[held' })
-      expectWhole(await terminal.see(/^[▌ ] \? disputed +buyer \/ seller +Proofrea.* waits for you/m), rows)
+      await seeWhole(/^[▌ ] \? disputed +buyer \/ seller +Proofrea.* waits for you/m, rows)
       await terminal.type('a')
       await terminal.see(/✓ The books add up: \d+ checks over \d+ transactions\./)
     })
@@ -238,18 +238,24 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         ['P', 'PAUSE THE PLATFORM'],
       ] as const) {
         await terminal.type(key)
-        expectWhole(await terminal.see(sign), rows)
+        await seeWhole(sign, rows)
       }
       const [toColumns, toRows] = columns === 80 ? [100, 30] : [80, 24]
       await terminal.resize(toColumns, toRows)
-      expectWhole(await terminal.see(toColumns === 100 ? /^ 1 Overview/m : /^ 1 Over/m), toRows)
+      await seeWhole(toColumns === 100 ? /^ 1 Overview/m : /^ 1 Over/m, toRows)
       await terminal.see('PAUSE THE PLATFORM')
     })
 
-    const expectWhole = (shown: readonly string[], height: number) => {
-      expect(shown).toHaveLength(height)
-      expect(shown.map((row) => row.startsWith(' souk  local'))).toEqual(shown.map((_, i) => i === 0))
-      expect(shown.at(-1)).toMatch(/q quit|esc /)
+    /** For a moment a terminal shows one part of a frame and another of the next. */
+    const seeWhole = async (sign: string | RegExp, height: number) => {
+      await terminal.see(sign)
+      await expect
+        .poll(async () => {
+          const shown = await terminal.rows()
+          const heads = shown.flatMap((row, at) => (row.startsWith(' souk  local') ? [at] : []))
+          return [shown.length, heads, /q quit|esc /.test(shown.at(-1) ?? '')]
+        })
+        .toEqual([height, [0], true])
     }
   })
 

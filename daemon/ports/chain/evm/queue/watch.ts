@@ -19,7 +19,7 @@ const RECEIPTS_MS = 500
 const DOUBT_MS = 1_000
 const RETRY_MS = 100
 /** A node that mines at once needs a moment to: asked sooner it knows nothing. Found by trying sooner each time. */
-const FIRST_LOOK = { mostMs: 50, laterMs: 6, soonerMs: 1 } as const
+const FIRST_LOOK = { mostMs: 50, laterMs: 2, soonerMs: 0.25 } as const
 
 /** Looks at the chain while something is in flight or not final, until the queue is closed. */
 export async function runWatch(core: Core): Promise<void> {
