@@ -38,6 +38,6 @@ it.skipIf((await tmuxVersion()) === undefined)('@ leads to another marketplace a
   } finally {
     await terminal.close()
     for (const instance of ['default', 'second']) await souk('down', '--force', '--instance', instance)
-    await rm(home, { recursive: true, force: true })
+    await rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
   }
 })

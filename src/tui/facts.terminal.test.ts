@@ -45,6 +45,7 @@ import {
  * The built program in real terminals of every size, against one marketplace with three months of trade and people who
  * go on trading: what each screen says is what the interface answers, and what is done there is done.
  */
+import { type OpenJobs, stripLacks, workLacks } from './worked.testkit.ts'
 
 const tmux = await tmuxVersion()
 const START_LIMIT_MS = 120_000
@@ -200,12 +201,30 @@ function pictureLacks(seen: Recorded, width: number): Lacks {
       const panel = panelOf(side.rows, 'Pulse')
       return panel.length === 0 ? [] : pulseLacks(panel, side.width, series)
     })
+    const open = Object.fromEntries(
+      await Promise.all(
+        (['created', 'dispatched', 'in_progress', 'disputed'] as const).map(async (status) => {
+          const path = `/dashboard/api/admin/jobs?status=${status}&limit=1`
+          return [status, (await readAnswer('listAllJobs', seen.answer(path))).total] as const
+        }),
+      ),
+    ) as OpenJobs // each of the four
+    const { crons } = await readAnswer('listCrons', seen.answer('/dashboard/api/admin/crons'))
+    const last = sides.at(-1)
+    const beside =
+      sides.length === 1 || last === undefined
+        ? []
+        : [
+            ...workLacks(panelOf(last.rows, 'Work'), last.width, { open, river }),
+            ...stripLacks(panelOf(last.rows, 'Crons'), crons),
+          ]
     const live = screen.findIndex((row) => row.startsWith('─ Live'))
     const feed = screen.slice(live + 1, -1).filter((row) => row.trim() !== '')
     const calls = panelOf(left.rows, 'Calls of the market')
     return [
       ...riverLacks(panelOf(left.rows, 'Money today'), river),
       ...pulse,
+      ...beside,
       ...(sides.length === 1 ? [] : callsLacks(calls, series)),
       ...feedLacks(feed, events, width),
       ...(feed.length < screen.length - live - 2 && feed.length !== events.length ? [`${events.length} events`] : []),

@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await souk('down', '--force')
-  await rm(home, { recursive: true, force: true })
+  await rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
 it('tmux is there where it is required', () => {

@@ -99,7 +99,7 @@ let watching = 0
 export async function closeMarket(): Promise<void> {
   for (const terminal of terminals.values()) await terminal.close()
   await souk('down', '--force')
-  await rm(home, { recursive: true, force: true })
+  await rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 }
 
 export function terminalOf(columns: Columns): Terminal {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { type Opened, openOn } from '../cockpit.testkit.tsx'
+import { gone, type Opened, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 
 let open: Opened | undefined
@@ -184,4 +184,13 @@ describe('compliance', () => {
       { body: { wallet: `0x${'ab'.repeat(20)}`, reason: 'stolen' } },
     ])
   })
+})
+
+it('says nothing of refusals that nobody told of', async () => {
+  const link = market()
+  link.broken = gone
+  open = await openOn({ link, screen: 'compliance', columns: 100, rows: 30 })
+  await open.advance(5_000)
+  expect(open.text()).toContain('─ Refused at the gate ─')
+  expect(open.text()).not.toMatch(/✓ nothing|\d in 24 h/)
 })

@@ -42,13 +42,18 @@ export type PanelsModel = {
 
 /** Panels in pairs, or one below the other where it is narrow; what stands last goes first where it is low. */
 export function panelLines(model: PanelsModel, { width, height }: ScreenArea): Line[] {
-  const { refusals = [], shelved = [] } = model.view.health.value ?? {}
+  const { health } = model.view
+  const shelved = health.value?.shelved ?? []
   const isSplit = width >= PANES_FROM
   const split = isSplit ? Math.round(width / 2) : width
   const side = isSplit ? width - split - 1 : width
   const list = sanctionLines(model, split)
   const most = Math.max(list.length - 1, Math.floor(height / REFUSALS_SHARE))
-  const refused = refusedLines(refusals, { width: side, most })
+  // Where nobody answers it is not known that there was none.
+  const refused =
+    health.value === undefined
+      ? [rule(side, REFUSED), ...waitingLines(health, side)]
+      : refusedLines(health.value.refusals, { width: side, most })
   const [kept, reads] = [keptLines(model, split), readLines(model, side)]
   const off = shelved.length === 0 ? [] : [[shelvedLines(shelved, width)]]
   const room = height - LEAST_BELOW
@@ -114,6 +119,8 @@ function hitWords(health: HealthFacts | undefined, kept: Kept | undefined): Line
   return [`${count(refused)} refused in 24 h, `, kept.total === 0 ? payouts : warn(payouts)]
 }
 
+const REFUSED = 'Refused at the gate'
+
 type Room = { readonly width: number; readonly most: number }
 
 function refusedLines(refusals: NamedCounts, { width, most }: Room): Line[] {
@@ -129,7 +136,7 @@ function refusedLines(refusals: NamedCounts, { width, most }: Room): Line[] {
     ])
   const others = rest.reduce((all, [, one]) => all + one, 0)
   return [
-    rule(width, 'Refused at the gate', [dim(`${count(sum)} in 24 h`)]),
+    rule(width, REFUSED, [dim(`${count(sum)} in 24 h`)]),
     ...(sum === 0 ? [[good(' ✓ '), 'nothing']] : []),
     ...shown.map(([name, one]) => row(name.replaceAll('_', ' '), one, warn(bar(one / greatest, BAR_COLUMNS)))),
     ...(rest.length === 0 ? [] : [row(`${rest.length} more reasons`, others, '')]),
