@@ -288,12 +288,14 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     const unposted = await settledUnposted(ctx, open)
     const held = (await escrow?.status())?.held ?? usdc(0n)
     const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
+    const inContract = escrow ? [await escrowCheck(escrow, held, dealt)] : []
+    // Only now: what leaves the contract while its deals are read would be held for none of them.
     const isQuiet = escrow === undefined || (await escrow.status()).held === held
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
     const leaving = sent.reduce((sum, row) => sum + row.amount, 0n)
     const whole = chainCheck({ ext, onChain, unposted, uncovered, sent: leaving, awaited: awaitedOf(dealt) })
-    return escrow ? [whole, await escrowCheck(escrow, held, dealt)] : [whole]
+    return [whole, ...inContract]
   }
   throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
 }
