@@ -187,7 +187,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   quit: ({ quit }) => quit(),
 }
 
-/** One step out: the message, then what is open, then the marks, then the filter, then the screen. */
+/** One step out: the message, then what is open, then the marks, then the filter, then the panel, then the screen. */
 function left(ui: Ui): Ui {
   if (ui.toast) return { ...ui, toast: undefined }
   if (ui.pane.open !== 'beside') return { ...ui, pane: paneBeside }
@@ -195,6 +195,7 @@ function left(ui: Ui): Ui {
   if (ui.filters[ui.screen]) {
     return { ...ui, filters: { ...ui.filters, [ui.screen]: '' }, pages: { ...ui.pages, [ui.screen]: 0 } }
   }
+  if (ui.screen === 'overview' && ui.panel !== 'needs') return { ...ui, panel: 'needs' }
   return goBack(ui)
 }
 

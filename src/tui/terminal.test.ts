@@ -101,7 +101,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       const text = shown.join('\n')
       expect(shown).toHaveLength(rows)
       expect(shown[0]).toMatch(/^ souk {2}local .*● trading .*● live {2}\d\d:\d\d:\d\d/)
-      expect(shown.at(-1)).toMatch(/^ enter open {2}tab screen {2}x put off {2}P pause payments .*\? help {2}q quit$/)
+      expect(shown.at(-1)).toMatch(/^ enter open {2}tab panel {2}x put off {2}P pause payments .*\? help {2}q quit$/)
       const { held, paid_in: paid, held_jobs: jobs } = await json('money', 'river')
       expect(text).toContain(` $${Number(paid) >= 1_000 ? '' : paid}`)
       expect(text).toMatch(new RegExp(`ESCROW  ${jobs} jobs?\\b`))

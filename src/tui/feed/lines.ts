@@ -1,6 +1,7 @@
 import { clockTime } from '../../text/text.ts'
 import { blank, dim, good, type Line, lineWidth, placed, rule, sized, strong, warn } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
+import { marked, windowStart } from '../parts/table.ts'
 import type { Stream } from '../shell/stream.ts'
 import { sentenceOf } from './sentences.ts'
 
@@ -10,17 +11,21 @@ type Feed = {
   readonly held: boolean
   readonly title?: string
   readonly stoppedAt?: number | undefined
+  /** Which of all that is known is chosen: it stays in sight. */
+  readonly chosen?: number | undefined
 }
 
 /** What happened, newest first, each once. */
-export function liveLines({ events, state }: Stream, { width, height, held, title = 'Live', stoppedAt }: Feed): Line[] {
+export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
+  const { width, height, held, title = 'Live', stoppedAt, chosen = -1 } = feed
   if (height < 1) return []
   const notes: Readonly<Record<Stream['state'], Line>> = {
     live: [held ? warn('‖ held') : good('● live')],
     waiting: [warn('! reconnecting')],
     denied: [warn('! needs the admin credential')],
   }
-  const shown = events.slice(0, height - 1).map((event) => ({ event, told: sentenceOf(event) }))
+  const from = windowStart({ rows: events, chosen, height: height - 1 })
+  const shown = events.slice(from, from + height - 1).map((event) => ({ event, told: sentenceOf(event) }))
   const amounts = onThePoint(shown.map(({ told }) => (told.amount === '' ? '' : shownMoney(told.amount.slice(1)))))
   const hasMoney = width >= AMOUNTS_FROM && amounts.some((amount) => amount.trim() !== '')
   const ids = width >= IDS_FROM
@@ -28,12 +33,13 @@ export function liveLines({ events, state }: Stream, { width, height, held, titl
     const time = event.at === undefined ? '--:--:--' : clockTime(event.at)
     const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
     const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
-    if (!ids) return sized(left, width)
+    if (!ids) return marked(sized(left, width), from + i === chosen)
     const id = [dim(`  ${event.subject} `)]
-    return placed(width, [
+    const whole = placed(width, [
       [0, sized(left, width - lineWidth(id) - 1)],
       [width - lineWidth(id), id],
     ])
+    return marked(whole, from + i === chosen)
   })
   const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
   return [

@@ -16,6 +16,7 @@ import {
   warn,
 } from '../parts/line.ts'
 import { auditLine, riverLines } from '../parts/river.ts'
+import { marked, windowStart } from '../parts/table.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import {
   byUrgency,
@@ -264,13 +265,19 @@ const STRIP_RUNS = 12
 /** A name and both times need so much. */
 const STRIP_FROM = 43
 
-type CronRows = { readonly width: number; readonly rows: number; readonly now: number | undefined }
+type CronRows = {
+  readonly width: number
+  readonly rows: number
+  readonly now: number | undefined
+  readonly chosen: number
+}
 
 /** One row for each cron: its last runs, when it was last well, and when it runs again. */
-export function cronLines(crons: readonly CronFacts[], { width, rows, now }: CronRows): Line[] {
+export function cronLines(crons: readonly CronFacts[], { width, rows, now, chosen }: CronRows): Line[] {
   const sorted = [...crons].sort(byUrgency)
   const strip = Math.min(STRIP_RUNS, Math.max(0, width - STRIP_FROM))
-  const lines = sorted.slice(0, rows).map((cron): Line => {
+  const from = windowStart({ rows: sorted, chosen, height: rows })
+  const lines = sorted.slice(from, from + rows).map((cron, i): Line => {
     const word = cronWord(cron)
     const text = typeof word === 'string' ? word : word.text
     const sign: Piece = typeof word === 'string' ? text.slice(0, 1) : { ...word, text: text.slice(0, 1) }
@@ -278,10 +285,11 @@ export function cronLines(crons: readonly CronFacts[], { width, rows, now }: Cro
     const next = nextRun(cron, now)
     const ages = dim(`${lastOk(cron, now).padStart(8)}${(next === '—' ? '' : `in ${next}`).padStart(8)}`)
     const right: Line = [ran, ages, ' ']
-    return placed(width, [
+    const line = placed(width, [
       [1, [sign, ` ${cron.name}`]],
       [width - lineWidth(right), right],
     ])
+    return marked(line, from + i === chosen)
   })
   return [rule(width, `Crons ${crons.length}`, [dim(stateCounts(crons))]), ...lines]
 }

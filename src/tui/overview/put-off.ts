@@ -69,7 +69,9 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
   const needs = withoutPutOff(told, putOffs.get(), seen).value
   if (needs === undefined) return []
   const ids = needs.items.map(({ id }) => id)
-  const need = needs.items[chosenIndex(host.ui.get(), ids)]
+  const ui = host.ui.get()
+  // While another panel is walked, none of them is chosen.
+  const need = ui.panel === 'needs' ? needs.items[chosenIndex(ui, ids)] : undefined
   const back = {
     words: `have back the ${needs.putOff} put off`,
     summary: 'all of them, at once',

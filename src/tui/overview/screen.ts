@@ -4,21 +4,18 @@ import { businessNow, useClock } from '../crons/screen.ts'
 import { liveLines } from '../feed/lines.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
-import { refuse } from '../shell/ask.ts'
-import { copy } from '../shell/copy.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
-import type { Need } from '../shell/needs.ts'
-import { screenOfKind } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import { ONCE_MS } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
-import { chosenIndex, goTo, seriesSpans } from '../shell/ui.ts'
+import { chosenIndex, type OverviewPanel, overviewPanels, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
+import { actionsOn } from './acts.ts'
 import { fetchRiver, fetchSeries, fetchWork, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
-import { heldFor, inboxLines, type MendAct, mends, needDetail } from './inbox.ts'
+import { inboxLines, needDetail } from './inbox.ts'
 import {
   callsLines,
   cronLines,
@@ -31,7 +28,7 @@ import {
   workLine,
   workLines,
 } from './panels.ts'
-import { putOffChoices } from './put-off.ts'
+import { idsIn, lit, panelActions, type Rows } from './walk.ts'
 
 const INBOX_ROWS = 6
 const INBOX_ROWS_TALL = 7
@@ -61,9 +58,10 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
   })
   const business = businessNow(useClock(host), view.now)
   const items = view.needs.value?.items ?? []
-  const ids = items.map(({ id }) => id)
-  const chosen = chosenIndex(view.ui, ids)
   const listed = crons.value?.crons ?? view.health.value?.crons ?? []
+  const rows: Rows = { needs: items, crons: listed, events: stream.events }
+  const panel = panelIn(view.ui, view.area)
+  const ids = idsIn(panel, rows)
   const model: Model = {
     ...view,
     river,
@@ -72,54 +70,17 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
     crons: listed,
     stream,
     business,
-    chosen,
+    panel,
+    chosen: chosenIndex(view.ui, ids),
     readonly: host.readonly,
     lastWords: safe(said.value ?? ''),
   }
-  return { ids, draw: (area) => overviewLines(model, area), actions: actionsOn(host, items) }
-}
-
-/** The chosen one is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
-function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']>['actions'] {
-  const chosenOne = () => {
-    const ids = items.map(({ id }) => id)
-    return items[chosenIndex(host.ui.get(), ids)]
-  }
-  const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
-  const ofAct = (act: MendAct) => () => {
-    const need = chosenOne()
-    if (need === undefined) refuse(host, 'Nothing waits that this would mend.')
-    else if (mends[need.kind]?.act === act) mendIt(need)
-    else refuse(host, `That does not mend what is chosen: ${need.kind.replaceAll('_', ' ')}.  → enter`)
-  }
   return {
-    open() {
-      const need = chosenOne()
-      if (need === undefined) return
-      if (mends[need.kind] === undefined || host.readonly) host.ui.set(goTo(host.ui.get(), screenOfKind[need.kind]))
-      else mendIt(need)
-    },
-    copyCommand() {
-      const need = chosenOne()
-      if (need !== undefined) copy(host, need.fix)
-    },
-    giveBack() {
-      const need = chosenOne()
-      if (need === undefined) refuse(host, 'Nothing waits that money could be given back for.')
-      else if (heldFor.has(need.kind)) void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
-      else refuse(host, `No money of a job waits there: it is about ${need.kind.replaceAll('_', ' ')}.`)
-    },
-    putOff() {
-      if (putOffChoices(host).length === 0) refuse(host, 'Nothing waits that could be put off.')
-      else host.ui.set({ ...host.ui.get(), picker: { kind: 'putOff', text: '', at: 0 } })
-    },
-    runCron: ofAct('runCron'),
-    decide: ofAct('decide'),
-    testHook: ofAct('testHook'),
-    span() {
-      const ui = host.ui.get()
-      const next = seriesSpans[(seriesSpans.indexOf(ui.span) + 1) % seriesSpans.length]
-      if (next !== undefined) host.ui.set({ ...ui, span: next })
+    ids,
+    draw: (area) => overviewLines(model, area),
+    actions: {
+      ...panelActions(host, panelsIn(view.area)),
+      ...actionsOn({ host, rows, panel: () => panelIn(host.ui.get(), view.area) }),
     },
   }
 }
@@ -131,31 +92,72 @@ type Model = View & {
   readonly crons: readonly CronFacts[]
   readonly stream: Stream
   readonly business: number | undefined
+  /** The one that is walked, and its chosen row. */
+  readonly panel: OverviewPanel
   readonly chosen: number
   readonly readonly: boolean
   /** Of the daemon, while it is gone. */
   readonly lastWords: string
 }
 
+function isWideArea({ width, height }: ScreenArea): boolean {
+  return width >= WIDE_FROM.width && height >= WIDE_FROM.height
+}
+
 function overviewLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
-  const isWide = area.width >= WIDE_FROM.width && area.height >= WIDE_FROM.height
-  return isWide ? wideLines(model, area) : narrowLines(model, area)
+  return isWideArea(area) ? wideLines(model, area) : narrowLines(model, area)
 }
 
 /** One panel under the other; what happened just now takes what is left. */
 function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
-  const money = moneyLines(model.river, model.now, width)
-  const inbox = inboxLines(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
-  const pulse = height >= PULSE_FROM ? pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }) : []
+  const money = lit(moneyLines(model.river, model.now, width), model.panel === 'money')
+  const inbox = inboxPanel(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
+  const pulse =
+    height >= PULSE_FROM
+      ? lit(pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }), model.panel === 'pulse')
+      : []
   const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, { width, isTall })]
   const rest = height - above.length
-  return [
-    ...above,
-    ...liveLines(model.stream, { width, height: rest, held: model.ui.frozen, stoppedAt: stoppedAt(model) }),
-  ]
+  return [...above, ...livePanel(model, { width, height: rest })]
+}
+
+/** Row of the panel that is walked, if it is this one. */
+function chosenIn(panel: OverviewPanel, model: Model): number {
+  return model.panel === panel ? model.chosen : -1
+}
+
+function inboxPanel(model: Model, room: { readonly width: number; readonly rows: number }): Line[] {
+  const chosen = chosenIn('needs', model)
+  return lit(inboxLines({ ...model, chosen }, room), model.panel === 'needs', true)
+}
+
+function livePanel(model: Model, { width, height }: ScreenArea): Line[] {
+  const held = model.ui.frozen
+  const chosen = chosenIn('live', model)
+  return lit(
+    liveLines(model.stream, { width, height, held, stoppedAt: stoppedAt(model), chosen }),
+    model.panel === 'live',
+    chosen >= 0,
+  )
+}
+
+/** Those that are drawn, in the order that is walked. */
+function panelsIn({ width, height }: ScreenArea): readonly OverviewPanel[] {
+  if (isWideArea({ width, height })) return overviewPanels
+  const isAway: Partial<Record<OverviewPanel, boolean>> = {
+    calls: true,
+    pulse: height < PULSE_FROM,
+    crons: height < TALL_FROM,
+  }
+  return overviewPanels.filter((panel) => isAway[panel] !== true)
+}
+
+/** The one that is walked; where the terminal became too small for it, what waits. */
+function panelIn({ panel }: Ui, area: ScreenArea): OverviewPanel {
+  return panelsIn(area).includes(panel) ? panel : 'needs'
 }
 
 /** When it answered last, while it is gone. */
@@ -176,8 +178,14 @@ function workAndCrons(model: Model, { width, isTall }: Room): Line[] {
   const work = workShown(model)
   const open = work === undefined ? '' : ` ${openJobs(work)} open`
   const done = doneToday(work)
-  if (!isTall) return [rule(width, `Work${open}, crons ${crons.length}`, done), workLine(work), strip]
-  return [rule(width, `Work${open}`, done), workLine(work), rule(width, `Crons ${crons.length}`), strip]
+  if (!isTall) {
+    const both = [rule(width, `Work${open}, crons ${crons.length}`, done), workLine(work), strip]
+    return lit(both, model.panel === 'work')
+  }
+  return [
+    ...lit([rule(width, `Work${open}`, done), workLine(work)], model.panel === 'work'),
+    ...lit([rule(width, `Crons ${crons.length}`), strip], model.panel === 'crons'),
+  ]
 }
 
 /** Money, what waits and calls at the left; figures, work and crons at the right; what happened below both. */
@@ -187,30 +195,34 @@ function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
   const below = Math.max(INBOX_ROWS, Math.round(height * LIVE_SHARE))
   const room = height - below
   const left = leftLines(model, { width: split, height: room })
-  const figures = pulseLines(model.series, { width: side, rows: PULSE_FIGURES, keys: model.keys })
-  const work = workLines(workShown(model), side)
-  const crons = cronLines(model.crons, {
-    width: side,
-    rows: Math.max(0, room - figures.length - work.length - 1),
-    now: model.business,
-  })
+  const pulse = pulseLines(model.series, { width: side, rows: PULSE_FIGURES, keys: model.keys })
+  const figures = lit(pulse, model.panel === 'pulse')
+  const work = lit(workLines(workShown(model), side), model.panel === 'work')
+  const crons = lit(
+    cronLines(model.crons, {
+      width: side,
+      rows: Math.max(0, room - figures.length - work.length - 1),
+      now: model.business,
+      chosen: chosenIn('crons', model),
+    }),
+    model.panel === 'crons',
+    true,
+  )
   const right = [...figures, ...work, ...crons]
   const used = Math.min(room, Math.max(left.length, right.length))
   const top = joinedPanels(left, right, { width, split, height: used })
-  return [
-    ...top,
-    ...liveLines(model.stream, { width, height: height - used, held: model.ui.frozen, stoppedAt: stoppedAt(model) }),
-  ]
+  return [...top, ...livePanel(model, { width, height: height - used })]
 }
 
 const CALLS_ROWS_MAX = 8
 
 function leftLines(model: Model, { width, height }: ScreenArea): Line[] {
-  const money = moneyLines(model.river, model.now, width)
-  const need = model.needs.value?.items[model.chosen]
+  const money = lit(moneyLines(model.river, model.now, width), model.panel === 'money')
+  const need = model.needs.value?.items[chosenIn('needs', model)]
   const detail = need === undefined ? [] : needDetail(need, width)
   const rows = Math.max(1, height - money.length - detail.length - 2 - CALLS_ROWS_MAX)
-  const inbox = [...inboxLines(model, { width, rows }), ...detail, blank]
+  const inbox = [...inboxPanel(model, { width, rows }), ...detail, blank]
   const left = height - money.length - inbox.length - 1
-  return [...money, ...inbox, ...callsLines(model.series, { width, rows: Math.min(CALLS_ROWS_MAX, left) })]
+  const calls = callsLines(model.series, { width, rows: Math.min(CALLS_ROWS_MAX, left) })
+  return [...money, ...inbox, ...lit(calls, model.panel === 'calls')]
 }

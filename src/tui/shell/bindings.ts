@@ -11,6 +11,8 @@ export type Action =
   | 'open'
   | 'leave'
   | 'goto'
+  | 'nextPanel'
+  | 'previousPanel'
   | 'nextScreen'
   | 'previousScreen'
   | 'back'
@@ -141,8 +143,10 @@ export const bindings: readonly Binding[] = [
     on: paged,
   },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
-  { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
-  { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before' },
+  { action: 'nextPanel', keys: ['tab'], group: 'GO', label: 'next panel', hint: 'panel', on: ['overview'] },
+  { action: 'previousPanel', keys: ['shift-tab'], group: 'GO', label: 'panel before', on: ['overview'] },
+  { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', on: lists },
+  { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before', on: lists },
   { action: 'back', keys: ['['], group: 'GO', label: 'back' },
   { action: 'forward', keys: [']'], group: 'GO', label: 'forward' },
   { action: 'lastScreen', keys: ['-'], group: 'GO', label: 'last screen' },

@@ -21,6 +21,10 @@ export type ServiceTab = (typeof serviceTabs)[number]
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
 
+/** What the first screen consists of, in the order that is walked: what waits first. */
+export const overviewPanels = ['needs', 'calls', 'live', 'money', 'pulse', 'work', 'crons'] as const
+export type OverviewPanel = (typeof overviewPanels)[number]
+
 export const threadViews = ['open', 'disputed', 'over', 'all'] as const
 export type ThreadView = (typeof threadViews)[number]
 
@@ -90,6 +94,8 @@ export type Ui = {
   /** Which requests for work are listed. */
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
+  /** The part of the first screen that the keys are for. */
+  readonly panel: OverviewPanel
   /** Page of a long list by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
   readonly pane: Pane
@@ -122,6 +128,7 @@ export function firstUi(screen: ScreenId): Ui {
     speaker: undefined,
     requestView: 'all',
     span: 'hour',
+    panel: 'needs',
     pages: {},
     pane: paneBeside,
   }

@@ -1,0 +1,102 @@
+import type { ScreenId } from '../../model/screen.ts'
+import { toItsJob } from '../jobs/its-job.ts'
+import { accent, type Line } from '../parts/line.ts'
+import { refuse } from '../shell/ask.ts'
+import { byUrgency, type CronFacts } from '../shell/cron-facts.ts'
+import { type Need, screenOfKind } from '../shell/needs.ts'
+import type { Face, Host } from '../shell/screen.ts'
+import type { LiveEvent } from '../shell/stream.ts'
+import { goTo, type OverviewPanel, type Ui, unnarrowed } from '../shell/ui.ts'
+
+/** What the rows of the panels are: the others have none, and lead to a screen as a whole. */
+export type Rows = {
+  readonly needs: readonly Need[]
+  readonly crons: readonly CronFacts[]
+  readonly events: readonly LiveEvent[]
+}
+
+/** Ids of the rows that the cursor walks over in a panel. */
+export function idsIn(panel: OverviewPanel, { needs, crons, events }: Rows): readonly string[] {
+  if (panel === 'needs') return needs.map(({ id }) => id)
+  if (panel === 'crons') return crons.toSorted(byUrgency).map(({ name }) => name)
+  return panel === 'live' ? events.map(({ cursor }) => String(cursor)) : []
+}
+
+/** What keys act on: `panel` is asked when one comes, as another may have moved it since the screen was drawn. */
+export type Walked = { readonly host: Host; readonly rows: Rows; readonly panel: () => OverviewPanel }
+
+/** Walks the panels, round and round; the cursor begins at the first row of each. */
+export function panelActions(host: Host, panels: readonly OverviewPanel[]): Face['actions'] {
+  const walk = (by: number) => () => {
+    const ui = host.ui.get()
+    const panel = panels[(panels.indexOf(ui.panel) + by + panels.length) % panels.length] ?? 'needs'
+    const { overview: _left, ...chosen } = ui.chosen
+    host.ui.set({ ...ui, panel, chosen })
+  }
+  return { nextPanel: walk(1), previousPanel: walk(-1) }
+}
+
+const screenOfPanel = { money: 'money', pulse: 'endpoints', work: 'jobs', calls: 'endpoints', crons: 'crons' } as const
+
+/** Goes where more is to be seen of a panel, or of its chosen row. */
+export function openPanel(
+  { host, rows }: Walked,
+  panel: Exclude<OverviewPanel, 'needs'>,
+  id: string | undefined,
+): void {
+  if (panel === 'live') {
+    openEvent(
+      host,
+      rows.events.find(({ cursor }) => String(cursor) === id),
+    )
+    return
+  }
+  const screen = screenOfPanel[panel]
+  const ui = goTo(host.ui.get(), screen)
+  host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
+}
+
+/** Goes to what waits, where nothing mends it from here. */
+export function openNeed(host: Host, { kind }: Need): void {
+  host.ui.set(goTo(host.ui.get(), screenOfKind[kind]))
+}
+
+/** Where each kind of record is listed, by the letters its ids begin with, with all of its list in sight. */
+const places: readonly (readonly [id: RegExp, screen: ScreenId, all: Partial<Ui>])[] = [
+  [/^thr_/, 'threads', { threadView: 'all' }],
+  [/^svc_/, 'services', { shopView: 'services' }],
+  [/^post_/, 'requests', { requestView: 'all' }],
+  [/^p_/, 'people', {}],
+]
+
+/** Goes to what an event is about: the job, where there is one. */
+function openEvent(host: Host, event: LiveEvent | undefined): void {
+  if (event === undefined) {
+    refuse(host, 'Nothing has happened yet.')
+    return
+  }
+  const { subject, detail } = event
+  const place = places.find(([id]) => id.test(subject))
+  if (place === undefined) {
+    toItsJob(host, [subject, detail])
+    return
+  }
+  const [, screen, all] = place
+  const ui = unnarrowed(goTo(host.ui.get(), screen), screen)
+  const filters = { ...ui.filters, [screen]: `id:${subject}` }
+  host.ui.set({ ...ui, ...all, filters, chosen: { ...ui.chosen, [screen]: subject } })
+}
+
+/**
+ * The panel that the keys are for has its title in the accent; where no row in it is chosen, also a sign before it, for
+ * who sees no colours.
+ */
+export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
+  const [head, ...rest] = lines
+  if (!isWalked || head === undefined) return lines
+  const at = head.findIndex((piece) => typeof piece !== 'string' && piece.tone === 'strong')
+  const walked = head.map((piece, i) => (i === at && typeof piece !== 'string' ? accent(piece.text) : piece))
+  const [bar, ...others] = walked
+  const isSigned = !hasRows && at === 1 && bar !== undefined && typeof bar !== 'string'
+  return [isSigned ? [{ ...bar, text: '▸ ' }, ...others] : walked, ...rest]
+}
