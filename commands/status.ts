@@ -93,7 +93,7 @@ async function localStatus(context: Host): Promise<Status> {
   const base = { ...blank, ...registered(found, system.now()) }
   if (found.state === 'stale') {
     const note = `pid ${base.pid} is gone without tidying up (a crash or a kill -9); the data is safe`
-    return { ...base, state: 'crashed', uptime_seconds: null, note, next: 'souk up' }
+    return { ...base, state: 'crashed', uptime_seconds: null, note, next: 'souk restart' }
   }
   if (found.state === 'unresponsive') {
     return { ...base, state: 'unresponsive', note: `${base.url} does not answer`, next: 'souk restart' }

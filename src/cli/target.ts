@@ -60,9 +60,11 @@ async function localTarget({ places, system }: Host): Promise<Target> {
 
 /** Exit 10 with what is known about the missing daemon and the way out. */
 export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
-  const up = 'souk up'
   if (found.state === 'absent') {
-    return new CliError('no_daemon', 'The local daemon is not running.', { facts: lastStop(places, now), next: [up] })
+    return new CliError('no_daemon', 'The local daemon is not running.', {
+      facts: lastStop(places, now),
+      next: ['souk up'],
+    })
   }
   if (found.state === 'unresponsive') {
     return new CliError('no_daemon', `The local daemon (pid ${found.registration.pid}) does not answer.`, {
@@ -72,7 +74,8 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
   }
   return new CliError('no_daemon', 'The local daemon is not running: it ended without tidying up.', {
     facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
-    next: [up],
+    // Its words of last time are kept: `souk up` alone would begin with none.
+    next: ['souk restart'],
   })
 }
 

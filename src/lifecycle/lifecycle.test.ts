@@ -165,11 +165,11 @@ describe('after a kill -9', () => {
     const { pid } = await json('up', '--port', '0')
     process.kill(pid, 'SIGKILL')
     await until(() => !isAlive(pid))
-    expect(await json('status')).toMatchObject({ state: 'crashed', pid, next: 'souk up' })
+    expect(await json('status')).toMatchObject({ state: 'crashed', pid, next: 'souk restart' })
     const failed = await souk('health')
     expect(failed.code).toBe(10)
     expect(failed.err).toContain('it ended without tidying up')
-    expect(failed.err).toContain('→ souk up')
+    expect(failed.err).toContain('→ souk restart')
     expect(await json('up', '--port', '0')).toMatchObject({ already_running: false, recovered: true })
   })
 

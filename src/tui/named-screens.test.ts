@@ -199,7 +199,7 @@ describe('requests for work', () => {
       [`GET /v1/postings/${posting.id}/bids`]: () => ({ ok: false, problem: denied }),
     })
     const { text, type } = await cockpit('requests', { link })
-    expect(text()).toContain(`1 bids, which only who asked may read: souk requests bids ${posting.id}`)
+    expect(text()).toContain(`1 bid, which only who asked may read: souk requests bids ${posting.id}`)
     await type('A')
     expect(text()).toContain(`→ souk requests bids ${posting.id}`)
   })

@@ -52,7 +52,7 @@ function daemonOf(found: FoundDaemon): Diagnosis {
     case 'absent':
       return { status: 'warning', detail: 'not running', fix: 'souk up' }
     case 'stale':
-      return { status: 'problem', detail: 'it ended without tidying up', fix: 'souk up' }
+      return { status: 'problem', detail: 'it ended without tidying up', fix: 'souk restart' }
     case 'unresponsive':
       return { status: 'problem', detail: 'it runs and does not answer', fix: 'souk restart' }
     case 'running':

@@ -205,7 +205,8 @@ function drawerLines(request: WantedWork, { bids }: Model, width: number): Line[
 
 function bidLines({ bids: count_, id }: WantedWork, known: Bids | undefined, width: number): Line[] {
   if (known === undefined) return [[dim(' asking…')]]
-  if (known.isDenied) return [[dim(` ${count(count_)} bids, which only who asked may read: souk requests bids ${id}`)]]
+  const bids = count_ === 1 ? '1 bid' : `${count(count_)} bids`
+  if (known.isDenied) return [[dim(` ${bids}, which only who asked may read: souk requests bids ${id}`)]]
   if (known.bids.length === 0) return [[dim(' nobody has offered yet')]]
   const table = tableLines({ columns: bidColumns, rows: known.bids, chosen: -1, width, height: known.bids.length })
   return [table.head, ...table.body]
