@@ -76,8 +76,8 @@ test('a daemon that crashed is told with the line that starts that one again', a
   process.kill(pid, 'SIGKILL')
   const status = () => user.souk('status', '--instance', 'gone')
   await expect.poll(async () => (await status()).out).toContain('crashed')
-  expect((await status()).out).toContain('→ souk up --instance gone')
-  expect(await user.json('status', '--instance', 'gone')).toMatchObject({ next: 'souk up --instance gone' })
+  expect((await status()).out).toContain('→ souk restart --instance gone')
+  expect(await user.json('status', '--instance', 'gone')).toMatchObject({ next: 'souk restart --instance gone' })
 })
 
 test('an amount above the limit is answered with the line that raises it, once', async () => {
