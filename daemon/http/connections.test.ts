@@ -95,7 +95,7 @@ describe('a stop waits for answers under way, and not for', () => {
   type Edge = { readonly server: Server; readonly connections: Connections; readonly url: string }
 
   async function edgeOf(server: Server, answer: (res: ServerResponse) => void): Promise<Edge> {
-    const connections = boundConnections(server, openPeers({}))
+    const connections = boundConnections(server, openPeers({}), Date.now)
     server.on('request', (req: IncomingMessage, res: ServerResponse) => {
       connections.began(req, res)
       answer(res)
@@ -168,10 +168,31 @@ describe('a stop waits for answers under way, and not for', () => {
   })
 })
 
+test('who has just come may say its first words, where all others have begun to', async () => {
+  const server = createServer()
+  let begun = 0
+  const connections = boundConnections(server, { ...openPeers({}), isProxy: () => false }, Date.now)
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    connections.began(req, res)
+    begun += 1
+    if (req.url === '/come') res.end('here')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await sockets(`http://127.0.0.1:${port}`, MAX_CONNECTIONS_OF_ADDRESS, UNFINISHED)
+  while (begun < MAX_CONNECTIONS_OF_ADDRESS) await new Promise((resolve) => setImmediate(resolve))
+  // All at once: the later ones are there before anything of the first is read.
+  const come = Array.from({ length: 5 }, () => once(get({ port, path: '/come', agent: false }), 'response'))
+  expect((await Promise.all(come)).map(([{ statusCode }]) => statusCode)).toEqual(Array(5).fill(200))
+  server.closeAllConnections()
+  server.close()
+})
+
 test('one address does not take the place of others, and its own newest goes on', async () => {
   const server = createServer((_req, res) => res.end('here'))
   // As if these came from other machines.
-  boundConnections(server, { ...openPeers({}), isProxy: () => false })
+  boundConnections(server, { ...openPeers({}), isProxy: () => false }, Date.now)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

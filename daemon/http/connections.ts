@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { isLoopback } from '../../src/core/loopback.ts'
-import { LOOPBACK_RESERVE, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
+import { FIRST_WORDS_MS, LOOPBACK_RESERVE, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
 import { type Peers, peerOf, subscriberOf } from './peers.ts'
 
 export type Connections = {
@@ -13,14 +13,21 @@ export type Connections = {
   readonly drain: () => void
 }
 
-type Connection = { readonly address: string; readonly place: string; res: ServerResponse | undefined }
+type Connection = {
+  readonly address: string
+  readonly place: string
+  /** When it was let in, by the clock on the wall. */
+  readonly since: number
+  res: ServerResponse | undefined
+}
 
 /**
  * Bounds the connections of one address and of all together. Whoever is silent never keeps another out: where a bound
  * is reached, the one that was silent or idle longest makes room, then the one whose request is longest on its way.
+ * One that has just come is not silent yet: its first words may be here already, and not read.
  */
-export function boundConnections(server: Server, peers: Peers): Connections {
-  const { all, ofAddress, add, remove, drop, drain } = openConnections()
+export function boundConnections(server: Server, peers: Peers, wall: () => number): Connections {
+  const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
 
   server.on('connection', (socket: Socket) => {
     const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
@@ -48,13 +55,15 @@ export function boundConnections(server: Server, peers: Peers): Connections {
   }
 
   function makesRoom(sockets: Iterable<Socket>): boolean {
-    let unfinished: Socket | undefined
+    const now = wall()
+    const first = new Map<Standing, Socket>()
     for (const socket of sockets) {
-      const res = all.get(socket)?.res
-      if (!res || res.writableFinished) return drop(socket)
-      if (!res.req.complete && !res.headersSent) unfinished ??= socket
+      const standing = standingOf(all.get(socket) as Connection, now)
+      if (standing === 'silent') return drop(socket)
+      if (!first.has(standing)) first.set(standing, socket)
     }
-    return unfinished !== undefined && drop(unfinished)
+    const next = first.get('unfinished') ?? first.get('fresh')
+    return next !== undefined && drop(next)
   }
 
   return {
@@ -70,19 +79,28 @@ export function boundConnections(server: Server, peers: Peers): Connections {
   }
 }
 
+/** What keeps a connection: nothing, that it has just come, a request on its way, or an answer to one. */
+type Standing = 'silent' | 'fresh' | 'unfinished' | 'answering'
+
+function standingOf({ res, since }: Connection, now: number): Standing {
+  if (!res) return now - since < FIRST_WORDS_MS ? 'fresh' : 'silent'
+  if (res.writableFinished) return 'silent'
+  return res.req.complete || res.headersSent ? 'answering' : 'unfinished'
+}
+
 /** Where a connection comes from: no two that are open share it. */
 function placeOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
 /** Those that are open, and those of each address. */
-function openConnections() {
+function openConnections(wall: () => number) {
   const all = new Map<Socket, Connection>()
   const ofAddress = new Map<string, Set<Socket>>()
   let isDraining = false
 
   function add(socket: Socket, address: string): void {
-    all.set(socket, { address, place: placeOf(socket), res: undefined })
+    all.set(socket, { address, place: placeOf(socket), since: wall(), res: undefined })
     const own = ofAddress.get(address) ?? new Set()
     ofAddress.set(address, own.add(socket))
     if (isDraining) drop(socket)

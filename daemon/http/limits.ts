@@ -21,6 +21,8 @@ export const IDLE_SOCKET_MS = 5 * MINUTE_MS
 /** All connections together, and how many of them only this machine may have. */
 export const MAX_CONNECTIONS = 2_000
 export const LOOPBACK_RESERVE = 100
+/** So long may one that has just come take to say its first words, before it counts as silent. */
+export const FIRST_WORDS_MS = 250
 /** Of one address, unless it is a proxy. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 256
 

@@ -49,7 +49,7 @@ type Drainable = { readonly server: Server } & Pick<Connections, 'drain'>
 export function createEdge(pipeline: Pipeline): Drainable {
   const server = openServer(pipeline.ctx.config)
   const peers = openPeers(pipeline.ctx.config)
-  const connections = boundConnections(server, peers)
+  const connections = boundConnections(server, peers, pipeline.ctx.clock.wall)
   server.on('request', listenerOf(pipeline, peers, connections))
   server.requestTimeout = pipeline.ctx.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
