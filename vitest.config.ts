@@ -19,7 +19,8 @@ const reportFile = process.env.SOUK_TEST_REPORT
 export default defineConfig(({ mode }) => ({
   test: {
     include: mode === 'devnet' ? onDevnet : ['{src,daemon,commands,bin,fixtures}/**/*.test.{ts,tsx}'],
-    ...(mode === 'devnet' ? { env: { SOUK_TEST_CHAIN: 'devnet' } } : {}),
+    // People see times in their own zone; what the tests expect of them is said in this one.
+    env: { TZ: 'UTC', ...(mode === 'devnet' ? { SOUK_TEST_CHAIN: 'devnet' } : {}) },
     exclude: ['**/node_modules/**', 'dist/**', ...(mode === 'fast' ? slowTests(import.meta.dirname) : [])],
     pool: 'forks',
     maxWorkers: 2,

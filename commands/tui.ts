@@ -10,7 +10,7 @@ import { writeJson } from '../src/client/files.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
 import { screenIds } from '../src/model/screen.ts'
-import { clockTime } from '../src/text/text.ts'
+import { clockTime } from '../src/text/time.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
 
 const DEFAULT_REFRESH_MS = 2_000
@@ -117,6 +117,7 @@ function cockpitOptions(context: Host): CockpitOptions {
   return {
     link: createLink(context),
     look: lookOf(context),
+    zone: context.io.settings.times === 'utc' ? 'utc' : 'local',
     screen: args.screen,
     refreshMs: options.refresh,
     readonly: options.readonly,

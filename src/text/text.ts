@@ -199,16 +199,6 @@ export function shortSpan(ms: number): string {
   return span(ms).split(' ')[0] ?? ''
 }
 
-/** `14:03:07` of an instant, UTC. */
-export function clockTime(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 19)
-}
-
-/** `2026-11-21 14:03` of an instant, UTC. */
-export function dateTime(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
-}
-
 /** A whole number with its thousands apart: `4,120`. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,5 +1,15 @@
-import { expect, test } from 'vitest'
-import { shortTime, withShortTimes } from './time.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  clockTime,
+  dateTime,
+  monthDay,
+  shortTime,
+  showTimesIn,
+  timeOrDay,
+  withShortTimes,
+  zonedTime,
+  zoneName,
+} from './time.ts'
 
 const now = Date.parse('2026-11-22T13:10:00.000Z')
 const utc = { style: 'utc', now } as const
@@ -25,4 +35,39 @@ test('only times that stand alone are shortened: a document is shown as it is', 
     'created 13:04:10Z   "2026-11-22T13:04:10.123Z"',
   )
   expect(withShortTimes('at 2026-11-22T13:04:10.123Z', { style: 'iso', now })).toBe('at 2026-11-22T13:04:10.123Z')
+})
+
+describe('the cockpit', () => {
+  const machine = process.env.TZ
+  afterEach(() => {
+    showTimesIn('utc')
+    if (machine === undefined) delete process.env.TZ
+    else process.env.TZ = machine
+  })
+
+  test('tells times in the zone of this machine, and its name once', () => {
+    process.env.TZ = 'Europe/Berlin'
+    showTimesIn('local')
+    const at = Date.parse('2026-11-21T23:30:05.000Z')
+    expect([clockTime(at), dateTime(at), monthDay(at), zoneName(at)]).toEqual([
+      '00:30:05',
+      '2026-11-22 00:30',
+      'Nov 22',
+      'CET',
+    ])
+    expect(zonedTime(Date.parse('2026-07-01T12:00:00.000Z'))).toBe('2026-07-01 14:00 CEST')
+  })
+
+  test('tells them in UTC where that is wished', () => {
+    process.env.TZ = 'Europe/Berlin'
+    showTimesIn('utc')
+    expect(zonedTime(Date.parse('2026-11-21T23:30:05.000Z'))).toBe('2026-11-21 23:30 UTC')
+  })
+
+  test('gives the day of what was not today', () => {
+    const today = Date.parse('2026-11-22T00:10:00.000Z')
+    expect(timeOrDay(Date.parse('2026-11-22T23:59:00.000Z'), today)).toBe('23:59:00')
+    expect(timeOrDay(Date.parse('2026-11-21T23:59:00.000Z'), today)).toBe('Nov 21')
+    expect(timeOrDay(Date.parse('2025-11-22T00:10:00.000Z'), today)).toBe('Nov 22')
+  })
 })

@@ -24,6 +24,50 @@ export function withShortTimes(text: string, shown: Shown): string {
   return shown.style === 'iso' ? text : text.replace(ISO_TIME, (time) => shortTime(Date.parse(time), shown))
 }
 
+/** Zone of whoever sits before the cockpit. A process has one terminal. */
+let zone: 'local' | 'utc' = 'utc'
+
+/** From now on the functions below tell times in that zone. */
+export function showTimesIn(next: 'local' | 'utc'): void {
+  zone = next
+}
+
+/** `14:03:07` of an instant, in the zone shown. */
+export function clockTime(ms: number): string {
+  return partsOf(ms, zone).slice(3).map(two).join(':')
+}
+
+/** `2026-11-21 14:03` of an instant, in the zone shown. */
+export function dateTime(ms: number): string {
+  const [year, month, day, hour, minute] = partsOf(ms, zone)
+  return `${year}-${two(month + 1)}-${two(day)} ${two(hour)}:${two(minute)}`
+}
+
+/** `Nov 20` of an instant, in the zone shown. */
+export function monthDay(ms: number): string {
+  const [, month, day] = partsOf(ms, zone)
+  return `${MONTHS[month] ?? ''} ${day}`
+}
+
+/** The time of a day in sight, else the day: `14:03:07` or `Nov 20`. */
+export function timeOrDay(ms: number, now: number): string {
+  return dateTime(ms).slice(0, DATE_CHARS) === dateTime(now).slice(0, DATE_CHARS) ? clockTime(ms) : monthDay(ms)
+}
+
+const DATE_CHARS = '2026-11-21'.length
+
+/** `2026-11-21 14:03 CET` of an instant. */
+export function zonedTime(ms: number): string {
+  return `${dateTime(ms)} ${zoneName(ms)}`
+}
+
+/** The zone shown, as it is called at that instant: `CET`, `UTC`. */
+export function zoneName(ms: number): string {
+  if (zone === 'utc') return 'UTC'
+  const named = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(ms)
+  return named.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
+}
+
 type Parts = readonly [year: number, month: number, day: number, hour: number, minute: number, second: number]
 
 function partsOf(ms: number, style: 'local' | 'utc'): Parts {

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
 import { screenIds } from '../model/screen.ts'
 import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
@@ -59,6 +61,18 @@ describe('the frame', () => {
     expect(rows()[0]).toMatch(/^ souk {2}local · admin {2}● trading +✗ 3 need a hand {2}● live {2}14:03:07 ?$/)
     await advance(1_000)
     expect(rows()[0]).toContain('● live  14:03:08')
+  })
+
+  it('says that business time was moved, and no longer when it is gone', async () => {
+    const clock = { now: '2026-11-24T18:03:07.000Z', wall: '2026-11-21T14:03:07.000Z', offset_ms: 3 * 86_400_000 }
+    const moved = { ...clock, state: 'frozen' as const, movable: true, next_cron: null }
+    const link = market({ 'GET /dashboard/api/admin/clock': moved satisfies WireAnswer<Api['getClock']> })
+    const { rows, advance } = await cockpit({ link, columns: 100, rows: 30 })
+    // Where there is not room for all, whose it is gives way, and never the state.
+    expect(rows()[0]).toMatch(/● trading .* clock \+3d, stands still {2}✗ 3 need a hand/)
+    link.broken = gone
+    await advance(12_000)
+    expect(rows()[0]).not.toContain('clock')
   })
 
   it('has a plain form of every sign', async () => {

@@ -24,7 +24,7 @@ import { nextWords, nextWordsName, picksOf } from './picking.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
 import { fetchNeeds } from './shell/needs.ts'
-import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
+import { fetchClock, fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { ONCE_MS } from './shell/query.ts'
 import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
 import { QueriesContext, useQuery } from './shell/use-query.ts'
@@ -78,15 +78,17 @@ function useView(host: Host, size: Size): FrameView {
   const health = useQuery(fetchHealth(host.link), { name: 'health', every: host.refreshMs })
   const where = useQuery(host.link.whereabouts, { name: 'whereabouts', every: host.refreshMs })
   useQuery(fetchPauseReason(host.link), { name: 'pause', every: SLOW_EVERY_MS })
-  const told = useQuery(fetchNeeds(host.link), { name: 'needs', every: host.refreshMs })
+  const waiting = useQuery(fetchNeeds(host.link), { name: 'needs', every: host.refreshMs })
   const putOffs = useSyncExternalStore(host.putOffs.subscribe, host.putOffs.get)
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const now = useNow(host)
+  const clock = useQuery(fetchClock(host.link), { name: 'clock', every: SLOW_EVERY_MS })
   const { link, refreshMs, readonly, keys } = host
-  const needs = withoutPutOff(told, putOffs, { instance: health.value?.instanceId ?? '', now })
+  const needs = withoutPutOff(waiting, putOffs, { instance: health.value?.instanceId ?? '', now })
   const area = bodyArea(size)
   const isPushed = stream.state === 'live'
-  return { ui, area, health, needs, isPushed, where: where.value, now, place: link.place, refreshMs, readonly, keys }
+  const told = { health, needs, clock, where: where.value, isPushed }
+  return { ...told, ui, area, now, place: link.place, refreshMs, readonly, keys }
 }
 
 /** The time, anew at every full second. */

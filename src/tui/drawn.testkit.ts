@@ -1,6 +1,7 @@
 import type { WireAnswer, WireEvent } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { clockTime, count } from '../text/text.ts'
+import { count } from '../text/text.ts'
+import { clockTime } from '../text/time.ts'
 import { shownMoney } from './parts/river.ts'
 
 /* Pictures of a screen, read back into the numbers that they stand for, and held against what was answered. */

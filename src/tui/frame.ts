@@ -1,4 +1,5 @@
-import { clockTime, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
+import { padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
+import { clockTime } from '../text/time.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import type { RiverFacts } from './overview/facts.ts'
 import {

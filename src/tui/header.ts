@@ -1,4 +1,5 @@
-import { clockTime, count, shortSpan, span } from '../text/text.ts'
+import { count, shortSpan, span } from '../text/text.ts'
+import { clockTime, zoneName } from '../text/time.ts'
 import {
   accent,
   active,
@@ -18,35 +19,52 @@ import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
+/** Less than that is the time a question takes. */
+const LEAST_SHIFT_MS = 60_000
 const MS_PER_SECOND = 1_000
 /** From this width on the header says what money it is and how long all has been up. */
 const FULL_COLUMNS = WIDE_COLUMNS
 /** Below it only what differs from the ordinary is said. */
 const ROOMY_COLUMNS = 80
 
+/** What may be left out, in this order, so that the state and what waits stand whole. */
+type HeaderRoom = { readonly money: boolean; readonly actor: boolean; readonly clock: boolean }
+
 /** Where, whose, whether it trades; what waits, how the figures come, and the time. */
 export function headerLine(view: FrameView, { columns }: Size): Line {
-  const { place, now } = view
   // What a daemon that is gone was told about needs the room more.
   const isGone = view.health.problem?.kind === 'gone'
-  const isFull = columns >= FULL_COLUMNS
-  const left: Line = [
-    ' ',
-    strong('souk'),
-    '  ',
-    place.name,
-    ...moneyWords(view, isFull && !isGone),
-    ...actorWords(view, columns >= ROOMY_COLUMNS && !isGone),
+  const money = columns >= FULL_COLUMNS && !isGone
+  const actor = columns >= ROOMY_COLUMNS && !isGone
+  const rooms: readonly HeaderRoom[] = [
+    { money, actor, clock: true },
+    { money: false, actor, clock: true },
+    { money: false, actor: false, clock: true },
+    { money, actor, clock: false },
   ]
+  const sides = rooms.map((room) => [headerLeft(view, room, columns), headerRight(view, room, columns)] as const)
+  const fits = sides.find(([left, right]) => lineWidth(left) + lineWidth(right) < columns)
+  const [left, right] = fits ?? sides.at(-1) ?? [[], []]
+  return grounded(spread(columns, left, right), 'bar')
+}
+
+function headerLeft(view: FrameView, { money, actor }: HeaderRoom, columns: number): Line {
   const up = view.where?.startedAt
-  const since = isFull && up !== undefined && view.health.problem === undefined ? dim(`  up ${span(now - up)}`) : ''
-  const right: Line = [
+  const isFull = columns >= FULL_COLUMNS
+  const since =
+    isFull && up !== undefined && view.health.problem === undefined ? dim(`  up ${span(view.now - up)}`) : ''
+  const whose = [...moneyWords(view, money), ...actorWords(view, actor)]
+  return [' ', strong('souk'), '  ', view.place.name, ...whose, '  ', ...stateWords(view), since]
+}
+
+function headerRight(view: FrameView, { clock }: HeaderRoom, columns: number): Line {
+  return [
+    ...(clock ? clockWords(view) : []),
     ...needWords(view),
     ...(columns >= ROOMY_COLUMNS || view.ui.frozen || !view.isPushed ? liveWords(view) : []),
-    clockTime(now),
-    isFull ? ' UTC ' : ' ',
+    clockTime(view.now),
+    columns >= FULL_COLUMNS ? ` ${zoneName(view.now)} ` : ' ',
   ]
-  return grounded(spread(columns, [...left, '  ', ...stateWords(view), since], right), 'bar')
 }
 
 /** That money is real is said in the smallest window, too. */
@@ -75,6 +93,15 @@ export function stateWords({ health, now }: FrameView): Line {
   if (!health.value.paused) return [good('● trading')]
   const { pausedAt } = health.value
   return [warn(`‖ paused${pausedAt === undefined ? '' : ` ${shortSpan(Math.max(0, now - pausedAt))}`}`)]
+}
+
+/** Business time that was moved is not the time at the right end. */
+function clockWords({ clock, health }: FrameView): Line {
+  if (clock.value === undefined || health.problem !== undefined) return []
+  const { offsetMs, frozen } = clock.value
+  const ahead = Math.abs(offsetMs) < LEAST_SHIFT_MS ? [] : [`${offsetMs < 0 ? '-' : '+'}${span(Math.abs(offsetMs))}`]
+  const words = [...ahead, ...(frozen ? ['stands still'] : [])]
+  return words.length === 0 ? [] : [warn(`clock ${words.join(', ')}`), '  ']
 }
 
 function needWords({ needs, health }: FrameView): Line {

@@ -1,5 +1,6 @@
 import { render } from 'ink'
 import type { LinkClock } from '../client/link.ts'
+import { showTimesIn } from '../text/time.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost, type HostOptions } from './host.ts'
 import { createPainter } from './painter.ts'
@@ -16,6 +17,8 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' |
   /** Who writes the rows: Ink itself, or a painter that writes only what changed. */
   readonly painter: 'ink' | 'own'
   readonly look: Look
+  /** Zone of the times that are shown. */
+  readonly zone: 'local' | 'utc'
   readonly now: () => number
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
@@ -30,6 +33,7 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' |
  */
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
   const { look, stdin, stdout, signal, others } = options
+  showTimesIn(options.zone)
   let wanted: string | undefined
   const go = (name: string) => {
     wanted = name

@@ -1,4 +1,5 @@
-import { clockTime, shortAddress } from '../text/text.ts'
+import { shortAddress } from '../text/text.ts'
+import { clockTime, monthDay } from '../text/time.ts'
 import type { Told } from './drawn.testkit.ts'
 import { shownMoney } from './parts/river.ts'
 
@@ -61,16 +62,18 @@ export function feedLacks(rows: readonly string[], events: readonly Told[], widt
     const event = events[i]
     if (event === undefined) return [`nothing happened that ${row} tells`]
     const missing = partsOf(event, width).filter((part) => !row.includes(part))
+    // Of today or of a day before: which of the two the feed tells apart is held by its own test.
+    const when = [clockTime, monthDay].map((told) => ` ${told(Date.parse(event.at))} `)
+    if (!when.some((time) => row.includes(time))) missing.push(when.join(' or'))
     const words = wordsLacking(row, event)
     const lacks = [...missing, ...words]
     return lacks.length === 0 ? [] : [`row ${i + 1} of ${event.type}: ${lacks.join(', ')} in ${row}`]
   })
 }
 
-function partsOf({ at, about, data, subject }: Told, width: number): readonly string[] {
+function partsOf({ about, data, subject }: Told, width: number): readonly string[] {
   const own = [about?.amount, Object(data).amount, Object(data).price].find((one) => one != null)
   return [
-    ` ${clockTime(Date.parse(at))} `,
     ...(own == null || width < AMOUNTS_FROM ? [] : [` ${shownMoney(String(own))} `]),
     ...(width < IDS_FROM ? [] : [` ${subject.id}`]),
   ]

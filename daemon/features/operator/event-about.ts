@@ -3,6 +3,7 @@ import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { type About, aboutJob, nameOf } from '../jobs/view.ts'
 import { services } from '../listings/rows.ts'
+import { payouts } from '../payouts/rows.ts'
 import { threads } from '../threads/rows.ts'
 
 const nothing: About = { service: null, buyer: null, provider: null, amount: null, method: null }
@@ -17,6 +18,10 @@ export async function aboutOf(
     return job ? aboutJob(t, job) : nothing
   }
   if (kind === 'thread') return aboutThread(t, id)
+  if (kind === 'payout') {
+    const payout = await t.table(payouts).get(id)
+    return payout ? { ...nothing, buyer: await nameOf(t, payout.wallet) } : nothing
+  }
   const owner = participant_id === null ? null : await nameOf(t, participant_id)
   if (kind !== 'service') return { ...nothing, buyer: owner }
   return { ...nothing, service: (await t.table(services).get(id))?.name ?? null, provider: owner }

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../client/link.ts'
 import { DAY_MS, HOUR_MS } from '../../core/time.ts'
-import { count, dateTime } from '../../text/text.ts'
+import { count } from '../../text/text.ts'
+import { dateTime, zonedTime } from '../../text/time.ts'
 import type { DialogSpec, Field, Told, Values } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
@@ -50,7 +51,7 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
     facts: ({ step: chosen }) => [
       ...targetFacts(host),
       ['', ''],
-      ['business time', `${dateTime(clock.now)} UTC${clock.isFrozen ? ', it stands still' : ''}`],
+      ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', it stands still' : ''}`],
       ['What happens', 'what falls due on the way happens, in order: crons, pay-outs, refunds, renewals'],
       ['No way back', 'time goes only ahead; a snapshot is the way to the state before'],
       ...(chosen === 'next cron' ? [['next cron', clock.nextCron?.name ?? 'there is none'] as const] : []),

@@ -1,6 +1,7 @@
 import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
-import { count, dateTime, shortSpan, span } from '../../text/text.ts'
+import { count, shortSpan, span } from '../../text/text.ts'
+import { dateTime, zonedTime } from '../../text/time.ts'
 import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
@@ -108,8 +109,8 @@ function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }
     : [dim(' its money is real: nobody moves it')]
   return [
     rule(width, 'Clock', stale === undefined ? [state] : [warn(`! ${stale}`)]),
-    [dim(' business  '), strong(`${dateTime(now)} UTC`), '  ', ahead],
-    [dim(' machine   '), `${dateTime(clock.wall)} UTC`],
+    [dim(' business  '), strong(zonedTime(now)), '  ', ahead],
+    [dim(' machine   '), zonedTime(clock.wall)],
     [dim(' next cron '), ...(next === undefined ? [dim('none')] : [next.name, dim(`  in ${leftOf(next.at, now)}`)])],
     keys,
     blank,

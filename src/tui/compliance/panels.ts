@@ -1,5 +1,6 @@
 import { HOUR_MS } from '../../core/time.ts'
 import { clip, count, shortAddress, shortSpan, widthOf } from '../../text/text.ts'
+import { monthDay } from '../../text/time.ts'
 import { bar } from '../parts/charts.ts'
 import { accent, bad, dim, good, type Line, type Piece, placed, rule, strong, warn } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
@@ -187,14 +188,6 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
   const room = width - widthOf(left) - widthOf(money) - widthOf(what) - 4
   const whose = name === '' || room < LEAST_NAME ? '' : `${clip(name, room)} `
   return [left, strong(money), `  ${whose}`, dim(what)]
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
-
-/** `Nov 20` of an instant, UTC. */
-function monthDay(at: number): string {
-  const day = new Date(at)
-  return `${MONTHS[day.getUTCMonth()]} ${day.getUTCDate()}`
 }
 
 /** What administrators read that belongs to others, what parties took of their own, and how much else was done. */

@@ -1,5 +1,6 @@
 import type { Facts } from '../../core/filter.ts'
-import { clip, clockTime, span, wrap } from '../../text/text.ts'
+import { clip, span, wrap } from '../../text/text.ts'
+import { clockTime } from '../../text/time.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import {

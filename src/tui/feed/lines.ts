@@ -1,4 +1,4 @@
-import { clockTime } from '../../text/text.ts'
+import { clockTime, timeOrDay } from '../../text/time.ts'
 import { blank, dim, good, type Line, lineWidth, placed, rule, sized, strong, warn } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { marked, windowStart } from '../parts/table.ts'
@@ -10,6 +10,8 @@ type Feed = {
   readonly height: number
   readonly held: boolean
   readonly title?: string
+  /** Business time; undefined where it is not known. */
+  readonly now: number | undefined
   readonly stoppedAt?: number | undefined
   /** Which of all that is known is chosen: it stays in sight. */
   readonly chosen?: number | undefined
@@ -17,7 +19,7 @@ type Feed = {
 
 /** What happened, newest first, each once. */
 export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
-  const { width, height, held, title = 'Live', stoppedAt, chosen = -1 } = feed
+  const { width, height, held, title = 'Live', stoppedAt, now, chosen = -1 } = feed
   if (height < 1) return []
   const notes: Readonly<Record<Stream['state'], Line>> = {
     live: [held ? warn('‖ held') : good('● live')],
@@ -30,7 +32,7 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
   const hasMoney = width >= AMOUNTS_FROM && amounts.some((amount) => amount.trim() !== '')
   const ids = width >= IDS_FROM
   const rows = shown.map(({ event, told }, i): Line => {
-    const time = event.at === undefined ? '--:--:--' : clockTime(event.at)
+    const time = whenOf(event.at, now)
     const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
     const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
     if (!ids) return marked(sized(left, width), from + i === chosen)
@@ -48,5 +50,12 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
   ]
 }
 
+/** As wide as a time, so that the sentences stand under each other. */
+function whenOf(at: number | undefined, now: number | undefined): string {
+  if (at === undefined) return '--:--:--'
+  return now === undefined ? clockTime(at) : timeOrDay(at, now).padEnd(TIME_CHARS)
+}
+
+const TIME_CHARS = '14:03:07'.length
 const AMOUNTS_FROM = 76
 const IDS_FROM = 120

@@ -1,4 +1,5 @@
-import { clip, clockTime, dateTime, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
+import { clip, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
+import { clockTime, dateTime } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong, warn } from '../parts/line.ts'
 import type { JobTab } from '../shell/ui.ts'

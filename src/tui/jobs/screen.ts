@@ -211,7 +211,7 @@ function besideLines(job: JobOnScreen, model: Model, area: ScreenArea): Line[] {
   const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width: width - 1, height: room })
   const events = stream.events.filter(({ type }) => type.startsWith('job.'))
   const held = view.ui.frozen
-  const live = liveLines({ ...stream, events }, { width, height: feed, held, title: 'Live, jobs only' })
+  const live = liveLines({ ...stream, events }, { width, height: feed, held, now, title: 'Live, jobs only' })
   const left = [...headLines(model, width), table.head, ...table.body, ...live]
   const right = sideLines(job, model, { width: side, height: area.height })
   return joinedPanels(left, right, { width: area.width, split: width, height: area.height })

@@ -1,4 +1,5 @@
-import { clockTime, count, dateTime, shortSpan } from '../../text/text.ts'
+import { count, shortSpan } from '../../text/text.ts'
+import { clockTime, dateTime } from '../../text/time.ts'
 import { AXIS_COLUMNS, bar, chart, footLine, spark } from '../parts/charts.ts'
 import {
   accent,

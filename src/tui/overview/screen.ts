@@ -138,7 +138,7 @@ function livePanel(model: Model, { width, height }: ScreenArea): Line[] {
   const held = model.ui.frozen
   const chosen = chosenIn('live', model)
   return lit(
-    liveLines(model.stream, { width, height, held, stoppedAt: stoppedAt(model), chosen }),
+    liveLines(model.stream, { width, height, held, now: model.business, stoppedAt: stoppedAt(model), chosen }),
     model.panel === 'live',
     chosen >= 0,
   )

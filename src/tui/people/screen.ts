@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { participantFields } from '../../api/endpoint/list-fields.ts'
-import { clip, dateTime, shortAddress, shortSpan } from '../../text/text.ts'
+import { clip, shortAddress, shortSpan } from '../../text/text.ts'
+import { zonedTime } from '../../text/time.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
@@ -121,13 +122,13 @@ function ageOf(at: number | undefined, now: number | undefined): string {
 
 function drawerLines(person: PersonFacts, width: number): Line[] {
   const { id, wallet, referredBy, suspendedAt, createdAt } = person
-  const since: Line = suspendedAt === undefined ? [] : [bad(' suspended  '), `since ${dateTime(suspendedAt)} UTC`]
+  const since: Line = suspendedAt === undefined ? [] : [bad(' suspended  '), `since ${zonedTime(suspendedAt)}`]
   return [
     rule(width, id, [dim('e json')]),
     [dim(' wallet     '), wallet],
     [
       dim(' came       '),
-      createdAt === undefined ? '—' : `${dateTime(createdAt)} UTC`,
+      createdAt === undefined ? '—' : zonedTime(createdAt),
       dim(referredBy === '' ? '' : clip(`  by ${referredBy}`, width)),
     ],
     ...(since.length === 0 ? [] : [since]),

@@ -3,7 +3,8 @@ import { planFields, postingFields, productFields, subscriptionFields } from '..
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { ListFields } from '../../core/filter.ts'
-import { byteSize, count, dateTime, shortAddress } from '../../text/text.ts'
+import { byteSize, count, shortAddress } from '../../text/text.ts'
+import { zonedTime } from '../../text/time.ts'
 import { accent, dim, good, type Piece, warn } from '../parts/line.ts'
 import { budgetWords } from '../requests/facts.ts'
 import { listAsked, pageOf } from '../shell/finding.ts'
@@ -181,7 +182,7 @@ function readSubscription(one: SubscriptionAnswered): MarketRow {
       ['wallet', text(subscriber.wallet)],
       ['provider', `${nameOf(one.provider_name, provider)}  ${provider}`],
       ['price', `$${one.amount} a ${period}: the provider gets $${one.provider_amount}, the platform $${one.fee}`],
-      ['period', `${utc(one.current_period_start)} to ${utc(one.current_period_end)} UTC`],
+      ['period', `${timeOf(one.current_period_start)} to ${timeOf(one.current_period_end)}`],
       ['paid', `${count(one.periods_paid)} times, first by ${one.payment.method}  ${one.receipt_id}`],
       ...(one.failed_charges === 0 ? [] : [['failed', `${count(one.failed_charges)} charges in a row`] as const]),
       ['access', one.has_access ? 'its services are free of charge' : 'none: its services cost their price'],
@@ -217,7 +218,7 @@ function readPosting(one: PostingAnswered): MarketRow {
       ['asked by', `${who}  ${one.poster_id}${one.is_subcontract ? '  as a part of a job of its own' : ''}`],
       ['budget', budget],
       ['bids', count(one.bid_count)],
-      ['until', `${utc(one.expires_at)} UTC${one.deadline === null ? '' : `, wanted by ${utc(one.deadline)} UTC`}`],
+      ['until', `${timeOf(one.expires_at)}${one.deadline === null ? '' : `, wanted by ${timeOf(one.deadline)}`}`],
       ['brief', text(JSON.stringify(one.brief))],
     ],
     raw: one,
@@ -261,7 +262,7 @@ function readProduct(one: ProductAnswered): MarketRow {
   }
 }
 
-function utc(iso: string): string {
+function timeOf(iso: string): string {
   const at = time(iso)
-  return at === undefined ? '—' : dateTime(at)
+  return at === undefined ? '—' : zonedTime(at)
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../../client/link.ts'
-import { clockTime, span, wrap } from '../../text/text.ts'
+import { span, wrap } from '../../text/text.ts'
+import { clockTime } from '../../text/time.ts'
 import { accent, bad, dim, type Line, strong } from '../parts/line.ts'
 import type { Query } from './query.ts'
 

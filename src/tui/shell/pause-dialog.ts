@@ -1,6 +1,7 @@
 import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
 import { shellWord } from '../../text/shell.ts'
-import { count, dateTime, span } from '../../text/text.ts'
+import { count, span } from '../../text/text.ts'
+import { zonedTime } from '../../text/time.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
 import { ask, setPlatformPaused } from './queries.ts'
@@ -151,5 +152,5 @@ function pausedFor(host: Host): string {
   const at = host.health()?.pausedAt
   return at === undefined
     ? 'for a time that the daemon does not tell'
-    : `since ${dateTime(at)} UTC, ${span(host.clock.now() - at)} ago`
+    : `since ${zonedTime(at)}, ${span(host.clock.now() - at)} ago`
 }

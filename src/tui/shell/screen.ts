@@ -6,6 +6,7 @@ import type { Action, Binding } from './bindings.ts'
 import type { CommandLine } from './command-line.ts'
 import type { HealthFacts } from './health.ts'
 import type { Needs } from './needs.ts'
+import type { BusinessClock } from './queries.ts'
 import type { Queries, Query } from './query.ts'
 import type { StateStore } from './store.ts'
 import type { EventStream } from './stream.ts'
@@ -88,6 +89,7 @@ export type Size = { readonly columns: number; readonly rows: number }
 /** What the frame around the screens is given besides. */
 export type FrameView = View & {
   readonly place: Place
+  readonly clock: Query<BusinessClock>
   readonly refreshMs: number
   readonly readonly: boolean
 }

@@ -1,7 +1,8 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
-import { clip, clockTime, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
+import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
+import { clockTime, dateTime } from '../../text/time.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { toItsJob } from '../jobs/its-job.ts'
 import {
