@@ -1,12 +1,20 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
-import { blocksOfPage, textOfBlock } from './blocks.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
-import { type ApiOperation, operationsIn } from './operations.ts'
 import { checkAddress } from './pages.ts'
+import {
+  beginningOf,
+  type Evidence,
+  isOffered,
+  type Line,
+  linesOf,
+  MAX_QUOTE_CHARS,
+  type Operation,
+  offerOf,
+  operationsOf,
+} from './readiness-evidence.ts'
 
 const AUTOMATED_MS = 120_000
-const MAX_QUOTE_CHARS = 300
 const MAX_ENDPOINTS = 20
 const WHOLE = 100
 
@@ -17,6 +25,8 @@ type Area = {
   readonly weight: number
   /** Words of a use case that make it needed; always needed without. */
   readonly neededBy?: RegExp
+  /** It is there or it is not: documentation that says there is none has not got it. Of others, none is an answer. */
+  readonly isThing?: true
   readonly risk: string
 }
 
@@ -31,7 +41,8 @@ const areas: readonly Area[] = [
   {
     id: 'auth',
     text: 'Authentication',
-    signs: /\b(bearer|oauth|api[- ]key|x-[\w-]*key|basic auth\w*|access token|authenticat\w+)\b/i,
+    signs:
+      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]*key|basic auth\w*|access token|authenticat\w+)\b|scheme["']?\s*:\s*["']?basic\b/i,
     weight: 15,
     risk: 'Nothing says how callers authenticate.',
   },
@@ -46,7 +57,7 @@ const areas: readonly Area[] = [
     id: 'errors',
     text: 'Errors',
     signs:
-      /\b(error (code|response|object|message)s?|4\d\d\b[^.\n]{0,40}(bad request|unauthorized|not found|error|invalid))/i,
+      /\b(error (code|response|object|message)s?|4\d\d\b[^.\n]{0,40}(bad request|unauthorized|not found|error|invalid))|^\s*["']?4\d\d["']?\s*:/i,
     weight: 9,
     risk: 'Failures cannot be told apart.',
   },
@@ -60,6 +71,7 @@ const areas: readonly Area[] = [
   {
     id: 'pagination',
     text: 'Pagination',
+    isThing: true,
     signs: /\b(paginat\w+|next_?(page|cursor|token)|page_?(size|token)|cursor|per_page|offset=)\b/i,
     weight: 5,
     neededBy: /\b(sync|all|list|export|import|every|bulk|history|report)\b/i,
@@ -75,6 +87,7 @@ const areas: readonly Area[] = [
   {
     id: 'idempotency',
     text: 'Safe retries',
+    isThing: true,
     signs: /\bidempoten\w+/i,
     weight: 7,
     neededBy: /\b(pay|payment|charge|order|book|invoice|transfer|refund|create|checkout)\w*/i,
@@ -83,6 +96,7 @@ const areas: readonly Area[] = [
   {
     id: 'webhooks',
     text: 'Webhooks',
+    isThing: true,
     signs: /\bwebhooks?\b|\bcallback url\b|\bevent (notification|subscription)s?\b/i,
     weight: 7,
     neededBy: /\b(receive|notif\w+|react|event|alert|real[- ]?time|status change)\b/i,
@@ -91,6 +105,7 @@ const areas: readonly Area[] = [
   {
     id: 'sandbox',
     text: 'Sandbox',
+    isThing: true,
     signs: /\b(sandbox|test mode|test (key|environment|account)s?|staging)\b/i,
     weight: 4,
     risk: 'It can be tried with real data only.',
@@ -128,7 +143,7 @@ export const apiIntegrationReadiness = defineService({
     const useCase = textOf(input, 'use_case')
     const stack = textOf(input, 'target_stack').trim()
     const lines = linesOf(docs)
-    const operations = operationsIn(docs.pages.flatMap(blocksOfPage))
+    const operations = operationsOf(docs)
     const endpoints = relevant(operations, useCase)
     const requirements = [
       ...areas.map((area) => requirementOf(area, { lines, useCase })),
@@ -136,7 +151,7 @@ export const apiIntegrationReadiness = defineService({
       clientRequirement({ lines, stack, docs }),
     ]
     const needed = requirements.filter((one) => one.needed)
-    const missing = needed.filter(({ status }) => status === 'missing')
+    const open = needed.filter(({ status }) => status !== 'found')
     const found = needed.filter(({ status }) => status === 'found')
     return {
       api_integration_readiness: {
@@ -144,7 +159,7 @@ export const apiIntegrationReadiness = defineService({
         pages: docs.pages.map(({ url }) => url),
         use_case: useCase,
         target_stack: stack === '' ? null : stack,
-        readiness: readinessOf(missing.map(({ area }) => area)),
+        readiness: readinessOf(open.map(({ area }) => area)),
         score: scoreOf(found, needed),
         requirements: requirements.map(({ area, text, status, needed, evidence }) => ({
           area,
@@ -153,10 +168,14 @@ export const apiIntegrationReadiness = defineService({
           needed,
           ...(evidence ? { evidence } : {}),
         })),
-        gaps: missing.map(({ text }) => `${text}: the documentation does not say.`),
+        gaps: open.map(gapOf),
         risks: requirements.filter(({ status }) => status === 'missing').map(({ risk }) => risk),
-        endpoints,
-        next_steps: missing.map(({ text }) => `Ask the provider about: ${text.toLowerCase()}.`),
+        endpoints: endpoints.map(({ method, path, relevance }) => ({ method, path, relevance })),
+        next_steps: open.map(({ text, evidence }) =>
+          evidence
+            ? `Ask the provider whether this holds for you: ${text.toLowerCase()}.`
+            : `Ask the provider about: ${text.toLowerCase()}.`,
+        ),
         not_checked: ['whether the interface behaves as its documentation says', 'pages beyond the first three'],
         fetched_at: new Date(at).toISOString(),
       },
@@ -164,50 +183,37 @@ export const apiIntegrationReadiness = defineService({
   },
 })
 
-type Line = { readonly text: string; readonly url: string }
-
-function linesOf({ pages, published }: DocsSource): Line[] {
-  const read = pages.flatMap((page) =>
-    blocksOfPage(page).flatMap((block) =>
-      textOfBlock(block)
-        .split('\n')
-        .map((text) => ({ text, url: page.url })),
-    ),
-  )
-  return published ? [...read, { text: 'openapi', url: published.url }] : read
-}
-
 type Requirement = {
   readonly area: string
   readonly text: string
   readonly status: 'found' | 'missing' | 'unclear'
   readonly needed: boolean
   readonly weight: number
-  readonly evidence?: { quote: string; url: string }
+  readonly evidence?: Evidence
   readonly risk: string
 }
 
 function requirementOf(
-  { id, text, signs, weight, neededBy, risk }: Area,
+  { id, text, signs, weight, neededBy, isThing, risk }: Area,
   { lines, useCase }: { lines: readonly Line[]; useCase: string },
 ): Requirement {
-  const line = lines.find((one) => signs.test(one.text))
+  const offer = offerOf(lines, signs, { isThing: isThing ?? false })
   return {
     area: id,
     text,
-    status: line ? 'found' : 'missing',
+    status: offer.status,
     needed: neededBy === undefined || neededBy.test(useCase),
     weight,
-    ...(line ? { evidence: { quote: quoted(line.text, signs), url: line.url } } : {}),
+    ...(offer.evidence ? { evidence: offer.evidence } : {}),
     risk,
   }
 }
 
-/** As it stands there, around what was found. */
-function quoted(text: string, signs: RegExp): string {
-  const at = signs.exec(text)?.index ?? 0
-  const start = Math.max(0, at - MAX_QUOTE_CHARS / 2)
-  return text.slice(start, start + MAX_QUOTE_CHARS).toWellFormed()
+/** What the documentation says against something weighs more than its silence. */
+function gapOf({ text, status, evidence, area }: Requirement): string {
+  if (area === 'endpoints' && status === 'unclear') return `${text}: none of those described fits by its words.`
+  if (status === 'unclear') return `${text}: the documentation names it and does not say whether it is there.`
+  return evidence ? `${text}: the documentation says that there is none.` : `${text}: the documentation does not say.`
 }
 
 const common = new Set(
@@ -216,17 +222,16 @@ const common = new Set(
   ),
 )
 
-function relevant(
-  operations: readonly ApiOperation[],
-  useCase: string,
-): { method: string; path: string; relevance: number }[] {
+type Endpoint = Operation & { readonly relevance: number }
+
+function relevant(operations: readonly Operation[], useCase: string): Endpoint[] {
   const words = [...new Set(useCase.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? [])]
     .filter((word) => !common.has(word))
     .map(stem)
-  const scored = operations.map(({ method, path, summary }) => {
-    const text = `${path} ${summary}`.toLowerCase()
+  const scored = operations.map((operation) => {
+    const text = `${operation.path} ${operation.summary}`.toLowerCase()
     const hits = words.filter((word) => text.includes(word)).length
-    return { method, path, relevance: words.length === 0 ? 0 : Math.round((hits / words.length) * WHOLE) / WHOLE }
+    return { ...operation, relevance: words.length === 0 ? 0 : Math.round((hits / words.length) * WHOLE) / WHOLE }
   })
   return scored
     .filter(({ relevance }) => relevance > 0)
@@ -238,23 +243,20 @@ function stem(word: string): string {
   return word.replace(/(ies|ing|ed|es|s)$/, '')
 }
 
-function endpointRequirement(
-  endpoints: readonly { method: string; path: string }[],
-  operations: readonly ApiOperation[],
-): Requirement {
-  const [best] = endpoints
-  const operation = best && operations.find(({ method, path }) => method === best.method && path === best.path)
+function endpointRequirement([best]: readonly Endpoint[], operations: readonly Operation[]): Requirement {
   const seen = operations.length > 0 ? 'unclear' : 'missing'
   return {
     area: 'endpoints',
     text: 'Endpoints for the use case',
-    status: operation ? 'found' : seen,
+    status: best ? 'found' : seen,
     needed: true,
     weight: 20,
-    ...(operation ? { evidence: { quote: operation.evidence, url: '' } } : {}),
+    ...(best ? { evidence: best.evidence } : {}),
     risk: 'No endpoint was found that fits the use case by its words.',
   }
 }
+
+const SDK = /\b(sdks?|client librar\w+|package)\b/i
 
 function clientRequirement({
   lines,
@@ -266,12 +268,9 @@ function clientRequirement({
   docs: DocsSource
 }): Requirement {
   const words = stack.toLowerCase().match(/[\p{L}\p{N}+#.]{2,}/gu) ?? []
-  const line = lines.find(
-    ({ text }) =>
-      /\b(sdk|client librar\w+|package)\b/i.test(text) &&
-      (words.length === 0 || words.some((word) => text.toLowerCase().includes(word))),
-  )
-  const described = docs.published && { quote: 'a published OpenAPI description', url: docs.published.url }
+  const named = (text: string) => words.length === 0 || words.some((word) => text.toLowerCase().includes(word))
+  const line = lines.find(({ text }) => SDK.test(text) && named(text) && isOffered(text, SDK))
+  const described = docs.published && { quote: beginningOf(docs.published), url: docs.published.url }
   const evidence = line ? { quote: line.text.slice(0, MAX_QUOTE_CHARS).toWellFormed(), url: line.url } : described
   return {
     area: 'sdk',
@@ -284,9 +283,10 @@ function clientRequirement({
   }
 }
 
-function readinessOf(missing: readonly string[]): 'ready' | 'partial' | 'blocked' {
-  if (missing.includes('auth') || missing.includes('endpoints')) return 'blocked'
-  return missing.length === 0 ? 'ready' : 'partial'
+/** Nobody can begin without knowing how to authenticate and what to call. */
+function readinessOf(open: readonly string[]): 'ready' | 'partial' | 'blocked' {
+  if (open.includes('auth') || open.includes('endpoints')) return 'blocked'
+  return open.length === 0 ? 'ready' : 'partial'
 }
 
 function scoreOf(found: readonly Requirement[], needed: readonly Requirement[]): number {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
+import { plainly } from '../service/grounding.ts'
 import type { FirstPartyService, JsonInput } from '../service/service.ts'
+import { parseHtml, textIn } from '../web/html.ts'
 import { apiChangelogActions } from './api-changelog-actions.ts'
 import { apiIntegrationReadiness } from './api-integration-readiness.ts'
 import { html, markdown } from './docs-pages.testkit.ts'
@@ -186,11 +188,13 @@ describe('readiness for an integration', () => {
     const made = await assess('Create ducks for orders and read them')
     expect(made).toMatchObject({ readiness: 'ready', gaps: [] })
     expect(made.endpoints[0].path).toContain('/v1/ducks')
-    for (const { evidence } of made.requirements) {
-      if (evidence?.url)
-        expect(html + (site.pages['/docs'] as { body: string }).body).toContain(
-          evidence.quote.slice(0, 60).split('"')[0],
-        )
+    const said = textIn(parseHtml(String((site.pages['/docs'] as { body: string }).body)))
+    const quotes = made.requirements.flatMap(({ evidence }: { evidence?: { quote: string } }) => evidence ?? [])
+    expect(quotes.length).toBeGreaterThan(8)
+    for (const { quote, url } of quotes) {
+      expect(url).toBe(site.at('/docs'))
+      // Word for word; between its lines and cells a page has more room.
+      expect(plainly(said)).toContain(plainly(quote))
     }
   })
 
@@ -207,7 +211,70 @@ describe('readiness for an integration', () => {
       .filter((one: { status: string; needed: boolean }) => one.status !== 'found' && one.needed)
       .map((one: { area: string }) => one.area)
     expect(missing).toEqual([area])
-    expect(area === 'endpoints' ? ['partial', 'blocked', 'ready'] : [readiness]).toContain(made.readiness)
+    expect(made.readiness).toBe(readiness)
+  })
+
+  it.each([
+    ['Webhooks are not supported yet.', 'missing'],
+    ['We do not offer any webhooks; please poll.', 'missing'],
+    ['There are no webhooks.', 'missing'],
+    ['This interface has no support for webhooks.', 'missing'],
+    ['<h3>Webhooks</h3><p>Not available at the moment.</p>', 'missing'],
+    ['<h3>Webhooks</h3><h3>Colours</h3>', 'unclear'],
+    ['Webhooks are not available on the free plan. Webhooks tell you of every duck.', 'unclear'],
+    ['<h3>Webhooks</h3><p>You are told of every duck.</p>', 'found'],
+    ['Webhooks do not include the whole duck.', 'found'],
+    ['You cannot have more than five webhooks.', 'found'],
+    ['We do not charge for calls, and webhooks tell you of every duck.', 'found'],
+  ])('takes %j for what it says of webhooks', async (said, status) => {
+    site.pages['/docs'] = {
+      body: `${html}<p>Use the sandbox. See our terms and deprecation policy.</p><div>${said}</div>`,
+    }
+    const made = await assess('Receive an event for every duck')
+    const webhooks = made.requirements.find(({ area }: { area: string }) => area === 'webhooks')
+    expect([webhooks.status, made.readiness]).toEqual([status, status === 'found' ? 'ready' : 'partial'])
+    expect(made.gaps.filter((gap: string) => gap.startsWith('Webhooks'))).toHaveLength(status === 'found' ? 0 : 1)
+    expect(textIn(parseHtml(said))).toContain(webhooks.evidence.quote)
+  })
+
+  it.each([
+    ['in many lines', 2],
+    ['in one line', 0],
+  ])('reads what the makers publish %s, where the page itself is a frame around it', async (_, indent) => {
+    site.pages['/docs'] = {
+      body: '<title>Docs</title><div id="ui"></div><script>SwaggerUI({ url: "/openapi.json" })</script>',
+    }
+    const ok = { responses: { 200: { description: 'ok' }, 404: { description: 'not found' } } }
+    const body = JSON.stringify(
+      {
+        openapi: '3.0.3',
+        info: {
+          title: 'Pond',
+          version: '1',
+          description: 'Use the sandbox. See our terms of use. At most 60 requests per minute.',
+        },
+        servers: [{ url: 'https://api.pond.test/v1' }],
+        paths: { '/ducks': { get: { summary: 'List ducks', ...ok } } },
+        components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Pond-Key' } } },
+      },
+      null,
+      indent,
+    )
+    site.pages['/openapi.json'] = { headers: { 'content-type': 'application/json' }, body }
+    const made = await assess('Read ducks', 'TypeScript')
+    expect(made.endpoints).toEqual([{ method: 'GET', path: '/ducks', relevance: 0.5 }])
+    const status = Object.fromEntries(
+      made.requirements.map((one: { area: string; status: string }) => [one.area, one.status]),
+    )
+    expect(status).toMatchObject({
+      auth: 'found',
+      base_url: 'found',
+      endpoints: 'found',
+      errors: 'found',
+      limits: 'found',
+      sdk: 'found',
+    })
+    for (const { evidence } of made.requirements) if (evidence) expect(body).toContain(evidence.quote)
   })
 
   it('is blocked where nothing says how to authenticate', async () => {

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml'
 import { AppError } from '../../../../src/core/error.ts'
-import type { Json } from '../../../../src/core/json.ts'
+import { isObject, type Json } from '../../../../src/core/json.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
 import { decode, type WebPage } from '../web/page.ts'
@@ -102,22 +102,16 @@ type Published = { paths?: { [path: string]: { [method: string]: unknown } }; op
 
 /** What the makers publish is surer than anything that could be read out of their pages. */
 function fromPublished(page: WebPage | undefined, focus: string): Drafted | undefined {
-  if (!page) return undefined
-  const parsed = parsedOf(page)
-  const version = parsed?.openapi ?? parsed?.swagger
-  if (!parsed || typeof version !== 'string' || typeof parsed.paths !== 'object' || parsed.paths === null)
-    return undefined
-  const kept = Object.entries(parsed.paths).filter(([path]) => suits(focus, path))
-  const entries = kept.length > 0 ? kept : Object.entries(parsed.paths)
-  const index = entries
-    .slice(0, MAX_OPERATIONS)
-    .flatMap(([path, item]) =>
-      methods
-        .filter((method) => typeof item === 'object' && item !== null && Object.hasOwn(item, method.toLowerCase()))
-        .map((method) => ({ method, path, confidence: 1, evidence: page.url })),
-    )
+  const described = page && describedBy(page)
+  if (!described) return undefined
+  const { parsed, version, paths } = described
+  const kept = Object.entries(paths).filter(([path]) => suits(focus, path))
+  const entries = (kept.length > 0 ? kept : Object.entries(paths)).slice(0, MAX_OPERATIONS)
+  const index = entries.flatMap(([path, item]) =>
+    methodsOf(item).map((method) => ({ method, path, confidence: 1, evidence: page.url })),
+  )
   if (index.length === 0) return undefined
-  const document = { ...(parsed as Document), paths: Object.fromEntries(entries.slice(0, MAX_OPERATIONS)) as Document } // parsed from JSON or YAML
+  const document = { ...(parsed as Document), paths: Object.fromEntries(entries) as Document } // parsed from JSON or YAML
   return {
     document,
     openapi: version,
@@ -127,6 +121,30 @@ function fromPublished(page: WebPage | undefined, focus: string): Drafted | unde
     operations_index: index,
     open_questions: [],
   }
+}
+
+/** What a published description holds; undefined for what is none. */
+function describedBy(page: WebPage) {
+  const parsed = parsedOf(page)
+  const version = parsed?.openapi ?? parsed?.swagger
+  const paths = parsed?.paths
+  return parsed && typeof version === 'string' && isObject(paths) ? { parsed, version, paths } : undefined
+}
+
+function methodsOf(item: unknown) {
+  return methods.filter((method) => isObject(item) && Object.hasOwn(item, method.toLowerCase()))
+}
+
+/** Operations of a published description, with what it says that each does. */
+export function publishedOperations(page: WebPage) {
+  const paths = Object.entries(describedBy(page)?.paths ?? {}).slice(0, MAX_OPERATIONS)
+  return paths.flatMap(([path, item]) =>
+    methodsOf(item).map((method) => {
+      const told = isObject(item) ? item[method.toLowerCase()] : undefined
+      const words = isObject(told) ? [told['summary'], told['description'], told['operationId']] : []
+      return { method, path, summary: words.filter((word) => typeof word === 'string').join(' ') }
+    }),
+  )
 }
 
 function parsedOf(page: WebPage): Published | undefined {
