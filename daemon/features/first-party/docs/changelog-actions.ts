@@ -11,7 +11,7 @@ const classes: readonly Known[] = [
     name: 'removal',
     weight: 10,
     words:
-      /\b(removed?|removes|removal|sunset(ted|s)?|shut ?down|discontinued|no longer (available|supported|accepts?|returns?)|retired)\b/i,
+      /\b(removed?|removes|removal|sunset(ted|s)?|shut ?down|discontinued|no longer (available|supported|accept(s|ed)?|returns?|works?)|retired)\b/i,
     todo: 'Stop using what is removed',
   },
   {
@@ -105,13 +105,28 @@ function isIgnored(
 
 const order = { now: 0, soon: 1, later: 2 } as const
 
+/** `Fixed`, `Fix:`, `**Fixed**`: by the word that a line begins with its writer says what it is. */
+const BEGINS_AS_FIX = /^\W*(?:fix(?:ed|es)?|bug ?fix(?:es)?|correct(?:ed|s)|resolve[sd])\b/i
+const BEGINS_AS_ADDITION = /^\W*(?:add(?:ed|s)?|introduc(?:ed|es|ing)|new)\b/i
+/** Words about words: nobody calls these. */
+const ON_PAPER = /\b(?:docs?|documentation|readme|typos?|sidebar|changelog|website|screenshots?)\b/i
+
 /** What is announced for later is a deprecation, whatever it will be then. */
 function classOf(line: string, section: string): Known | undefined {
   const named = sections[section.trim().toLowerCase()]
   if (named && named !== 'fix' && named !== 'addition') return byName(named)
+  const mild = mildBy(line)
+  if (mild) return byName(mild)
   if (FUTURE.test(line)) return byName('deprecation')
   const found = classes.find(({ words }) => words.test(line)) ?? (named && byName(named))
   return found && (isMild(found) ? mildly(found, line, named) : found)
+}
+
+/** What asks nothing of anybody, by how the line begins or by what it is about. */
+function mildBy(line: string): 'fix' | 'addition' | undefined {
+  if (BEGINS_AS_FIX.test(line) && !/\b(security|vulnerabilit|CVE-)/i.test(line)) return 'fix'
+  if (BEGINS_AS_ADDITION.test(line) && !/\b(breaking|required?|deprecat)/i.test(line)) return 'addition'
+  return ON_PAPER.test(line) && endpointsIn(line).length === 0 ? 'fix' : undefined
 }
 
 function byName(name: Class): Known | undefined {

@@ -113,6 +113,11 @@ describe('the audit for search engines', () => {
       ['canonical'],
     ],
     [
+      'a canonical page that is none',
+      (page) => page.replace(/(rel="canonical" href=")[^"]*/, '$1javascript:alert(1)'),
+      ['canonical'],
+    ],
+    [
       'two canonical pages',
       (page) => page.replace('</head>', '<link rel="canonical" href="https://else.test/"></head>'),
       ['canonical'],
@@ -162,6 +167,25 @@ describe('the context of a site', () => {
     expect(JSON.stringify(dossier) + agent_context_markdown).not.toContain('scripted words')
     expect(agent_context_markdown).toContain('untrusted content')
     expect(Buffer.byteLength(agent_context_markdown)).toBeLessThanOrEqual(24_000)
+  })
+
+  it.each<[string, readonly string[], string]>([
+    ['German', ['/%C3%BCber-uns', '/produkte', '/kontakt'], 'Die Firma wurde 1984 gegründet. Sie hat 120 Mitarbeiter.'],
+    ['French', ['/a-propos', '/produits', '/contact'], 'Fondée en 1984. Nous avons 120 collaborateurs.'],
+    ['Spanish', ['/quienes-somos', '/productos', '/contacto'], 'Fundada en 1984. Tenemos 120 empleados.'],
+    ['Italian', ['/chi-siamo', '/prodotti', '/contatti'], 'Fondata nel 1984. Abbiamo 120 dipendenti.'],
+  ])('reads a site in %s', async (_, [about = '', product = '', contact = ''], said) => {
+    const menu = ['/impressum-alt/2019', '/karriere', contact, product, about].map((path) => `<a href="${path}">x</a>`)
+    site.pages['/'] = {
+      body: `<title>WP</title><nav>${menu.join(' ')}</nav><main><p>WP. Tel. +49 421 123456.</p></main>`,
+    }
+    site.pages[about] = { body: `<title>A</title><main><p>${said}</p></main>` }
+    site.pages[product] = { body: '<title>P</title><main><p>WP-12: 8.900 €.</p></main>' }
+    const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 3 })
+    expect(dossier.pages.map(({ kind }: { kind: string }) => kind)).toEqual(['start', 'about', 'product'])
+    const values = dossier.facts.map(({ label, value }: { label: string; value: string }) => `${label} ${value}`)
+    expect(values).toEqual(['founded 1984', 'employees 120', 'price 8.900 €'])
+    expect(dossier.contacts).toEqual([{ kind: 'phone', value: '+49 421 123456', source_url: site.at('/') }])
   })
 
   it('reads one page where one is asked for', async () => {
@@ -336,6 +360,26 @@ describe('what a changelog asks for', () => {
       actions: [{ class: 'breaking' }],
       ignored: { out_of_focus: 2 },
     })
+  })
+
+  it.each<[string, string | undefined]>([
+    ['Fixed a bug where nothing was removed.', undefined],
+    ['Fix: authentication no longer returns 500.', undefined],
+    ['Added a filter for removed ducks.', undefined],
+    ['New tokens are shown in the console.', undefined],
+    ['Removed duplicates in the docs sidebar.', undefined],
+    ['Corrected the documentation of rate limits.', undefined],
+    ['Fixed a security vulnerability in uploads: update now.', 'security'],
+    ['Added a required field `size` to POST /v1/ducks: it is now required.', 'breaking'],
+    ['Removed `GET /v1/docs`.', 'removal'],
+    ['**Removed** the parameter `page`.', 'removal'],
+    ['API keys in the query are no longer accepted.', 'removal'],
+    ['Rate limit lowered from 100 to 60 requests per minute.', 'limits'],
+  ])('takes %j for what it is', async (line, known) => {
+    site.pages['/log'] = md(`# Log\n\n## May 2, 2026\n\n- ${line}\n`)
+    const { actions, ignored } = await triage({ change_window: 'since 2026-01-01' })
+    expect(actions.map((one: Record<string, unknown>) => one['class'])).toEqual(known ? [known] : [])
+    expect(ignored.additions + ignored.fixes).toBe(known ? 0 : 1)
   })
 
   it('is nothing for a page without entries, which is a result', async () => {

@@ -52,7 +52,8 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
     if (canonicals.length === 0) return ['warn', 'No canonical address is named.']
     if (new Set(canonicals).size > 1) return ['fail', 'More than one canonical address is named.', canonicals.join(' ')]
     const [canonical = ''] = canonicals
-    if (!URL.canParse(canonical)) return ['fail', 'The canonical address cannot be read.', canonical]
+    if (!/^https?:$/.test(URL.parse(canonical)?.protocol ?? ''))
+      return ['fail', 'The canonical address cannot be read.', canonical]
     return canonical === url
       ? ['pass', 'The page names itself as canonical.']
       : ['warn', 'The page names another page as canonical.', canonical]

@@ -12,13 +12,28 @@ const MAX_LISTED = 30
 const MAX_QUOTE_CHARS = 300
 const DIGEST = { sentences: 4, words: 120 }
 
-/** Pages that tell most about whose site it is, the best first. */
+/** Pages that tell most about whose site it is, the best first, in the languages that most sites have. */
 const kinds = [
-  ['about', /\b(about|company|team|who-we-are|mission)\b/i],
-  ['product', /\b(product|features?|services?|solutions?|platform)\b/i],
-  ['pricing', /\b(pricing|plans|prices)\b/i],
-  ['docs', /\b(docs?|documentation|developers?|guide)\b/i],
-  ['contact', /\b(contact|imprint|impressum|support)\b/i],
+  [
+    'about',
+    /(?<!\p{L})(about|company|team|who-we-are|mission|(ü|ue|u)ber-?[ -]?uns|unternehmen|wir-(ü|ue)ber-uns|[aà][ -]?propos|qui-sommes-nous|entreprise|sobre|qui[eé]nes-somos|empresa|nosotros|chi-siamo|azienda|over-ons|om-oss|om-os|o-nas|o-firmie|quem-somos)(?!\p{L})/iu,
+  ],
+  [
+    'product',
+    /(?<!\p{L})(products?|features?|services?|solutions?|platform|produkte?|leistungen|l(ö|oe)sungen|angebot|produits?|prestations?|productos?|servicios?|soluciones|prodotti|servizi|producten|diensten|produtos?|servi[cç]os?|produkty|us(ł|l)ugi|oferta)(?!\p{L})/iu,
+  ],
+  [
+    'pricing',
+    /(?<!\p{L})(pricing|plans|prices|preise?|tarife?|prix|tarifs?|precios?|tarifas|prezzi|prijzen|priser|cennik|pre[cç]os)(?!\p{L})/iu,
+  ],
+  [
+    'docs',
+    /(?<!\p{L})(docs?|documentation|developers?|guide|dokumentation|handbuch|documentaci[oó]n|documentazione)(?!\p{L})/iu,
+  ],
+  [
+    'contact',
+    /(?<!\p{L})(contact|imprint|impressum|support|kontakt|contacto|contatti|contactez|mentions-l[eé]gales|contato)(?!\p{L})/iu,
+  ],
 ] as const
 
 /** A dossier of a site from at most three of its pages, each fact with the words that it rests on. */
@@ -54,7 +69,9 @@ export const websiteResearchContext = defineService({
       })),
       facts: facts.slice(0, MAX_LISTED),
       ...(first.organization ? { organization: first.organization } : {}),
-      contacts: dedupe(read.flatMap(contactsIn), ({ value }) => value).slice(0, MAX_LISTED),
+      contacts: dedupe(read.flatMap(contactsIn), ({ kind, value }) =>
+        kind === 'phone' ? value.replace(/[^+\d]/g, '') : value,
+      ).slice(0, MAX_LISTED),
       social: dedupe(
         read.flatMap(({ links }) => links.filter(isSocial).map(({ url }) => url)),
         (url) => url,
@@ -73,13 +90,25 @@ export const websiteResearchContext = defineService({
 })
 
 function worthOf({ url, text }: PageLink): number {
-  const at = kindAt(`${text} ${new URL(url).pathname}`)
+  const at = kindAt(`${text} ${pathOf(url)}`)
   // A page near the root says more than one deep inside.
   return at < 0 ? 0 : 100 - 10 * at - new URL(url).pathname.split('/').length
 }
 
+/** As it is written in its language: `/über-uns` travels as `/%C3%BCber-uns`. */
+function pathOf(url: string): string {
+  const { pathname } = new URL(url)
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return pathname
+  }
+}
+
+/** Words of a link stand apart by spaces, those of an address by dashes or underscores. */
 function kindAt(text: string): number {
-  return kinds.findIndex(([, words]) => words.test(text))
+  const said = `${text} ${text.replace(/[\s_]+/g, '-')}`
+  return kinds.findIndex(([, words]) => words.test(said))
 }
 
 type Read = ReturnType<typeof readPage>
@@ -99,7 +128,7 @@ function readPage(page: WebPage, at: number) {
     text,
     visible: visibleBlocks(root),
     facts: factsOfPage(page),
-    kind: at === 0 ? 'start' : (kinds[kindAt(new URL(page.url).pathname)]?.[0] ?? 'other'),
+    kind: at === 0 ? 'start' : (kinds[kindAt(pathOf(page.url))]?.[0] ?? 'other'),
     digest: summarize(text, DIGEST),
     headings: elements
       .filter(({ name }) => /^h[1-3]$/.test(name))
@@ -152,11 +181,21 @@ function organizationOf(value: unknown): Record<string, string> | undefined {
 type Fact = { readonly label: string; readonly value: string; readonly source_url: string; readonly quote: string }
 
 const factSigns: readonly (readonly [label: string, sign: RegExp])[] = [
-  ['founded', /\b(?:founded|established|since|started)\b[^.]{0,40}?\b((?:19|20)\d{2})\b/i],
+  [
+    'founded',
+    /(?<!\p{L})(?:founded|established|since|started|gegründet|seit|fondée?|depuis|fundada|desde|fondata|dal|opgericht|sinds)(?!\p{L})[^.]{0,40}?\b((?:19|20)\d{2})\b/iu,
+  ],
+  ['founded', /\b((?:19|20)\d{2}) (?:gegründet|fundada|fondata|opgericht)(?!\p{L})/iu],
   ['headquarters', /\b(?:headquartered|based|headquarters) in ([A-Z][\p{L}]+(?:[ ,]+[A-Z][\p{L}]+){0,3})/u],
   ['customers', /\b([\d.,]+[kKmM+]*\+?) (?:customers|users|companies|teams|businesses|developers)\b/i],
-  ['employees', /\b([\d.,]+\+?) (?:employees|people work|team members)\b/i],
-  ['price', /((?:[$€£]|USD |EUR )\d[\d.,]*(?: ?(?:\/|per) ?(?:month|mo|year|user|seat))?)/i],
+  [
+    'employees',
+    /\b([\d.,]+\+?) (?:employees|people work|team members|mitarbeiter\p{L}*|beschäftigte|employés|collaborateurs|empleados|dipendenti|medewerkers)(?!\p{L})/iu,
+  ],
+  [
+    'price',
+    /((?:[$€£]|USD |EUR )\d(?:[\d.,]*\d)?(?: ?(?:\/|per) ?(?:month|mo|year|user|seat))?|\d(?:[\d.,]*\d)? ?(?:€|EUR\b)(?: ?(?:\/|pro|par|al) ?(?:monat|jahr|mois|mes))?)/i,
+  ],
   ['countries', /\b(\d+\+?) countries\b/i],
 ]
 
@@ -184,7 +223,11 @@ function contactsIn({ visible, source, page }: Read) {
     ...source.matchAll(/mailto:([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)/gi),
     ...text.matchAll(/\b([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)/g),
   ]
-  const phones = [...source.matchAll(/href=["']tel:([+\d][\d ().-]{5,20})/gi)]
+  const phones = [
+    ...source.matchAll(/href=["']tel:([+\d][\d ().-]{5,20})/gi),
+    // Written out with the code of its country: other rows of digits may be anything.
+    ...text.matchAll(/(?<![\d+])(\+\d{1,3}[ \d()/-]{6,18}\d)(?!\d)/g),
+  ]
   return [
     ...mails.map(([, value = '']) => ({ kind: 'email', value: value.toLowerCase(), source_url: page.url })),
     ...phones.map(([, value = '']) => ({ kind: 'phone', value: value.trim(), source_url: page.url })),

@@ -48,6 +48,7 @@ const synonyms: readonly (readonly string[])[] = [
   ['category', 'genre', 'section', 'articlesection'],
   ['site', 'sitename', 'ogsitename', 'publisher'],
   ['location', 'place', 'venue', 'address'],
+  ['color', 'colour'],
 ]
 
 export function plainName(name: string): string {
@@ -173,7 +174,9 @@ function fitArray(fitting: Fitting, member: Member): Json | undefined {
 }
 
 function listOfScalars(fitting: Fitting, items: AnyObject, path: readonly string[]): Json[] {
-  const found = candidates(fitting.named, singular(path))
+  const named = candidates(fitting.named, singular(path))
+  // A list under its own heading is told as that, `features`.
+  const found = named.length > 0 ? named : candidates(fitting.named, path)
   const [best] = found
   if (!best) return []
   const alike = found.filter(

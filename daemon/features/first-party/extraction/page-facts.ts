@@ -56,7 +56,7 @@ export function factsOf(page: WebPage): FoundFacts {
   const blocks = root ? htmlBlocks(root) : markdownBlocks(source)
   const linked = linkedData(elements)
   const marked = [...microdata(elements), ...metaFacts(elements)]
-  const told = blocks.flatMap(factsOfBlock)
+  const told = [...blocks.flatMap(factsOfBlock), ...listed(blocks)]
   const text = blocks.map((block) => ('rows' in block ? block.rows.map((row) => row.join(' ')).join('\n') : block.text))
   const whole = text.join('\n').slice(0, MAX_TEXT_CHARS)
   const facts = [...linked.facts, ...marked, ...told, ...patterns(whole)].slice(0, MAX_FACTS)
@@ -183,6 +183,26 @@ function toldBy(block: Block): Fact[] {
   }
 }
 
+/** What stands in a list, under the heading or the line right above it. */
+function listed(blocks: readonly Block[]): Fact[] {
+  const facts: Fact[] = []
+  let above = ''
+  for (const block of blocks) {
+    if (block.kind === 'item') {
+      if (above !== '') put(facts, { path: [above], value: block.text, source: 'label' })
+    } else above = introducedBy(block)
+  }
+  return facts
+}
+
+const MAX_NAME_CHARS = 60
+
+function introducedBy(block: Block): string {
+  if (block.kind === 'heading' && block.text.length <= MAX_NAME_CHARS) return block.text
+  const isIntroduction = block.kind === 'text' && /:\s*$/.test(block.text) && block.text.length <= MAX_NAME_CHARS
+  return isIntroduction ? block.text.replace(/:\s*$/, '') : ''
+}
+
 /** Tables that say in their first row what stands in their columns. */
 function tableOf(block: Block): PageTable[] {
   if (block.kind !== 'table') return []
@@ -196,6 +216,8 @@ const shapes = [
   ['price', /(?:[$€£¥]\s?\d[\d.,]*\d|\d[\d.,]*\d?\s?(?:€|EUR|USD|GBP))/g],
   ['phone', /\+\d[\d ()/-]{6,18}\d/g],
   ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
+  ['rating', /\b\d(?:[.,]\d{1,2})?(?= out of (?:5|10)\b)|(?<=\brated )\d(?:[.,]\d{1,2})?\b/gi],
+  ['reviews', /\b\d[\d.,]*(?= (?:customer )?(?:reviews|ratings)\b)/gi],
 ] as const
 const MAX_OF_SHAPE = 20
 
@@ -206,7 +228,21 @@ function patterns(text: string): Fact[] {
       put(facts, { path: [name], value, source: 'pattern' })
     }
   }
-  return facts
+  return [...facts, ...currencyOf(facts)]
+}
+
+/** Signs that one currency has to itself; half of the world writes `$`. */
+const currencies: readonly (readonly [string, RegExp])[] = [
+  ['EUR', /€|EUR/],
+  ['GBP', /£|GBP/],
+  ['USD', /USD/],
+]
+
+/** The currency of the prices of a page, where all are in one. */
+function currencyOf(facts: readonly Fact[]): Fact[] {
+  const prices = facts.filter(({ path }) => path[0] === 'price').map(({ value }) => String(value))
+  const [one] = currencies.filter(([, sign]) => prices.length > 0 && prices.every((price) => sign.test(price)))
+  return one ? ['currency', 'priceCurrency'].map((name) => ({ path: [name], value: one[0], source: 'pattern' })) : []
 }
 
 function linksIn(elements: readonly Element[], base: string) {

@@ -111,6 +111,48 @@ describe('a page in the structure that is asked for', () => {
     }
   })
 
+  it('is filled from a page that says nothing to machines', async () => {
+    site.pages['/p'] = {
+      body: `<h1>Winter boot</h1><div><span>€</span> <span>129,00</span></div><p>Colour: black</p><p>Rated 4.2 out of 5 (31 reviews)</p>
+        <table><tr><th>Size</th><td>42</td></tr></table><h2>Features</h2><ul><li>Waterproof</li><li>Vegan, and warm</li></ul>
+        <p>You get:</p><ul><li>Two boots</li><li>A bag</li></ul>`,
+    }
+    const number = { type: 'number' }
+    const list = { type: 'array', items: text }
+    const wanted = {
+      name: text,
+      price: number,
+      currency: text,
+      color: text,
+      rating: number,
+      reviews: { type: 'integer' },
+    }
+    const properties = { ...wanted, size: { type: 'integer' }, features: list, you_get: list, material: text }
+    const { data, missing } = await extract({ schema: { type: 'object', properties } })
+    expect(data).toEqual({
+      name: 'Winter boot',
+      price: 129,
+      currency: 'EUR',
+      color: 'black',
+      rating: 4.2,
+      reviews: 31,
+      size: 42,
+      features: ['Waterproof', 'Vegan, and warm'],
+      you_get: ['Two boots', 'A bag'],
+    })
+    expect(missing).toEqual(['material'])
+  })
+
+  it.each([
+    ['$ 5', undefined],
+    ['€5 and £4', undefined],
+    ['5 EUR and € 4', 'EUR'],
+  ])('names the currency of %j only where there is one', async (said, currency) => {
+    site.pages['/p'] = { body: `<p>${said}</p>` }
+    const { data } = await extract({ schema: { type: 'object', properties: { currency: text } } })
+    expect(data.currency).toBe(currency)
+  })
+
   it('is told whole where nothing is asked for', async () => {
     site.pages['/p'] = { body: product }
     const { data, missing } = await extract({})

@@ -57,6 +57,13 @@ export function stem(word: string): string {
   return word
 }
 
+/** What the forms of a word have in common, roughly: `delivered`, `delivers`, `delivery` and `delivering` are one. */
+export function root(word: string): string {
+  const short = stem(word)
+  if (short.length < 5) return short
+  return short.replace(/(?<=\w{4})(?:ation|ing|ed|er|ery|y|e|ment)$/, '').replace(/(.)\1$/, '$1')
+}
+
 /** Whether a word says what a text is about. */
 export function matters(word: string): boolean {
   return !functionWords.has(word) && /\p{L}/u.test(word) && (word.length > 1 || word > '\u007f')

@@ -47,7 +47,9 @@ const said = {
     Great, another crash right before my deadline.
     Thanks for nothing.
     How nice of them to lose my luggage.
-    I love waiting two hours for a pizza /s`,
+    I love waiting two hours for a pizza /s
+    The waiter was anything but friendly.
+    The result is far from good.`,
   neutral: `The package was delivered on Tuesday.
     The meeting starts at nine in the main office.
     Water boils at 100 degrees Celsius at sea level.

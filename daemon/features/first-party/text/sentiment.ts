@@ -212,9 +212,17 @@ function modifier(tokens: readonly Token[], at: number, weight: number): number 
   return (negations % 2 === 1 ? NEGATED : 1) * degree * (supposed ? SUPPOSED : 1) * (tokens[at]?.shouted ? SHOUTED : 1)
 }
 
+/** `anything but friendly`, `far from good`: alone these deny nothing. */
+const unlike: ReadonlyMap<string, string> = new Map([
+  ['anything', 'but'],
+  ['far', 'from'],
+])
+
 /** `not only` and `nothing but` deny nothing; what fixes a bad thing denies that one. */
 function negates(word: string, next: string | undefined, weight: number): boolean {
   if (removers.has(word)) return weight < 0
+  const denied = unlike.get(word)
+  if (denied !== undefined) return next === denied
   return isNegator(word) && next !== 'only' && next !== 'but'
 }
 

@@ -137,12 +137,15 @@ describe('a page that may not be had', () => {
 
 describe('a question', () => {
   const body = `<main><p>The ferry leaves at 9:15 from pier four. Tickets cost 12 euros for adults.</p>
-    <p>Children under six travel free. Dogs must be kept on a lead.</p></main><script>ticket price secret</script>`
+    <p>Children under six travel free. Dogs must be kept on a lead.</p><p>Returns are accepted within 30 days of delivery.</p></main><script>ticket price secret</script>`
 
   it.each([
     ['How much do tickets cost?', 'Tickets cost 12 euros for adults.'],
     ['When does the ferry leave, and from which pier?', 'The ferry leaves at 9:15 from pier four.'],
     ['Do children travel free?', 'Children under six travel free.'],
+    ['How long can I return things?', 'Returns are accepted within 30 days of delivery.'],
+    ['How quickly do you deliver?', 'Returns are accepted within 30 days of delivery.'],
+    ['Are dogs allowed?', 'Dogs must be kept on a lead.'],
   ])('%s is answered with a sentence of the page', async (question, quote) => {
     site.pages['/ferry'] = { body }
     const { answered, answers } = await snapshot('/ferry', { question })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
-import { matters, sentencesOf, stem, wordsOf } from '../service/english.ts'
+import { matters, root, sentencesOf, wordsOf } from '../service/english.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
@@ -44,13 +44,22 @@ const MAX_QUOTE_CHARS = 600
 /** Share of what a question asks about, by weight, that a sentence has to speak of. */
 const MIN_MATCH = 0.34
 
+/** Words by which one asks, and which no answer has to repeat. */
+const asking = new Set(
+  'long often big old thing things anything something someone anyone tell please many there'.split(' '),
+)
+
+function asks(word: string): boolean {
+  return matters(word) && !asking.has(word)
+}
+
 /** Sentences of the page that speak of what is asked, in its own words: nothing is concluded from them. */
 function answersTo(question: string, page: WebPage): { [member: string]: Json } {
-  const wanted = new Set(wordsOf(question).filter(matters).map(stem))
+  const wanted = new Set(wordsOf(question).filter(asks).map(root))
   const sentences = textBlocks(page)
     .flatMap(sentencesOf)
     .slice(0, MAX_SENTENCES)
-    .map((text) => ({ text, words: new Set(wordsOf(text).map(stem)) }))
+    .map((text) => ({ text, words: new Set(wordsOf(text).map(root)) }))
   const weights = [...wanted].map((word) => {
     const spread = sentences.filter(({ words }) => words.has(word)).length
     return [word, Math.log(1 + sentences.length / (1 + spread))] as const
