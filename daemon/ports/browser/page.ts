@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parse as parseName } from 'tldts'
 import { z } from 'zod'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { WebError } from '../web/error.ts'
@@ -16,6 +17,9 @@ export type Loaded = {
   /** It was still loading when the waiting ended. */
   readonly timed_out: boolean
 }
+
+/** What a script answered in one of the frames of a page; the first is the page itself. */
+export type InFrame<T> = { readonly url: string; readonly answer: T }
 
 export type PictureOrder = { readonly format: 'png' | 'jpeg'; readonly clip?: Clip }
 export type Clip = { readonly width: number; readonly height: number; readonly scale: number }
@@ -38,7 +42,7 @@ export type BrowserPage = {
   readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
   /** Runs a script beside the page, which cannot see or change it. */
   readonly evaluate: <T>(script: Script, answer: z.ZodType<T>) => Promise<T>
-  readonly evaluateInFrames: <T>(script: Script, answer: z.ZodType<T>) => Promise<readonly T[]>
+  readonly evaluateInFrames: <T>(script: Script, answer: z.ZodType<T>) => Promise<readonly InFrame<T>[]>
   readonly picture: (how: PictureOrder) => Promise<Buffer>
   readonly print: (paper: Paper) => Promise<Buffer>
   /** Slows processor and network as a phone has them. */
@@ -167,14 +171,27 @@ async function evaluate({ send }: PageSession, frameId: string, script: Script):
   return result.value
 }
 
-/** Frames of other sites are in other processes, and are left out. */
-async function evaluateInFrames<T>(session: PageSession, script: Script, answer: z.ZodType<T>): Promise<readonly T[]> {
+/** Frames of other sites are left out: most are in processes of their own, and none is what was asked about. */
+async function evaluateInFrames<T>(
+  session: PageSession,
+  script: Script,
+  answer: z.ZodType<T>,
+): Promise<readonly InFrame<T>[]> {
   const { frameTree } = await session.send('Page.getFrameTree', {}, z.object({ frameTree: FrameTree }))
-  const answers: T[] = []
-  for (const { id } of framesOf(frameTree).slice(0, MAX_FRAMES)) {
-    answers.push(answer.parse(await evaluate(session, id, script)))
+  const answers: InFrame<T>[] = []
+  const own = framesOf(frameTree).filter(({ url }) => isOfSite(url, frameTree.frame.url))
+  for (const { id, url } of own.slice(0, MAX_FRAMES)) {
+    answers.push({ url, answer: answer.parse(await evaluate(session, id, script)) })
   }
   return answers
+}
+
+/** Of the same site, or written by the page itself: `about:srcdoc`, `about:blank`. */
+function isOfSite(url: string, page: string): boolean {
+  const [frame, main] = [URL.parse(url), URL.parse(page)]
+  if (!frame || !main || frame.protocol === 'about:') return true
+  const domain = parseName(main.hostname).domain
+  return frame.host === main.host || (domain !== null && domain === parseName(frame.hostname).domain)
 }
 
 function framesOf({ frame, childFrames = [] }: FrameTree): z.output<typeof Frame>[] {

@@ -310,6 +310,10 @@ describe('speech with nothing installed', () => {
     expect(begin(long).equals(begin(short))).toBe(true)
   })
 
+  it.each([' ', '...', '?! –', '\u0001\u001b'])('refuses %j, in which there is no word to speak', (text) =>
+    expect(() => textToSpeech.check({ text }, { engines: { speech: speech.port } })).toThrow(/^text: holds nothing/),
+  )
+
   it('refuses a text in a language that it does not speak, before anything is paid, unless a voice is named', async () => {
     const text = 'Guten Morgen, wie geht es Ihnen an diesem schönen Tag? Das Wetter ist heute besonders angenehm.'
     await expect(speak({ text })).rejects.toMatchObject({

@@ -17,7 +17,7 @@ export const textToSpeech = defineService({
   needs: ['speech'],
   isQuick: () => true, // another program did the work
   check(input, { engines }) {
-    if (textOf(input, 'text').trim() === '') throw wrongField('text', 'holds nothing to speak')
+    if (!/[\p{L}\p{N}]/u.test(textOf(input, 'text'))) throw wrongField('text', 'holds nothing to speak')
     check(input, 'voice_id', engines.speech.voices())
     check(input, 'model_id', engines.speech.models())
   },

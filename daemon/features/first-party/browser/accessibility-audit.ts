@@ -54,7 +54,7 @@ export const accessibilityAudit = defineService({
       standard: 'WCAG 2.2 AA',
       issues: report.issues
         .slice(0, MAX_ISSUES)
-        .map(({ contrast, ...issue }) => ({ ...issue, ...compact({ contrast }) })),
+        .map(({ contrast, frame, ...issue }) => ({ ...issue, ...compact({ contrast, frame }) })),
       passes: report.passes,
       needs_review: report.needs_review,
       timed_out: timedOut,

@@ -71,6 +71,21 @@ describe.skipIf(chromium === undefined)('the audit of accessibility', () => {
   })
 })
 
+describe.skipIf(chromium === undefined)('frames', () => {
+  it('of the site count and are named; those of other sites do not', async () => {
+    const frames = `<iframe title="a" src="/inner"></iframe><iframe title="b" src="${site.at('/alien', 'elsewhere.example')}"></iframe>`
+    site.pages['/'] = { body: cleanPage.replace('</main>', `${frames}</main>`) }
+    site.pages['/inner'] = { body: cleanPage.replace('alt="A duck"', '') }
+    site.pages['/alien'] = { body: '<img src="x"><button></button>' }
+    const { issues, not_checked } = await run(accessibilityAudit, { site_url: site.at('/') })
+    expect(site.asked).toContain('GET /alien')
+    expect(issues.map(({ id, frame }: { id: string; frame?: string }) => [id, frame])).toEqual([
+      ['image-alt', site.at('/inner')],
+    ])
+    expect(not_checked).toContain('frames of other sites')
+  })
+})
+
 const filler = 'ducks swim on ponds '.repeat(400)
 
 const BIG_BYTES = 1_700_000

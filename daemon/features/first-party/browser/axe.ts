@@ -24,6 +24,8 @@ const Issue = z.object({
   html: z.string(),
   count: z.number(),
   contrast: Contrast.optional().catch(undefined),
+  /** Address of the frame that it is in, where that is not the page itself. */
+  frame: z.string().optional(),
 })
 export type AxeIssue = z.output<typeof Issue>
 const Report = z.object({
@@ -62,7 +64,12 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
 /** What is wrong with a page and the frames of its own site, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
   script ??= axeSource().then((source) => prepared(`${source};${AXE_RUN()}`))
-  return reportOf(await page.evaluateInFrames(await script, Report))
+  const [main, ...frames] = await page.evaluateInFrames(await script, Report)
+  const inside = frames.map(({ url, answer }) => ({
+    ...answer,
+    issues: answer.issues.map((issue) => ({ ...issue, frame: url })),
+  }))
+  return reportOf([...(main ? [main.answer] : []), ...inside])
 }
 
 let script: Promise<Buffer> | undefined

@@ -207,6 +207,37 @@ describe('vulnerabilities of dependencies', () => {
     expect(result.unresolved.map((one: { package: string }) => one.package)).toEqual(['tagged', 'local', 'git'])
   })
 
+  it.each([
+    ['what the database says', { database_specific: { severity: 'LOW' } }, 'low', 9.8],
+    ['what its score comes to, where it says nothing', { database_specific: undefined }, 'critical', 9.8],
+    ['nothing where there is neither', { database_specific: undefined, severity: [] }, 'unknown', undefined],
+  ])('are as bad as %s', async (...[, more, severity, score]) => {
+    batches([{ results: [{ vulns: [{ id: 'A-1' }] }] }])
+    const severities = [
+      { type: 'CVSS_V4', score: 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N' },
+      { type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' },
+    ]
+    site.pages['/osv/v1/vulns/A-1'] = json(record('A-1', { severity: severities, ...more }))
+    const result = await run(dependencyVulnerabilityAudit, { ecosystem: 'npm', dependencies: { pond: '1.0.0' } })
+    expect(result.vulnerabilities[0].severity).toBe(severity)
+    expect(result.vulnerabilities[0].cvss?.score).toBe(score)
+  })
+
+  it('are looked up at the least version that a range of another ecosystem allows', async () => {
+    const asked = batches([{ results: [] }])
+    const dependencies = {
+      exact: '==4.2.1',
+      compatible: '~=2.0',
+      least: '>=1.4, <2',
+      most: '<3',
+      any: '*',
+      gem: '~> 6.1',
+    }
+    const result = await run(dependencyVulnerabilityAudit, { ecosystem: 'pip', dependencies })
+    expect(asked[0]?.queries.map(({ version }) => version)).toEqual(['4.2.1', '2.0', '1.4', '6.1'])
+    expect(result.unresolved.map((one: { package: string }) => one.package)).toEqual(['most', 'any'])
+  })
+
   it('are asked for in one batch, and none is a result', async () => {
     const dependencies = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, '1.0.0']))
     const asked = batches([{ results: [] }])

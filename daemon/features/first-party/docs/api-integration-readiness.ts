@@ -4,14 +4,14 @@ import { type DocsSource, readDocs } from './openapi-draft.ts'
 import { checkAddress } from './pages.ts'
 import {
   beginningOf,
-  type Evidence,
   isOffered,
-  type Line,
   linesOf,
   MAX_QUOTE_CHARS,
   type Operation,
   offerOf,
   operationsOf,
+  type QuotedAt,
+  type SaidLine,
 } from './readiness-evidence.ts'
 
 const AUTOMATED_MS = 120_000
@@ -189,13 +189,13 @@ type Requirement = {
   readonly status: 'found' | 'missing' | 'unclear'
   readonly needed: boolean
   readonly weight: number
-  readonly evidence?: Evidence
+  readonly evidence?: QuotedAt
   readonly risk: string
 }
 
 function requirementOf(
   { id, text, signs, weight, neededBy, isThing, risk }: Area,
-  { lines, useCase }: { lines: readonly Line[]; useCase: string },
+  { lines, useCase }: { lines: readonly SaidLine[]; useCase: string },
 ): Requirement {
   const offer = offerOf(lines, signs, { isThing: isThing ?? false })
   return {
@@ -263,7 +263,7 @@ function clientRequirement({
   stack,
   docs,
 }: {
-  lines: readonly Line[]
+  lines: readonly SaidLine[]
   stack: string
   docs: DocsSource
 }): Requirement {

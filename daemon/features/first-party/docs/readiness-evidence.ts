@@ -9,25 +9,25 @@ const MAX_LINES = 20_000
 const MAX_BEGINNING_CHARS = 80
 
 /** Words as they stand on a page. */
-export type Evidence = { readonly quote: string; readonly url: string }
+export type QuotedAt = { readonly quote: string; readonly url: string }
 /** Something that documentation says: a sentence, a line of code, a row. */
-export type Line = { readonly text: string; readonly url: string; readonly isHeading: boolean }
+export type SaidLine = { readonly text: string; readonly url: string; readonly isHeading: boolean }
 export type Operation = {
   readonly method: string
   readonly path: string
   readonly summary: string
-  readonly evidence: Evidence
+  readonly evidence: QuotedAt
 }
 
 /** What the documentation says, and what its published description does. */
-export function linesOf({ pages, published }: DocsSource): Line[] {
+export function linesOf({ pages, published }: DocsSource): SaidLine[] {
   const told = pages.filter(({ url }) => url !== published?.url).flatMap((page) => linesOfPage(page))
   const described = published ? piecesOf(decode(published)) : []
   const url = published?.url ?? ''
   return [...told, ...described.map((text) => ({ text, url, isHeading: false }))].slice(0, MAX_LINES)
 }
 
-function linesOfPage(page: WebPage): Line[] {
+function linesOfPage(page: WebPage): SaidLine[] {
   return blocksOfPage(page).flatMap((block) =>
     saidIn(block).map((text) => ({ text, url: page.url, isHeading: block.kind === 'heading' })),
   )
@@ -69,13 +69,13 @@ export function operationsOf({ pages, published }: DocsSource): Operation[] {
   }))
 }
 
-type Offer = { readonly status: 'found' | 'missing' | 'unclear'; readonly evidence?: Evidence }
+type Offer = { readonly status: 'found' | 'missing' | 'unclear'; readonly evidence?: QuotedAt }
 
 /**
  * Whether something is there by what the documentation says of it: its words alone say nothing, and *we do not support
  * webhooks* says that there are none. What is said both ways is unclear, and so is a heading with nothing under it.
  */
-export function offerOf(lines: readonly Line[], signs: RegExp, { isThing }: { isThing: boolean }): Offer {
+export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: { isThing: boolean }): Offer {
   const named = lines.flatMap((line, at) => (signs.test(line.text) ? [{ ...line, below: lines[at + 1] }] : []))
   const offered = named.filter(({ text }) => !isThing || isOffered(text, signs))
   const denied = named.find((line) => !offered.includes(line))
@@ -93,7 +93,7 @@ export function offerOf(lines: readonly Line[], signs: RegExp, { isThing }: { is
 }
 
 /** As it stands there, around what was found. */
-function quoteOf({ text, url }: Line, signs: RegExp): Evidence {
+function quoteOf({ text, url }: SaidLine, signs: RegExp): QuotedAt {
   const at = signs.exec(text)?.index ?? 0
   const start = Math.max(0, at - MAX_QUOTE_CHARS / 2)
   return { quote: text.slice(start, start + MAX_QUOTE_CHARS).toWellFormed(), url }

@@ -153,6 +153,17 @@ describe('a page in the structure that is asked for', () => {
     expect(data.currency).toBe(currency)
   })
 
+  it('that only its scripts would fill costs nothing; one that says little is a result', async () => {
+    const wish = { schema: { type: 'object', properties: { price: { type: 'number' } } } }
+    site.pages['/p'] = { body: '<title>App</title><div id="root"></div><script src="/app.js"></script>' }
+    await expect(extract(wish)).rejects.toMatchObject({
+      code: 'provider_failed',
+      message: expect.stringContaining('before its scripts run'),
+    })
+    site.pages['/p'] = { body: '<title>Note</title><p>We are closed.</p>' }
+    expect(await extract(wish)).toMatchObject({ data: {}, missing: ['price'] })
+  })
+
   it('is told whole where nothing is asked for', async () => {
     site.pages['/p'] = { body: product }
     const { data, missing } = await extract({})

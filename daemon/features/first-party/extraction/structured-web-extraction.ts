@@ -5,7 +5,7 @@ import { MAX_LLM_CHARS } from '../../../ports/llm/llm.ts'
 import { checkAddress, readFirst } from '../docs/pages.ts'
 import { isGrounded, isSaid, plainly } from '../service/grounding.ts'
 import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
-import type { WebPage } from '../web/page.ts'
+import { decode, type WebPage } from '../web/page.ts'
 import { numberOf } from './coerce.ts'
 import { type FilledField, type Fitted, filled } from './fit.ts'
 import { type FoundFacts, factsOf } from './page-facts.ts'
@@ -82,6 +82,7 @@ function resultOf({ input, source, page }: Making, schema: AnyObject | undefined
   const found = compiled ? filled(compiled.expanded, page, source.page.url) : unasked(source, page)
   const told = source.said ? grounded(source.said.answer, page) : { value: {}, fields: [] }
   const data = merged(found.value ?? {}, told.value)
+  if (isObject(data) && Object.keys(data).length === 0) refuseScripted(page, source.page)
   const isTold = new Set(told.fields.map(({ path }) => path))
   const fields = [...found.fields.filter(({ path }) => !isTold.has(path)), ...told.fields]
   const ignored = textOf(input, 'prompt').trim() !== '' && !source.wantsModel
@@ -97,6 +98,16 @@ function resultOf({ input, source, page }: Making, schema: AnyObject | undefined
     fetched_at: new Date(source.fetchedAt).toISOString(),
     engine: engineOf(source),
   }
+}
+
+const LITTLE_TEXT_CHARS = 200
+/** One that runs; data is kept in scripts too. */
+const SCRIPT = /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?json)/i
+
+/** Nothing was found because nothing is there yet: that is not what was bought. @throws AppError provider_failed */
+function refuseScripted({ text }: FoundFacts, page: WebPage): void {
+  if (text.length >= LITTLE_TEXT_CHARS || !SCRIPT.test(decode(page))) return
+  throw new AppError('provider_failed', 'The page shows nothing before its scripts run, and they are not run here.')
 }
 
 /** Without a schema everything is shown that the page says, unless a model answers. */

@@ -80,7 +80,7 @@ const profile = 'A nonprofit that restores wetlands and habitats for ducks'
 
 describe('matches of funding', () => {
   it('puts the notice on the topic first, and says why others are out', async () => {
-    const others = Array.from({ length: 24 }, (_, at) => notice(100 + at, `Highway bridges lot ${at}`))
+    const others = Array.from({ length: 26 }, (_, at) => notice(100 + at, `Highway bridges lot ${at}`))
     serve([
       ...others,
       notice(1, 'Restoration of wetlands and duck habitats'),
@@ -106,7 +106,27 @@ describe('matches of funding', () => {
       3: '4 days are left; 14 are needed.',
       4: 'It is for other kinds of applicants.',
     })
-    expect(grant_matches).toMatchObject({ searched: 28, engine: { kind: 'upstream' } })
+    expect(grant_matches).toMatchObject({ searched: 30, engine: { kind: 'upstream' } })
+  })
+
+  it('takes no ceiling for none, and a budget against what there is', async () => {
+    serve([
+      notice(1, 'Wetlands without a ceiling', { awardCeiling: 'none', awardFloor: '5000' }),
+      notice(2, 'Wetlands with a ceiling', { awardCeiling: '$50,000', awardFloor: null }),
+    ])
+    const { grant_matches } = await run(grantMatches, { profile, project_budget_usd: 60_000 })
+    expect(grant_matches.matches).toEqual([
+      expect.objectContaining({ opportunity_id: '1', award_floor: 5_000, award_ceiling: null }),
+    ])
+    expect(grant_matches.excluded).toEqual([
+      expect.objectContaining({ opportunity_id: '2', reason: 'The budget is above what is awarded.' }),
+    ])
+  })
+
+  it.each(['', ' ', '1 2 3', 'a b'])('with nothing to search by (%j) are refused before anything is paid', (none) => {
+    expect(() => grantMatches.check({ profile: none, keywords: [' '] }, {})).toThrow(/^profile: /)
+    expect(() => grantMatches.check({ profile: none, keywords: ['wetlands'] }, {})).not.toThrow()
+    expect(() => grantMatches.check({ profile: 'Bog NGO' }, {})).not.toThrow()
   })
 
   it('holds to the agency and the number that were asked for, and none is a result', async () => {
@@ -264,8 +284,12 @@ describe('what one notice comes to', () => {
       ...input,
     })
     expect(made.decision).toBe(decision)
-    for (const { evidence } of made.reasons) {
-      if (evidence.field === 'eligibility_text') expect(JSON.stringify(own)).toContain(evidence.quote)
+    const silent = made.reasons.filter(
+      ({ evidence }: { evidence: { quote: string | null } }) => evidence.quote === null,
+    )
+    for (const { verdict } of silent) expect(verdict).toBe('open')
+    for (const { evidence } of made.reasons.filter((one: object) => !silent.includes(one))) {
+      expect(JSON.stringify(own)).toContain(evidence.quote)
     }
     expect(made.reason_lines).toHaveLength(made.reasons.length)
   })

@@ -20,7 +20,8 @@ type Reason = {
   readonly rule: string
   readonly verdict: 'for' | 'against' | 'open'
   readonly text: string
-  readonly evidence: { readonly field: string; readonly quote: string }
+  /** Word for word; null where the notice says nothing. */
+  readonly evidence: { readonly field: string; readonly quote: string | null }
   /** Against this, nothing helps. */
   readonly hard?: true
 }
@@ -81,7 +82,7 @@ function decisionOf(reasons: readonly Reason[]): 'go' | 'no_go' | 'unclear' {
 
 function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant; at: number }): Reason {
   const days = daysLeft(notice, at)
-  const evidence = { field: 'closes_at', quote: notice.closes_at ?? 'no date' }
+  const evidence = { field: 'closes_at', quote: notice.told.closes_at }
   if (notice.status === 'closed')
     return { rule: 'status', verdict: 'against', text: 'The notice is closed.', evidence, hard: true }
   if (notice.is_estimate)
@@ -104,11 +105,11 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
 }
 
 function typeReason(notice: Notice, applicant: Applicant): Reason {
-  const quote = notice.applicant_types
-    .map(({ description }) => description)
-    .join(', ')
-    .slice(0, MAX_QUOTE_CHARS)
-  const evidence = { field: 'applicant_types', quote }
+  const own = notice.applicant_types.find(({ id }) => applicant.types.includes(id)) ?? notice.applicant_types[0]
+  const evidence = {
+    field: 'applicant_types',
+    quote: own?.description.slice(0, MAX_QUOTE_CHARS).toWellFormed() ?? null,
+  }
   switch (eligibilityOf(notice, applicant)) {
     case 'match':
       return { rule: 'applicant_type', verdict: 'for', text: 'Your kind of applicant is named.', evidence }
@@ -127,10 +128,11 @@ function typeReason(notice: Notice, applicant: Applicant): Reason {
 
 function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined {
   const fit = budgetFit(notice, applicant)
-  const evidence = {
-    field: 'award_ceiling',
-    quote: `${notice.award_floor ?? 'none'} to ${notice.award_ceiling ?? 'none'}`,
-  }
+  const { award_floor, award_ceiling } = notice.told
+  const isOfFloor = fit === 'below' || notice.award_ceiling === null
+  const evidence = isOfFloor
+    ? { field: 'award_floor', quote: award_floor }
+    : { field: 'award_ceiling', quote: award_ceiling }
   if (fit === 'above')
     return { rule: 'budget', verdict: 'against', text: 'The budget is above the ceiling.', evidence, hard: true }
   if (fit === 'below')
@@ -140,13 +142,13 @@ function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined 
     : undefined
 }
 
-function shareReason({ cost_sharing }: Notice): Reason | undefined {
+function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
   if (cost_sharing !== true) return undefined
   return {
     rule: 'cost_sharing',
     verdict: 'open',
     text: 'Can you carry a share of the costs?',
-    evidence: { field: 'cost_sharing', quote: 'true' },
+    evidence: { field: 'cost_sharing', quote: told.cost_sharing },
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../../../../src/core/json.ts'
-import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
+import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import {
   type Applicant,
@@ -50,6 +50,9 @@ type Source = {
 export const grantMatches = defineService({
   slug: 'grant_matches',
   needs: ['grants'],
+  check(input) {
+    if (queriesOf(input).length === 0) throw wrongField('profile', 'holds no words to search by')
+  },
   async read(input, ctx): Promise<Source> {
     const queries = queriesOf(input)
     const hits = new Map<string, Hit>()
@@ -107,9 +110,11 @@ function queriesOf(input: JsonInput): string[] {
     ...new Set(
       textOf(input, 'profile')
         .toLowerCase()
-        .match(/\p{L}{5,}/gu) ?? [],
+        .match(/\p{L}{3,}/gu) ?? [],
     ),
-  ].sort((a, b) => b.length - a.length)
+  ]
+    .filter((word) => termsOf(word).length > 0)
+    .sort((a, b) => b.length - a.length)
   return [...(given.length > 0 ? [given.join(' ')] : []), words.slice(0, 2).join(' '), words.slice(2, 4).join(' ')]
     .filter(Boolean)
     .slice(0, MAX_QUERIES)

@@ -26,6 +26,8 @@ export type Notice = {
   readonly categories: readonly string[]
   readonly attachments: readonly string[]
   readonly url: string
+  /** As the notice itself writes it: what is read out of it may be quoted. */
+  readonly told: { readonly [member in 'closes_at' | 'award_floor' | 'award_ceiling' | 'cost_sharing']: string | null }
 }
 
 const MAX_TEXT = 60_000
@@ -115,7 +117,9 @@ function read(id: string, data: Data, now: number): Notice {
   const synopsis = data.synopsis ?? data.forecast ?? {}
   const isForecast = !data.synopsis
   const expected = synopsis.estApplicationResponseDateStr ?? synopsis.estApplicationResponseDate
-  const closes = dayOf(synopsis.responseDateStr ?? synopsis.responseDate ?? (isForecast ? expected : null))
+  const closing = synopsis.responseDateStr ?? synopsis.responseDate ?? (isForecast ? expected : null)
+  const closes = dayOf(closing)
+  const said = (value: unknown) => (value === null || value === undefined ? null : String(value))
   return {
     id,
     number: data.opportunityNumber ?? '',
@@ -134,6 +138,12 @@ function read(id: string, data: Data, now: number): Notice {
     categories: labelsOf(synopsis.fundingActivityCategories).map(({ description }) => description),
     attachments: attachmentsOf(data),
     url: `https://www.grants.gov/search-results-detail/${id}`,
+    told: {
+      closes_at: said(closing),
+      award_floor: said(synopsis.awardFloor),
+      award_ceiling: said(synopsis.awardCeiling),
+      cost_sharing: said(synopsis.costSharing),
+    },
   }
 }
 
