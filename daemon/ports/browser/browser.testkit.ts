@@ -1,6 +1,7 @@
-import { createSocket } from 'node:dgram'
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toolPath } from '../../../fixtures/kit/tools.ts'
 import type { Site } from '../web/site.testkit.ts'
@@ -8,34 +9,55 @@ import type { Site } from '../web/site.testkit.ts'
 /** The browser that tests drive; undefined: they are left out by name. */
 export const chromium = toolPath('chromium-headless-shell')
 
-/** What nobody may reach: it counts connections and packets, on one port of loopback. */
+/** What nobody may reach: it counts connections and packets, on one port of loopback, in both kinds of addresses. */
 export async function openVictim() {
   const count = { connections: 0, packets: 0 }
   const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+  const hear = (socket: Socket) => {
     count.connections += 1
     sockets.add(socket)
     socket.on('error', () => socket.destroy())
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const udp = createSocket('udp4', () => {
+  }
+  const heard = () => {
     count.packets += 1
-  })
-  udp.bind(port, '127.0.0.1')
-  await once(udp, 'listening')
+  }
+  const first = await listening(hear, { port: 0, host: '127.0.0.1' })
+  const { port } = first.address() as AddressInfo
+  const servers = [first]
+  const datagrams = [await bound(createSocket('udp4', heard), { port, address: '127.0.0.1' })]
+  if (hasVersion6()) {
+    servers.push(await listening(hear, { port, host: '::1' }))
+    datagrams.push(await bound(createSocket('udp6', heard), { port, address: '::1' }))
+  }
   return {
     port,
     count,
     close: async () => {
-      udp.close()
-      server.close()
+      for (const udp of datagrams) udp.close()
+      const closed = servers.map((server) => once(server, 'close'))
+      for (const server of servers) server.close()
       for (const socket of sockets) socket.destroy()
-      await once(server, 'close')
+      await Promise.all(closed)
     },
   }
+}
+
+function hasVersion6(): boolean {
+  return (networkInterfaces()['lo'] ?? []).some(({ address }) => address === '::1')
+}
+
+async function listening(hear: (socket: Socket) => void, at: { port: number; host: string }) {
+  const server = createServer(hear)
+  server.listen(at)
+  await once(server, 'listening')
+  return server
+}
+
+async function bound(udp: UdpSocket, at: { port: number; address: string }) {
+  udp.bind(at)
+  await once(udp, 'listening')
+  return udp
 }
 
 /** Where loopback and its like hide. */
@@ -74,13 +96,13 @@ const tries = [
   () => fetch('${at('post')}', { method: 'POST', mode: 'no-cors', body: 'x' }), () => fetch('/posted', { method: 'POST', body: 'x' }),
   () => fetch('file:///etc/passwd'), () => navigator.sendBeacon('${at('beacon')}', 'x'), () => navigator.sendBeacon('/posted', 'x'),
   () => new EventSource('${at('events')}'), () => new WebSocket('ws://${ws}/'), () => new WebSocket('wss://${ws}/'),
-  () => new WebTransport('https://${ws}/'), () => window.open('${at('popup')}'), () => document.getElementById('f').submit(),
+  () => new WebTransport('https://${ws}/'), () => new WebTransport('https://[::1]:${port}/'), () => new WebSocket('ws://[::1]:${port}/'), () => window.open('${at('popup')}'), () => document.getElementById('f').submit(),
   () => document.getElementById('g').submit(), () => document.getElementById('d').click(), () => document.getElementById('p').click(),
   () => new XMLHttpRequest().open('GET', '${at('sync')}', false), () => import('${at('module.js')}'),
   () => new Worker(URL.createObjectURL(new Blob(["fetch('${at('worker')}',{mode:'no-cors'});fetch('${at('worker-post')}',{method:'POST',mode:'no-cors'});fetch('" + location.origin + "/posted',{method:'POST'});fetch('" + location.origin + "/from-worker')"]))),
   () => new SharedWorker(URL.createObjectURL(new Blob(["fetch('${at('shared')}',{mode:'no-cors'})"]))),
   () => navigator.serviceWorker.register('/service.js'),
-  () => { const p = new RTCPeerConnection({ iceServers: [{ urls: ['stun:${ws}', 'stun:localhost:${port}'] }, { urls: ['turn:${ws}?transport=udp', 'turn:${ws}?transport=tcp'], username: 'a', credential: 'b' }] });
+  () => { const p = new RTCPeerConnection({ iceServers: [{ urls: ['stun:${ws}', 'stun:localhost:${port}', 'stun:[::1]:${port}'] }, { urls: ['turn:${ws}?transport=udp', 'turn:${ws}?transport=tcp'], username: 'a', credential: 'b' }] });
     p.createDataChannel('x'); return p.createOffer().then((o) => p.setLocalDescription(o)) },
   () => { const x = new XMLHttpRequest(); x.open('GET', '${at('xhr')}'); x.send() },
 ]
