@@ -61,6 +61,14 @@ export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
 
+const DAY_MS = 86_400_000
+
+/** The time of what is less than a day away; with its date before that. */
+export function timeNear(at: number | undefined, now: number | undefined): string {
+  if (at === undefined) return '--:--:--'
+  return now !== undefined && Math.abs(now - at) < DAY_MS ? clockTime(at) : dateTime(at)
+}
+
 /** The zone shown, as it is called at that instant: `CET`, `UTC`. */
 export function zoneName(ms: number): string {
   if (zone === 'utc') return 'UTC'

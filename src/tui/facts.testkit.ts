@@ -220,7 +220,8 @@ const doorWords: Readonly<Record<Door['status'], string>> = {
 }
 
 export function doorSays({ method, path, price, status }: Door, calls: Figures | undefined): RowSays {
-  const took = (ms: number | null | undefined) => (ms === null || ms === undefined ? '—' : `${ms} ms`)
+  const took = (ms: number | null | undefined) =>
+    ms === null || ms === undefined ? '—' : `${ms < 10 ? ms : ms.toFixed(0)} ms`
   const times = (calls: number | undefined) => (calls ? count(calls) : '—')
   return {
     VERB: method,

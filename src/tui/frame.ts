@@ -2,6 +2,7 @@ import { padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import type { RiverFacts } from './overview/facts.ts'
+import { briefNeed } from './overview/inbox.ts'
 import {
   accent,
   bad,
@@ -307,7 +308,7 @@ export function cardLines(view: FrameView, river: RiverFacts | undefined, { colu
   const lines: Line[] = [
     [' ', strong('souk'), '  ', ...stateWords(view), `  ${clockTime(view.now)}`],
     waits,
-    gravest === undefined ? blank : [gravest.grave ? bad(' ✗ ') : warn(' ! '), gravest.sentence],
+    gravest === undefined ? blank : [' ', ...briefNeed(gravest, columns - 2)],
     ...(river === undefined ? [] : dayLines(river)),
     [dim(` ${LEAST_COLUMNS}x${LEAST_ROWS} shows all of it`)],
     [accent(` ${keyFor('quit', view.keys)}`), ' quit'],

@@ -144,6 +144,9 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
     lineOf(({ short }) => short, 0),
     lineOf(({ short }) => short.slice(0, 3), 1),
     lineOf(({ id, short, title }) => (id === current ? title : short.slice(0, 3)), 0),
+    // What waits makes the tabs longer: names are cut before any is gone.
+    lineOf(({ short }) => short.slice(0, 3), 0),
+    lineOf(({ short }) => short.slice(0, 2), 0),
     lineOf(({ id, title }) => (id === current ? title : ''), 0),
   ]
   const fits = wishes.find((line) => lineWidth(line) <= columns)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
 import type { ScreenId } from '../model/screen.ts'
 import { widthOf } from '../text/text.ts'
-import { type FakeLink, gone, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import { type FakeLink, gone, NOW, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobId } from './jobs/jobs.testkit.ts'
 
@@ -208,12 +208,76 @@ it('the card says state, need, gravest, money in, held, the size that shows all,
   expect(text.slice(0, 7)).toEqual([
     'souk  ● trading  14:03:08',
     '! 3 need a hand',
-    expect.stringMatching(/^✗ A buyer disputes/),
+    expect.stringMatching(/^\? dispute Inkwell \$2\.625$/),
     '$1,284.30 in today',
     '$388.20 held, books agree',
     '60x18 shows all of it',
     'q quit',
   ])
+})
+
+it.each([
+  [{ dispute: 1, endpoint: 3 }, ' 1 Ove  2 Svc!3 3 Job✗1 4 Thr 5 Cro 6 End 7 Mon 8 Com 9 Log'],
+  [
+    { dispute: 1, cron: 2, endpoint: 3, payout: 1, sanctions_list: 1 },
+    ' 1 Ov  2 Sv!3 3 Jo✗1 4 Th 5 Cr!2 6 En 7 Mo!1 8 Co!1 9 Lo',
+  ],
+])('the tabs of 60 columns keep a part of their names, whatever waits on them: %j', async (waits, tabs) => {
+  const { items, counts, total } = examples.getAttention.answer
+  const answer = { items, total, counts: { ...counts, ...waits } }
+  const text = await frame('overview', 60, 18, market({ 'GET /dashboard/api/admin/attention': answer }))
+  expect(text[1]?.trimEnd()).toBe(tabs)
+})
+
+it('a feed of less than 76 columns tells minutes, a wider one seconds', async () => {
+  const sold = sse(1, 'payment.fulfilled', { about: examples.listAllJobs.answer.jobs[0]?.about })
+  for (const [columns, time] of [
+    [60, / \d\d:\d\d \S /],
+    [80, / \d\d:\d\d:\d\d \S /],
+  ] as const) {
+    await frame('overview', columns, 24)
+    await open?.tell(sold)
+    const rows = open?.rows() ?? []
+    expect(rows[rows.findIndex((row) => row.startsWith('─ Live')) + 1]).toMatch(time)
+    open?.close()
+  }
+})
+
+it('endpoints of 100 columns say what broke of each', async () => {
+  const calls = { answered: 98, asked_to_pay: 298, refused: 14, broken: 1, switched_off: 0 }
+  const row = {
+    endpoint: 'purchaseService',
+    method: 'POST',
+    path: '/v1/services/:id/purchase',
+    calls,
+    total: 411,
+    p50_ms: 9.4,
+    p95_ms: 1_284.6,
+    by_hour: Array.from({ length: 24 }, (_, i) => i),
+    slowest: null,
+    last_broken: null,
+    sold: { times: 0, amount: '0.00' },
+  }
+  const answer = { ...examples.getEndpointFigures.answer, endpoints: [row] }
+  const text = await frame('endpoints', 100, 30, market({ 'GET /dashboard/api/admin/endpoints': answer }))
+  expect(text.join('\n')).toMatch(/▌ POST .* 411 +\S{12} +1285 ms +298 +0\.2 % /)
+})
+
+it('runs of a cron are told by their time, and by their date where they lie days back', async () => {
+  const [example] = examples.listCrons.answer.crons
+  const ranAt = (at: number) => ({
+    at: new Date(at).toISOString(),
+    took_ms: 4,
+    trigger: 'schedule',
+    result: 'success',
+    reason: null,
+  })
+  const runs = [ranAt(NOW - 1_000), ranAt(NOW - 3_600_000), ranAt(NOW - 3 * 86_400_000)]
+  const answer = { ...examples.listCrons.answer, crons: [{ ...example, runs }] }
+  const text = await frame('crons', 100, 30, market({ 'GET /dashboard/api/admin/crons': answer }))
+  const first = text.findIndex((row) => row.startsWith(' last run'))
+  expect(text[first + 1]).toMatch(/^ 13:03:0\d {10}✓ success +4 ms {2}schedule/)
+  expect(text[first + 2]).toMatch(/^ 2026-11-18 14:03 {2}✓ success +4 ms {2}schedule/)
 })
 
 it('the card of a daemon that is gone states no money of today', async () => {

@@ -1,6 +1,6 @@
 import type { Facts } from '../../core/filter.ts'
-import { clip, span, wrap } from '../../text/text.ts'
-import { clockTime } from '../../text/time.ts'
+import { clip, padEnd, span, wrap } from '../../text/text.ts'
+import { timeNear } from '../../text/time.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import {
@@ -179,14 +179,14 @@ function columnsOf(model: CronsModel, width: number): ScreenColumn<CronFacts>[] 
 }
 
 function detailLines(cron: CronFacts, model: CronsModel, { width, height }: ScreenArea): Line[] {
-  const failed = cron.lastFailure === undefined ? '' : `last failure ${clockTime(cron.lastFailure)}`
+  const failed = cron.lastFailure === undefined ? '' : `last failure ${timeNear(cron.lastFailure, model.now)}`
   const head = rule(width, cron.name, failed === '' ? [] : [dim(failed)])
   const [last, ...before] = cron.more?.runs ?? []
   const lines = [
     ...scheduleLine(cron),
     ...troubleLines(cron, width),
     ...lastRunLine(last, model.now),
-    ...before.map((run) => runLine(run, width)),
+    ...runLines(before, model.now, width),
   ]
   const rest = height - Math.min(model.crons.length, Math.ceil(height * LIST_SHARE)) - 3
   const most = Math.max(LEAST_DRAWER_LINES, Math.min(DRAWER_LINES_MAX, rest))
@@ -215,8 +215,14 @@ const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
   skipped: dim('– skipped'),
 }
 
-function runLine({ at, result, tookMs, trigger, reason }: CronRunFacts, width: number): Line {
-  const when = at === undefined ? '--:--:--' : clockTime(at)
+/** Runs of a cron that is seldom due lie days back: those have their date. */
+function runLines(runs: readonly CronRunFacts[], now: number | undefined, width: number): Line[] {
+  const times = runs.map(({ at }) => timeNear(at, now))
+  const most = Math.max(...times.map((time) => time.length))
+  return runs.map((run, i) => runLine(run, padEnd(times[i] ?? '', most), width))
+}
+
+function runLine({ result, tookMs, trigger, reason }: CronRunFacts, when: string, width: number): Line {
   const took = `${tookMs} ms`.padStart(9)
   const left: Line = [dim(` ${when}  `), runWords[result], dim(`${took}  ${trigger}`)]
   return reason === '' ? left : [...left, '  ', clip(reason, Math.max(1, width - lineWidth(left) - 3))]

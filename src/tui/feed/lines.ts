@@ -32,16 +32,16 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
   const hasMoney = width >= AMOUNTS_FROM && amounts.some((amount) => amount.trim() !== '')
   const ids = width >= IDS_FROM
   const rows = shown.map(({ event, told }, i): Line => {
-    const time = whenOf(event.at, now)
+    const time = whenOf(event.at, { now, isNarrow: width < AMOUNTS_FROM })
     const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
     const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
     if (!ids) return marked(sized(left, width), from + i === chosen)
     const id = [dim(`  ${event.subject} `)]
-    const whole = placed(width, [
+    const row = placed(width, [
       [0, sized(left, width - lineWidth(id) - 1)],
       [width - lineWidth(id), id],
     ])
-    return marked(whole, from + i === chosen)
+    return marked(row, from + i === chosen)
   })
   const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
   return [
@@ -50,12 +50,17 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
   ]
 }
 
-/** As wide as a time, so that the sentences stand under each other. */
-function whenOf(at: number | undefined, now: number | undefined): string {
-  if (at === undefined) return '--:--:--'
-  return now === undefined ? clockTime(at) : timeOrDay(at, now).padEnd(TIME_CHARS)
+type Told = { readonly now: number | undefined; readonly isNarrow: boolean }
+
+/** All as wide, so that the sentences stand under each other; in a narrow window they need the room of the seconds. */
+function whenOf(at: number | undefined, { now, isNarrow }: Told): string {
+  if (at === undefined) return isNarrow ? '--:--' : '--:--:--'
+  const whole = now === undefined ? clockTime(at) : timeOrDay(at, now)
+  if (!isNarrow) return whole.padEnd(TIME_CHARS)
+  return whole.replace(' ', '').slice(0, MINUTE_CHARS).padEnd(MINUTE_CHARS)
 }
 
+const MINUTE_CHARS = '14:03'.length
 const TIME_CHARS = '14:03:07'.length
 const AMOUNTS_FROM = 76
 const IDS_FROM = 120

@@ -1,5 +1,5 @@
-import { clip, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
-import { clockTime, dateTime } from '../../text/time.ts'
+import { clip, deadlineSpan, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
+import { timeNear } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong, warn } from '../parts/line.ts'
 import type { JobTab } from '../shell/ui.ts'
@@ -7,7 +7,6 @@ import type { HistoryEntry, JobDetail, JobOnScreen } from './facts.ts'
 
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
-const DAY_MS = 86_400_000
 
 const states: Readonly<Record<JobOnScreen['status'], Piece>> = {
   created: dim('○ new'),
@@ -49,16 +48,30 @@ export function factLine(job: JobOnScreen, now: number | undefined, width: numbe
 }
 
 /** Who bought it of whom, how it was paid, and what comes next, in one row. */
-export function partyLine(job: JobOnScreen): Line {
-  return [' ', job.buyer, dim(' → '), job.provider, dim('  paid '), job.paidBy, dim(`  ${escrowWords(job)}`)]
+export function partyLine(job: JobOnScreen, now: number | undefined): Line {
+  return [' ', job.buyer, dim(' → '), job.provider, dim('  paid '), job.paidBy, dim(`  ${escrowWords(job, now)}`)]
 }
 
-function escrowWords({ escrow, nextEvent }: JobOnScreen): string {
-  return escrow === 'none' ? 'no escrow' : `${escrow}${nextEvent === '' ? '' : `, next ${nextEvent}`}`
+/** What becomes of money in escrow by itself, by the event that comes next. */
+export const movesBy: Readonly<Record<string, string>> = {
+  expire: 'goes back',
+  verify: 'pays out',
+  release: 'pays out',
+  resolve: 'is decided',
+}
+
+/** Where the money is, and when it goes where: `held, goes back in 23h`. */
+function escrowWords({ escrow, nextEvent, nextEventAt: at }: JobOnScreen, now: number | undefined): string {
+  if (escrow === 'none') return 'no escrow'
+  const move = movesBy[nextEvent]
+  if (move === undefined || at === undefined || now === undefined) return escrow
+  return at < now
+    ? `${escrow}, ${move}, due ${shortSpan(now - at)} ago`
+    : `${escrow}, ${move} in ${deadlineSpan(at - now)}`
 }
 
 /** The same with a row each, by the ids that they go by. */
-export function partyLines(job: JobOnScreen, width: number): Line[] {
+export function partyLines(job: JobOnScreen, { width, now }: Omit<Shown, 'detail'>): Line[] {
   const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(job.buyer), widthOf(job.provider)))
   const row = (label: string, name: string, id: string): Line => {
     const head = dim(` ${padEnd(label, SIDE_LABEL - 1)}`)
@@ -69,7 +82,7 @@ export function partyLines(job: JobOnScreen, width: number): Line[] {
   return [
     row('bought', job.buyer, job.wallet),
     row('sold', job.provider, job.providerId),
-    [dim(` ${padEnd('paid', SIDE_LABEL - 1)}`), `by ${job.paidBy || '—'}`, dim(`  ${escrowWords(job)}`)],
+    [dim(` ${padEnd('paid', SIDE_LABEL - 1)}`), `by ${job.paidBy || '—'}`, dim(`  ${escrowWords(job, now)}`)],
   ]
 }
 
@@ -125,7 +138,8 @@ function firstThatFits(wishes: readonly string[], room: number): string {
 type Shown = { readonly detail: JobDetail; readonly width: number; readonly now: number | undefined }
 
 const tabLines: Readonly<Record<JobTab, (shown: Shown) => Line[]>> = {
-  timeline: ({ detail, width, now }) => entryLines(detail.timeline, { width, now, none: 'nothing has happened yet' }),
+  timeline: ({ detail, width, now }) =>
+    entryLines(detail.timeline.map(inWords), { width, now, none: 'nothing has happened yet' }),
   input: ({ detail }) => [...faultLines(detail.faults.input), ...jsonLines(detail.input ?? null)],
   deliverables: deliverableLines,
   messages: ({ detail, width, now }) => entryLines(detail.messages, { width, now, none: 'nobody has said anything' }),
@@ -138,26 +152,36 @@ export function linesOf(tab: JobTab, shown: Shown): Line[] {
   return tabLines[tab](shown)
 }
 
+type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece }
+
+/** What a job came to stands there as it does in lists. */
+function inWords(entry: HistoryEntry): Entry {
+  return { ...entry, head: isState(entry.head) ? states[entry.head] : entry.head }
+}
+
+function isState(event: string): event is JobOnScreen['status'] {
+  return Object.hasOwn(states, event)
+}
+
+/** A head in its column; what has no colour of its own has that of what moves. */
+function headPiece(head: Piece, columns: number): Piece {
+  return typeof head === 'string' ? accent(padEnd(head, columns)) : { ...head, text: padEnd(head.text, columns) }
+}
+
 type EntryOptions = { readonly width: number; readonly now: number | undefined; readonly none: string }
 
-function entryLines(entries: readonly HistoryEntry[], { width, now, none }: EntryOptions): Line[] {
+function entryLines(entries: readonly Entry[], { width, now, none }: EntryOptions): Line[] {
   if (entries.length === 0) return [[dim(` ${none}`)]]
-  const times = entries.map(({ at }) => timeWord(at, now))
+  const times = entries.map(({ at }) => timeNear(at, now))
   const time = Math.max(...times.map((word) => word.length))
-  const head = Math.min(HEADS_MAX, Math.max(...entries.map((entry) => entry.head.length)))
+  const head = Math.min(HEADS_MAX, Math.max(...entries.map(({ head: one }) => lineWidth([one]))))
   const left = time + head + 4
   return entries.flatMap((entry, i) =>
     wrap(entry.words, Math.max(1, width - left - 1)).map((words, line): Line => {
       if (line > 0) return [' '.repeat(left + 1), words]
-      return [` ${padEnd(times[i] ?? '', time)}  `, accent(padEnd(entry.head, head)), `  ${words}`]
+      return [` ${padEnd(times[i] ?? '', time)}  `, headPiece(entry.head, head), `  ${words}`]
     }),
   )
-}
-
-/** The time of today; with its date before. */
-function timeWord(at: number | undefined, now: number | undefined): string {
-  if (at === undefined) return '--:--:--'
-  return now !== undefined && Math.abs(now - at) < DAY_MS ? clockTime(at) : dateTime(at)
 }
 
 function faultLines(faults: readonly string[] | undefined): Line[] {
@@ -187,7 +211,7 @@ function moneyLines({ detail, width, now }: Shown): Line[] {
   ] as const
   return [
     ...facts.flatMap(([name, value]) => (value === '' ? [] : labelled(name, value, width))),
-    ...postings.map(({ at, kind, lines }): Line => [` ${timeWord(at, now)}  `, accent(kind), `  ${lines.join('  ')}`]),
+    ...postings.map(({ at, kind, lines }): Line => [` ${timeNear(at, now)}  `, accent(kind), `  ${lines.join('  ')}`]),
   ]
 }
 

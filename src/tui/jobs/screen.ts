@@ -183,7 +183,7 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
     const tabs = tabWords(tabOf(view.ui), area.width - job.id.length)
     const { scroll } = view.ui.pane
     const place = placeWords(lines, scroll, lowered(area))
-    const facts = spread(area.width, partyLine(job), [dim(`${place} `)])
+    const facts = spread(area.width, partyLine(job, now), [dim(`${place} `)])
     return [facts, ...openLines(lines, { title: job.id, scroll, note: tabs }, lowered(area))]
   }
   const side = sideOf(area.width)
@@ -238,7 +238,7 @@ function linesIn({ lines, view }: Model, room: number): readonly Line[] {
 function belowLines(job: JobOnScreen, model: Model, { width, height }: ScreenArea): Line[] {
   const rulings = rulingLine(job, width)
   const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)
-  const head = [rule(width, job.id, tabs), partyLine(job)]
+  const head = [rule(width, job.id, tabs), partyLine(job, model.now)]
   const shown = linesIn(model, Math.max(1, height - head.length - rulings.length))
   return [...head, ...shown, ...rulings]
 }
@@ -271,7 +271,7 @@ function sideLines(job: JobOnScreen, model: Model, { width, height }: ScreenArea
     rule(width, job.id, whole),
     spread(width, [' ', ...tabs], [dim('←→ ')]),
     factLine(job, now, width),
-    ...partyLines(job, width),
+    ...partyLines(job, { width, now }),
   ]
   const room = Math.max(1, height - head.length - foot.length - 1)
   return [...head, blank, ...linesIn(model, room), ...foot]

@@ -5,7 +5,7 @@ import type { Link, Outcome } from '../../client/link.ts'
 import type { ListFields } from '../../core/filter.ts'
 import { shortAddress } from '../../text/text.ts'
 import { named } from '../jobs/facts.ts'
-import { statusWord } from '../jobs/lines.ts'
+import { movesBy, statusWord } from '../jobs/lines.ts'
 import { accent, bad, dim, good, type Piece, textOf, warn } from '../parts/line.ts'
 import { listAsked, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
@@ -147,10 +147,7 @@ const kinds: Readonly<Partial<Record<Hold['kind'], Piece>>> = {
 
 /** What happens by itself, by the name that the instance has for it. */
 const nextWords: Readonly<Record<string, string>> = {
-  expire: 'goes back',
-  verify: 'pays out',
-  release: 'pays out',
-  resolve: 'is decided',
+  ...movesBy,
   remind: '',
   'fulfilled or released': 'ends',
   sent: 'goes out',

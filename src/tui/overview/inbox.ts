@@ -127,6 +127,20 @@ function whoOf({ who, kind, subject }: Need): string {
   return who || (kind === 'cron' ? subject : '—')
 }
 
+/** What and who it is, and how much: all that has room on a card. The money is whole or absent. */
+export function briefNeed(need: Need, width: number): Line {
+  const head: Line = [signOf(need), ` ${kindWords[need.kind]} `]
+  if (need.who === '' && need.kind !== 'cron')
+    return [...head, clip(need.sentence, Math.max(1, width - lineWidth(head)))]
+  const money: Line = need.amount === '' ? [] : [' ', strong(shownMoney(need.amount.slice(1)))]
+  const room = width - lineWidth(head)
+  const who = whoOf(need)
+  const isWhole = lineWidth(money) + LEAST_WHO <= room
+  return [...head, clip(who, isWhole ? room - lineWidth(money) : Math.max(1, room)), ...(isWhole ? money : [])]
+}
+
+const LEAST_WHO = 4
+
 function needLine(need: Need, { business, readonly, keys }: Inbox, room: Columns & { readonly width: number }): Line {
   const { kind, who, amounts, amount, width } = room
   const sign = signOf(need)
