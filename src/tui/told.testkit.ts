@@ -63,12 +63,17 @@ export function feedLacks(rows: readonly string[], events: readonly Told[], widt
     if (event === undefined) return [`nothing happened that ${row} tells`]
     const missing = partsOf(event, width).filter((part) => !row.includes(part))
     // Of today or of a day before: which of the two the feed tells apart is held by its own test.
-    const when = [clockTime, monthDay].map((told) => ` ${told(Date.parse(event.at))} `)
+    const when = [clockTime, monthDay].map((told) => ` ${inFeed(told(Date.parse(event.at)), width)} `)
     if (!when.some((time) => row.includes(time))) missing.push(when.join(' or'))
     const words = wordsLacking(row, event)
     const lacks = [...missing, ...words]
     return lacks.length === 0 ? [] : [`row ${i + 1} of ${event.type}: ${lacks.join(', ')} in ${row}`]
   })
+}
+
+/** Where amounts have no room, seconds have none either. */
+function inFeed(time: string, width: number): string {
+  return width < AMOUNTS_FROM ? time.replace(' ', '').slice(0, 5) : time
 }
 
 function partsOf({ about, data, subject }: Told, width: number): readonly string[] {
