@@ -185,6 +185,15 @@ describe.skipIf(chromium === undefined)('the audit of quality', () => {
     expect(bad).toMatchObject({ strategy: 'desktop', final_url: site.at('/bad') })
   })
 
+  it('says of a page that waits for answers without end that it does not come to rest', async () => {
+    const asking = '<script>for (let i = 0; i < 5; i += 1) fetch("/never?" + i)</script>'
+    site.pages['/busy'] = { body: cleanPage.replace('</body>', `${asking}</body>`) }
+    site.pages['/never'] = () => undefined
+    const { findings, metrics } = await run(pageQualityAudit, { url: site.at('/busy'), strategy: 'desktop' })
+    expect(metrics.timed_out).toBe(true)
+    expect(findings).toContainEqual(expect.objectContaining({ id: 'rest', status: 'warn' }))
+  })
+
   it('finds a heavy page slower on a phone than on a desktop', async () => {
     plantSlowPage()
     const mobile = await run(pageQualityAudit, { url: site.at('/slow') })

@@ -68,6 +68,14 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
       length <= MANY_REQUESTS ? ['pass', `The page asks ${length} times.`] : ['warn', `The page asks ${length} times.`],
   },
   {
+    id: 'rest',
+    weight: 4,
+    judge: ({ loaded: { timed_out } }) =>
+      timed_out
+        ? ['warn', 'The page does not come to rest: it was still asking when the measuring ended.']
+        : ['pass', 'The page comes to rest.'],
+  },
+  {
     id: 'image_sizes',
     weight: 4,
     judge: ({ timings: { images } }) => {

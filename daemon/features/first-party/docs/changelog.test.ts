@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { delivered } from '../delivers.testkit.ts'
+import type { JsonInput } from '../service/service.ts'
+import { apiChangelogActions } from './api-changelog-actions.ts'
+
+const AT = Date.parse('2026-06-01T12:00:00Z')
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+beforeEach(() => site.clear())
+afterAll(() => site.close())
+
+const md = (body: string) => ({ headers: { 'content-type': 'text/markdown' }, body })
+
+const changes = [
+  ['2026-05-20', 'Removed GET /v1/ponds from the API.', 'removal'],
+  ['2026-05-01', 'The field size of POST /v1/ducks is deprecated and will be removed by 2026-06-20.', 'deprecation'],
+  ['2026-04-10', 'Breaking: the response of /v1/geese changed.', 'breaking'],
+  ['2026-04-01', 'Fixed a typo in the response.', 'fix'],
+  ['2026-03-15', 'Added support for swans.', 'addition'],
+  ['2025-01-01', 'Removed GET /v1/old.', 'removal'],
+] as const
+const asMarkdown = changes.map(([date, line]) => `## ${date}\n\n- ${line}\n`).join('\n')
+const asHtml = changes
+  .map(([date, line]) => `<h2><time datetime="${date}">${date}</time></h2><ul><li>${line}</li></ul>`)
+  .join('')
+const asAtom = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom">${changes.map(([date, line]) => `<entry><title>Change</title><updated>${date}T00:00:00Z</updated><link href="https://site.test/${date}"/><content type="html">&lt;p&gt;${line}&lt;/p&gt;</content></entry>`).join('')}</feed>`
+
+describe('what a changelog asks for', () => {
+  const triage = async (input: JsonInput = {}) =>
+    (
+      await delivered({
+        service: apiChangelogActions,
+        input: { source_url: site.at('/log'), ...input },
+        means: { web: site.web(), now: () => AT },
+      })
+    ).api_changelog_actions
+
+  it.each([
+    ['markdown', md(`# Changelog\n\n${asMarkdown}`)],
+    ['html', { body: asHtml }],
+    ['feed', { headers: { 'content-type': 'application/atom+xml' }, body: asAtom }],
+  ])('is the same out of %s', async (format, page) => {
+    site.pages['/log'] = page
+    const made = await triage()
+    expect(made).toMatchObject({
+      format,
+      entries_read: 6,
+      entries_in_window: 5,
+      ignored: { additions: 1, fixes: 1, out_of_focus: 0 },
+    })
+    const short = made.actions.map((one: Record<string, unknown>) => [
+      one['class'],
+      one['urgency'],
+      one['deadline'],
+      one['endpoints'],
+    ])
+    expect(short).toEqual([
+      ['removal', 'now', null, ['GET /v1/ponds']],
+      ['deprecation', 'now', '2026-06-20', ['POST /v1/ducks']],
+      ['breaking', 'soon', null, ['/v1/geese']],
+    ])
+    for (const { evidence } of made.actions) expect(changes.some(([, line]) => line === evidence)).toBe(true)
+  })
+
+  it.each([
+    '2026-05-02',
+    'May 2, 2026',
+    '2 May 2026',
+    'v1.2.0 (2 May 2026)',
+    '[1.2.0] - 2026-05-02',
+    'Release of May 2nd, 2026',
+  ])('reads the date of an entry that is headed %j', async (heading) => {
+    site.pages['/log'] = md(
+      `# Log\n\n## ${heading}\n\n- Removed GET /v1/geese.\n\n## 1.1.0\n\n- Removed GET /v1/old.\n`,
+    )
+    const made = await triage()
+    expect(made).toMatchObject({ entries_read: 2, entries_in_window: 1, undated: 1 })
+    expect(made.actions).toEqual([expect.objectContaining({ date: '2026-05-02', endpoints: ['GET /v1/geese'] })])
+  })
+
+  it('counts both edges of a window, and what is out of focus', async () => {
+    site.pages['/log'] = md(asMarkdown)
+    expect(await triage({ change_window: '2026-04-10..2026-05-01' })).toMatchObject({ entries_in_window: 2 })
+    expect(await triage({ change_window: 'since 2026-05-20' })).toMatchObject({ entries_in_window: 1 })
+    expect(await triage({ endpoint_focus: '/v1/geese' })).toMatchObject({
+      actions: [{ class: 'breaking' }],
+      ignored: { out_of_focus: 2 },
+    })
+  })
+
+  it.each<[string, string | undefined]>([
+    ['Fixed a bug where nothing was removed.', undefined],
+    ['Fix: authentication no longer returns 500.', undefined],
+    ['Added a filter for removed ducks.', undefined],
+    ['New tokens are shown in the console.', undefined],
+    ['Removed duplicates in the docs sidebar.', undefined],
+    ['Corrected the documentation of rate limits.', undefined],
+    ['Fixed a security vulnerability in uploads: update now.', 'security'],
+    ['Added a required field `size` to POST /v1/ducks: it is now required.', 'breaking'],
+    ['Removed `GET /v1/docs`.', 'removal'],
+    ['**Removed** the parameter `page`.', 'removal'],
+    ['API keys in the query are no longer accepted.', 'removal'],
+    ['Rate limit lowered from 100 to 60 requests per minute.', 'limits'],
+  ])('takes %j for what it is', async (line, known) => {
+    site.pages['/log'] = md(`# Log\n\n## May 2, 2026\n\n- ${line}\n`)
+    const { actions, ignored } = await triage({ change_window: 'since 2026-01-01' })
+    expect(actions.map((one: Record<string, unknown>) => one['class'])).toEqual(known ? [known] : [])
+    expect(ignored.additions + ignored.fixes).toBe(known ? 0 : 1)
+  })
+
+  it('is nothing for a page without entries, which is a result', async () => {
+    site.pages['/log'] = { body: '<p>We like ducks.</p>' }
+    expect(await triage()).toMatchObject({ entries_read: 0, actions: [], note: expect.any(String) })
+  })
+
+  it.each([
+    'last year or so',
+    '2026-13-01..2026-14-01',
+    '2026-02-30..2026-03-01',
+    '2026-05-01..2026-04-01',
+    'since ever',
+  ])('refuses the window %j before payment', (change_window) => {
+    const input = { source_url: 'https://site.test/', change_window }
+    expect(() => apiChangelogActions.check(input, { web: site.web() })).toThrow(/^change_window: /)
+  })
+})
