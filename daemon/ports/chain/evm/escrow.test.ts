@@ -14,7 +14,7 @@ const CHAIN_ID = 31_337
 const SHORT_OF_GAS = 60_000
 
 /** Sends at once, from a key of the node; what reverted stays so under its id. */
-function plainQueue({ client }: TestChain, from: Hex) {
+function plainQueue({ client, mined }: TestChain, from: Hex) {
   const kept = new Map<string, OrderOutcome>()
   const queue = { sent: 0, gas: 10_000_000 }
   async function send({ to, data }: CallOrder): Promise<OrderOutcome> {
@@ -28,7 +28,7 @@ function plainQueue({ client }: TestChain, from: Hex) {
     }
     queue.sent += 1
     const hash = await client.sendTransaction({ account: from, chain: client.chain, to, data, gas })
-    const { status, transactionHash: transaction } = await client.waitForTransactionReceipt({ hash })
+    const { status, transactionHash: transaction } = await mined(hash)
     if (status !== 'success') return { ok: false, failure: 'reverted', sent: true, transaction }
     return { ok: true, transaction, already: false, logs: [] }
   }

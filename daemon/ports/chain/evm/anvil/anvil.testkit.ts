@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Abi,
   BaseError,
@@ -12,6 +13,7 @@ import {
   http,
   publicActions,
   type TransactionReceipt,
+  TransactionReceiptNotFoundError,
   walletActions,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
@@ -66,9 +68,24 @@ export async function startTestChain(flags: readonly string[] = []) {
     .extend(publicActions)
     .extend(walletActions)
 
+  /**
+   * Asks until it is in a block. viem's own waiting looks again only at a new block, and not at one that comes while it
+   * still asks about the one before: a chain that mines each transaction at once makes no further one then.
+   */
+  async function mined(hash: Hex): Promise<TransactionReceipt> {
+    for (;;) {
+      try {
+        return await client.getTransactionReceipt({ hash })
+      } catch (error) {
+        if (!(error instanceof TransactionReceiptNotFoundError)) throw error
+        await sleep(POLL_MS)
+      }
+    }
+  }
+
   async function sent(transaction: { from: Hex; to?: Hex; data: Hex }): Promise<TransactionReceipt> {
     const hash = await client.sendTransaction({ ...transaction, account: transaction.from, chain: null, gas: GAS })
-    return client.waitForTransactionReceipt({ hash })
+    return mined(hash)
   }
 
   async function deploy(artifact: { abi: Abi; bytecode: Hex }, args: readonly unknown[] = []): Promise<Contract> {
@@ -93,7 +110,7 @@ export async function startTestChain(flags: readonly string[] = []) {
     const error = await refusal(act)
     if (error !== undefined) return { ok: false, error }
     const hash = await client.writeContract({ ...callOf(act), chain: null })
-    const receipt = await client.waitForTransactionReceipt({ hash })
+    const receipt = await mined(hash)
     if (receipt.status !== 'success') throw new Error(`${act.name} was allowed and reverted`)
     return { ok: true, receipt }
   }
@@ -102,7 +119,7 @@ export async function startTestChain(flags: readonly string[] = []) {
     return client.readContract({ address: to.address, abi: to.abi, functionName, args })
   }
 
-  return { url, client, child, sent, deploy, refusal, attempt, read, stop: () => stop(child) }
+  return { url, client, child, mined, sent, deploy, refusal, attempt, read, stop: () => stop(child) }
 }
 
 function callOf({ from, to, name, args = [] }: Act) {

@@ -78,7 +78,7 @@ describe('a batch with a cap for each call', () => {
       data,
       gas: 250_000n,
     })
-    expect(await chain.client.waitForTransactionReceipt({ hash })).toMatchObject({ status: 'reverted' })
+    expect(await chain.mined(hash)).toMatchObject({ status: 'reverted' })
     expect(await paid()).toBe(0n)
   })
 
@@ -174,7 +174,7 @@ describe('calls of one size, back to back', () => {
     const data = encodeFunctionData({ abi: contracts.cappedBatch.abi, functionName: 'aggregateEven', args })
     const call = { account: relayer, chain: chain.client.chain, to: batch.address, data, gas: 215_000n }
     const hash = await chain.client.sendTransaction(call)
-    expect(await chain.client.waitForTransactionReceipt({ hash })).toMatchObject({ status: 'reverted' })
+    expect(await chain.mined(hash)).toMatchObject({ status: 'reverted' })
     expect(await paid()).toBe(0n)
   })
 
@@ -202,7 +202,7 @@ describe('calls of one size, back to back', () => {
     const { chain, token, batch } = stage()
     const gasOf = async (to: Hex, data: Hex) => {
       const hash = await chain.client.sendTransaction({ account: relayer, chain: chain.client.chain, to, data })
-      const { gasUsed, status } = await chain.client.waitForTransactionReceipt({ hash })
+      const { gasUsed, status } = await chain.mined(hash)
       expect(status).toBe('success')
       return Number(gasUsed)
     }
