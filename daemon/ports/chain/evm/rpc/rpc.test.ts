@@ -7,7 +7,7 @@ import { RpcUnavailableError } from './unavailable.ts'
 import { quantity } from './values.ts'
 
 type Call = { readonly id: number; readonly method: string }
-type Node = { readonly url: string; readonly asked: string[][]; head: number; say: (calls: readonly Call[]) => Said }
+type Node = { readonly url: string; readonly asked: string[][]; head: number; say: (calls: readonly Call[]) => Said | Promise<Said> }
 type Said = { readonly status?: number; readonly body: string } | 'cut' | undefined
 
 const ended: (() => Promise<void>)[] = []
@@ -23,10 +23,10 @@ async function startNode(head: number): Promise<Node> {
     request.on('data', (part) => {
       text += part
     })
-    request.on('end', () => {
+    request.on('end', async () => {
       const calls: Call[] = JSON.parse(text)
       node.asked.push(calls.map(({ method }) => method))
-      const said = node.say(calls)
+      const said = await node.say(calls)
       if (said === 'cut') response.destroy()
       else response.writeHead(said?.status ?? 200).end(said?.body ?? JSON.stringify(calls.map(answer).reverse()))
     })
@@ -83,6 +83,31 @@ test('a node below the highest head seen is not believed, until all have been be
   await expect(rpc.read([])).rejects.toThrow('lags behind')
   now += 600
   expect((await rpc.read([])).head.number).toBe(50)
+})
+
+test('of questions asked at once the later block may be told first: each is answered, and none is asked again', async () => {
+  const node = await startNode(100)
+  const rpc = open([node])
+  await rpc.read([])
+  const block = (number: number) => ({ number: quantity(number), hash: `0x${'1'.repeat(64)}`, timestamp: '0x1' })
+  const told = (number: number) => ({ body: JSON.stringify([{ id: 0, result: block(number) }]) })
+  const dated = (number: number) => ({ body: JSON.stringify([{ id: 0, result: number }]) })
+  const late = Promise.withResolvers<void>()
+  const answers = [late.promise.then(() => told(101)), late.promise.then(() => dated(100)), Promise.resolve(told(103))]
+  node.asked.length = 0
+  node.say = () => answers[node.asked.length - 1]
+  const first = rpc.read([])
+  await expect.poll(() => node.asked.length).toBe(1)
+  const second = rpc.readDated({ method: 'a', params: [] }, (one) => (one.ok ? Number(one.result) : undefined))
+  await expect.poll(() => node.asked.length).toBe(2)
+  expect((await rpc.read([])).head.number).toBe(103)
+  late.resolve()
+  expect([(await first).head.number, await second]).toEqual([101, { ok: true, result: 100 }])
+  expect(node.asked).toHaveLength(3)
+  expect(rpc.health().highest).toBe(103)
+  // Whoever asks now knows of it.
+  node.say = () => told(102)
+  await expect(rpc.read([])).rejects.toThrow('lags behind at 102')
 })
 
 test('an answer that tells its block itself is asked for by itself, and is not believed of a node that lags', async () => {

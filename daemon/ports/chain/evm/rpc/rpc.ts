@@ -121,11 +121,12 @@ export function openRpc(options: RpcOptions): Rpc {
 type Reading = { readonly post: Post; readonly seen: Highest; readonly timeoutMs: number }
 
 async function readFrom(node: Node, calls: readonly RpcCall[], { post, seen, timeoutMs }: Reading): Promise<RpcRead> {
+  const known = seen.value()
   const [first, ...answers] = await post(node, [HEAD, ...calls], timeoutMs)
   if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} does not tell its head`)
   const head = readHead(first.result)
   node.head = head.number
-  if (!seen.reached(head.number)) throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
+  if (!seen.reached(head.number, known)) throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
   return { head, answers }
 }
 
@@ -136,11 +137,12 @@ async function readDatedFrom(
   { call, blockOf }: DatedRead,
   { post, seen, timeoutMs }: Reading,
 ): Promise<RpcAnswer> {
+  const known = seen.value()
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} left a call without an answer`)
   const block = blockOf(answer)
   // Never the highest by itself: what a contract sees as its block is no head that others have to reach.
-  const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block))
+  const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer
 }
@@ -178,20 +180,28 @@ function inOrder(nodes: readonly Node[]): Node[] {
   return nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))
 }
 
-type Highest = { readonly value: () => number | undefined; readonly reached: (head: number) => boolean }
+type Highest = {
+  readonly value: () => number | undefined
+  /** `known`: the highest when the node was asked. */
+  readonly reached: (head: number, known: number | undefined) => boolean
+}
 
-/** The highest head that any node has told: what a node says that has not reached it decides nothing. */
+/**
+ * The highest head that any node has told: what a node says that has not reached it decides nothing. It has to have
+ * reached the one that was known when it was asked: of many questions at once a later block may be told first.
+ */
 function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number }): Highest {
   let value: number | undefined
   let missedSince: number | undefined
   return {
     value: () => value,
-    reached: (head: number): boolean => {
+    reached: (head, known): boolean => {
       if (value === undefined || head >= value) {
         value = head
         missedSince = undefined
         return true
       }
+      if (known !== undefined && head >= known) return true
       missedSince ??= wall()
       if (wall() - missedSince < setBackMs) return false
       value = head
