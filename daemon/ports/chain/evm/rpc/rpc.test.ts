@@ -7,7 +7,12 @@ import { RpcUnavailableError } from './unavailable.ts'
 import { quantity } from './values.ts'
 
 type Call = { readonly id: number; readonly method: string }
-type Node = { readonly url: string; readonly asked: string[][]; head: number; say: (calls: readonly Call[]) => Said | Promise<Said> }
+type Node = {
+  readonly url: string
+  readonly asked: string[][]
+  head: number
+  say: (calls: readonly Call[]) => Said | Promise<Said>
+}
 type Said = { readonly status?: number; readonly body: string } | 'cut' | undefined
 
 const ended: (() => Promise<void>)[] = []

@@ -126,7 +126,8 @@ async function readFrom(node: Node, calls: readonly RpcCall[], { post, seen, tim
   if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} does not tell its head`)
   const head = readHead(first.result)
   node.head = head.number
-  if (!seen.reached(head.number, known)) throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
+  if (!seen.reached(head.number, known))
+    throw new EndpointFailed('behind', `${node.label} lags behind at ${head.number}`)
   return { head, answers }
 }
 
