@@ -21,11 +21,11 @@ const QR_BODY = JSON.stringify({ data: 'https://souk.example/a-page' })
 const RICH = '0x56bc75e2d63100000'
 const SHOP = '0x00000000000000000000000000000000000000a1'
 
-/** Payments of a run: the slower who settles, the fewer. */
+/** Payments of a run: the slower who settles, the fewer; some seconds each, as a shorter one tells of chance. */
 const payments = {
-  alone: { 1: 40, 16: 160, 64: 256 },
-  through: { 1: 60, 16: 480, 64: 960 },
-  ours: { 1: 80, 16: 960, 64: 1_920 },
+  alone: { 1: 120, 16: 240, 64: 512 },
+  through: { 1: 120, 16: 960, 64: 1_920 },
+  ours: { 1: 240, 16: 1_920, 64: 3_840 },
 }
 type Who = keyof typeof payments
 type Crowd = keyof (typeof payments)['ours']

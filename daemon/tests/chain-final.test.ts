@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChainMarket, openChainMarket } from '../../fixtures/kit/chain-market.testkit.ts'
 import { soundBooks } from '../../fixtures/kit/money.ts'
 import { type Buyer, signPayment } from '../../fixtures/market/marketplace.ts'
+import { usdc } from '../../src/core/money.ts'
 
 // @slow starts a chain
 
@@ -65,4 +66,47 @@ test('comes again when its block is undone, once, and is final then', async () =
   expect(await told(transaction)).toMatchObject({ ok: true, transfers: 1, items: [{ state: 'moved' }] })
   expect(opened.bench.chain.status().reversed).toBe(0)
   await soundBooks(market)
+})
+
+test('comes again when even a block that was `safe` is undone, and charges nobody twice', async () => {
+  const { buyer, transaction } = await bought()
+  await mine(EPOCH)
+  await expect.poll(() => stateOf(transaction), patience).toBe('confirmed')
+  const { reorged } = opened.bench.chain.status()
+  await opened.testChain.client.request({ method: 'anvil_reorg', params: [EPOCH + 1, []] } as never)
+  await expect.poll(() => opened.bench.chain.status().reorged, patience).toBe(reorged + 1)
+  await expect.poll(() => opened.bench.chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
+  expect(await stateOf(transaction)).not.toBe('final')
+  await mine(2 * EPOCH + 1)
+  await expect.poll(() => stateOf(transaction), patience).toBe('final')
+  expect(opened.bench.chain.status().reversed).toBe(0)
+  await soundBooks(market)
+})
+
+test('above the instant limit is answered once it is `safe`, also where its block was undone before', async () => {
+  const settings = { instantLimit: usdc(PRICE - 1n) }
+  const other = await openChainMarket({ epoch: EPOCH, change: { timings: { followMs: 50, resendMs: 300 }, settings } })
+  try {
+    const { client } = other.testChain
+    const { chain } = other.bench
+    const buyer = await other.market.buyer('1.00')
+    await client.mine({ blocks: 1 })
+    const headers = await signPayment(buyer.account, await other.buy())
+    let isAnswered = false
+    const answer = other.buy(headers).finally(() => {
+      isAnswered = true
+    })
+    await expect.poll(() => chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
+    await client.request({ method: 'anvil_reorg', params: [1, []] } as never)
+    await expect.poll(() => chain.status().reorged, patience).toBe(1)
+    await expect.poll(() => chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
+    await looked()
+    expect(isAnswered).toBe(false)
+    await client.mine({ blocks: EPOCH + 1 })
+    expect((await answer).status).toBe(200)
+    expect(await chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+    await soundBooks(other.market)
+  } finally {
+    await other.close()
+  }
 })
