@@ -97,6 +97,12 @@ test('above the instant limit is answered once it is `safe`, also where its bloc
       isAnswered = true
     })
     await expect.poll(() => chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
+    // Only what the daemon has seen in a block can be seen to leave it.
+    const states = async () => {
+      const { transactions } = (await other.market.admin('GET', '/dashboard/api/admin/chain')).body
+      return transactions.map(({ state }: { state: string }) => state)
+    }
+    await expect.poll(states, patience).not.toContain('signed')
     await client.request({ method: 'anvil_reorg', params: [1, []] } as never)
     await expect.poll(() => chain.status().reorged, patience).toBe(1)
     await expect.poll(() => chain.balanceOf(buyer.wallet), patience).toBe(1_000_000n - PRICE)
