@@ -301,11 +301,11 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       'in a timer': "setTimeout(() => { throw new Error('broken in a timer') }, 0)",
       'in a promise': "void Promise.reject(new Error('broken in a promise'))",
       'while drawing': `
-        const whole = Date.prototype.toISOString
+        const whole = Date.prototype.getHours
         let times = 2
-        Date.prototype.toISOString = () => {
+        Date.prototype.getHours = () => {
           times -= 1
-          if (times === 0) Date.prototype.toISOString = whole
+          if (times === 0) Date.prototype.getHours = whole
           throw new Error('broken while drawing')
         }`,
     }
