@@ -114,7 +114,8 @@ export function jobSays(job: Job, now: number): RowSays {
     '→ PROVIDER': `→ ${named(about?.provider, job.provider_id)}`,
     AMOUNT: `$${job.amount}`,
     AGE: ages(job.created_at, now),
-    LEFT: lefts(escrow?.next_event_at, now),
+    // A reminder moves no money.
+    LEFT: escrow?.next_event === 'remind' ? '—' : lefts(escrow?.next_event_at, now),
     JOB: job.id,
   }
 }

@@ -53,12 +53,12 @@ describe('jobs', () => {
       `─ Jobs ${'─'.repeat(54)} 4 of 4  / filter ─`,
       ' [open 4]  late  disputed 1  done  failed  all             newest first  s sort',
       '  STATE        SERVICE       BUYER  → PROVIDER  AMOUNT  AGE  LEFT',
-      '▌ ? disputed   Proofreading  Bot7   → Inkwell   $0.525   1m    1h',
+      '▌ ? disputed   Proofreading  Bot7   → Inkwell   $0.525   1m     —',
       '  ● sent       Proofreading  Bot7   → Inkwell   $0.525   2m    1h',
       '  ! overdue    Proofreading  Bot7   → Inkwell   $0.525   3m    1h',
       '  ? delivered  Proofreading  Bot7   → Inkwell   $0.525   5m   -3m',
       '─ job_0000000000000001 ───────── [story]  input  result  messages  money  json ─',
-      ' Bot7 → Inkwell  paid x402  held, goes back in 1h 59m',
+      ' Bot7 → Inkwell  paid x402  held, waits for a ruling',
       ' 14:00:07  paid        0.525 USDC by x402',
       ' 14:02:07  ? disputed  Half of it is missing',
       ' held $0.525   release pays $0.50, fee $0.025   refund gives $0.525',
@@ -89,7 +89,7 @@ describe('jobs', () => {
       ' Proofreading  ? disputed for 1m 1s  $0.525',
       ' bought  Bot7    0x1f00000000000000000000000000000000000088',
       ' sold    Inkwell p_4b7000000000beef',
-      ' paid    by x402  held, goes back in 1h 59m',
+      ' paid    by x402  held, waits for a ruling',
     ])
     expect(right.join('\n')).toContain(
       [

@@ -18,6 +18,8 @@ type Bundle = WireAnswer<Api['getJobBundle']>
 
 export function job(number: number, status: Job['status'], more: Partial<Job> = {}): Job {
   const id = jobId(number)
+  const isDisputed = status === 'disputed'
+  const next = isDisputed ? 'remind' : 'expire'
   const isHeld = ['dispatched', 'in_progress', 'disputed'].includes(status)
   return {
     id,
@@ -33,7 +35,7 @@ export function job(number: number, status: Job['status'], more: Partial<Job> = 
     escrow: {
       status: isHeld ? 'held' : 'none',
       held_at: iso(HOUR_MS),
-      next_event: isHeld ? 'expire' : null,
+      next_event: isHeld ? next : null,
       next_event_at: isHeld ? iso(-2 * HOUR_MS) : null,
     },
     payment: {
@@ -42,7 +44,7 @@ export function job(number: number, status: Job['status'], more: Partial<Job> = 
       payer: '0x1f00000000000000000000000000000000000088',
     },
     receipt_id: 'rcp_0000000000000001',
-    dispute: status === 'disputed' ? dispute : null,
+    dispute: isDisputed ? dispute : null,
     created_at: iso(number * MINUTE_MS),
     completed_at: null,
     deadline_at: iso(-HOUR_MS),

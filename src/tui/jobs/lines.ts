@@ -33,9 +33,9 @@ export function statusWord({ status, nextEvent, deadlineAt, late }: StateFacts, 
   return states[status]
 }
 
-/** Until something happens by itself, `-2h` when it should have. */
-export function leftWord({ nextEventAt }: JobOnScreen, now: number | undefined): string {
-  if (nextEventAt === undefined || now === undefined) return '—'
+/** Until something becomes of the money by itself, `-2h` when it should have; that somebody is reminded moves none. */
+export function leftWord({ nextEvent, nextEventAt }: JobOnScreen, now: number | undefined): string {
+  if (movesBy[nextEvent] === undefined || nextEventAt === undefined || now === undefined) return '—'
   return nextEventAt < now ? `-${shortSpan(now - nextEventAt)}` : shortSpan(nextEventAt - now)
 }
 
@@ -61,10 +61,12 @@ export const movesBy: Readonly<Record<string, string>> = {
 }
 
 /** Where the money is, and when it goes where: `held, goes back in 23h`. */
-function escrowWords({ escrow, nextEvent, nextEventAt: at }: JobOnScreen, now: number | undefined): string {
+function escrowWords(job: JobOnScreen, now: number | undefined): string {
+  const { escrow, nextEvent, nextEventAt: at } = job
   if (escrow === 'none') return 'no escrow'
   const move = movesBy[nextEvent]
-  if (move === undefined || at === undefined || now === undefined) return escrow
+  if (move === undefined || at === undefined || now === undefined)
+    return isAtStake(job) ? `${escrow}, waits for a ruling` : escrow
   return at < now
     ? `${escrow}, ${move}, due ${shortSpan(now - at)} ago`
     : `${escrow}, ${move} in ${deadlineSpan(at - now)}`
@@ -201,11 +203,10 @@ function moneyLines({ detail, width, now }: Shown): Line[] {
   const { job, postings } = detail
   const { amount, providerAmount, fee, paidBy, transaction, receiptId, dispute } = job
   const ruled = dispute?.resolution ? `${dispute.resolution}: ${dispute.resolutionReason}` : ''
-  const next = job.nextEvent === '' ? '' : `, ${job.nextEvent} in ${leftWord(job, now)}`
   const facts = [
     ['buyer paid', `${amount} by ${paidBy}${transaction === '' ? '' : `, ${shortAddress(transaction)}`}, ${receiptId}`],
     ['of this', `${providerAmount} for the provider, ${fee} fee`],
-    ['escrow', `${job.escrow}${next}`],
+    ['escrow', escrowWords(job, now)],
     ['dispute', dispute === undefined ? '' : `${dispute.status}, ${dispute.category}: ${dispute.reason}`],
     ['ruling', ruled],
   ] as const
