@@ -28,9 +28,13 @@ export type Child = {
  * Forks a file of this folder that calls `serve`; it ends with its parent. `SOUK_BENCH_PROFILE=<file>` leaves a CPU
  * profile of it in the folder for temporary files.
  */
-export async function launch(file: string, argument: unknown = null): Promise<Child> {
+export async function launch(
+  file: string,
+  argument: unknown = null,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(argument)], {
-    env: { ...process.env, NODE_ENV: 'production' },
+    env: { ...process.env, NODE_ENV: 'production', ...variables },
     execArgv: process.env.SOUK_BENCH_PROFILE === file ? ['--cpu-prof', `--cpu-prof-dir=${tmpdir()}`] : [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

@@ -9,11 +9,14 @@ import { configDefaults } from '../../fixtures/kit/config.ts'
 import { openFunctionWorld } from '../../fixtures/market/function-world.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
+import { boundHeapGrowth } from '../../src/lifecycle/memory.ts'
 import { argument, serve } from './serve.ts'
 
 const GRANT = usdc(500_000_000n)
 
-// The real daemon with every engine that this machine has, and everything outside on loopback, in the same process.
+// The real daemon with every engine that this machine has and the memory that it is given, and everything outside on
+// loopback, in the same process.
+boundHeapGrowth()
 const { wallets } = argument<{ readonly wallets: readonly Wallet[] }>()
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const world = await openFunctionWorld()

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { judge } from '../../daemon/features/first-party/text/sentiment.ts'
 import { summarize } from '../../daemon/features/first-party/text/summary.ts'
 import { x402Headers } from '../../src/api/endpoint/x402.ts'
+import { memoryVariables } from '../../src/lifecycle/memory.ts'
 import { type Buyer, newBuyers, offerOf, sign } from './buyer.ts'
 import { type Child, type LoopDelay, launch } from './child.ts'
 import { figure, type Measured } from './report.ts'
@@ -79,7 +80,7 @@ type Order = { readonly slug: string; readonly id: string; readonly input: unkno
 
 async function purchases(): Promise<Measured[]> {
   const [buyer] = newBuyers(1) as [Buyer]
-  const daemon = await launch('serve-services.ts', { wallets: [buyer.wallet] })
+  const daemon = await launch('serve-services.ts', { wallets: [buyer.wallet] }, memoryVariables)
   try {
     const orders: readonly Order[] = JSON.parse(daemon.ready.orders ?? '[]')
     const queue = Array.from({ length: PURCHASES }, (_, at) => orders[at % orders.length] as Order) // within bounds
