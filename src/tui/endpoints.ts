@@ -8,11 +8,11 @@ import { refuse } from './shell/ask.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
 import { beginLine } from './shell/commands.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from './shell/finding.ts'
-import { type Door, doorCounts } from './shell/health.ts'
+import type { Door } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
-import { chosenIndex, goTo, statusChoices } from './shell/ui.ts'
+import { chosenIndex, type EndpointView, endpointViews, goTo } from './shell/ui.ts'
 import { useQuery } from './shell/use-query.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
@@ -33,12 +33,11 @@ export const endpointsScreen: Screen = {
 
 function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   const figures = useQuery(fetchFigures(host.link), { name: 'endpoint figures', every: SLOW_EVERY_MS })
-  const { status } = view.ui
   const all = (view.health.value?.endpoints ?? []).map((door): CalledDoor => {
     const calls = figures.value?.get(idOf(door))
     return calls === undefined ? door : { ...door, calls }
   })
-  const shown = all.filter((door) => status === 'all' || door.status === status)
+  const shown = all.filter(isIn[view.ui.endpointView])
   // What is called most stands first; what nobody calls stays in the order of the interface.
   shown.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
   const finding = findingOf(view.ui, 'endpoints', doorFields)
@@ -48,15 +47,15 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
     ids,
     problem: finding.problem,
     columns: titlesOf(columns),
-    draw: (area) => endpointLines({ ...view, doors, chosen: chosenIndex(view.ui, ids) }, area),
+    draw: (area) => endpointLines({ ...view, all, doors, chosen: chosenIndex(view.ui, ids) }, area),
     actions: {
       ...sortActions(host, 'endpoints', doorFields),
       open: () => toItsRequests(host, doors[chosenIndex(host.ui.get(), ids)]),
       tryOne: () => tryOne(host, doors[chosenIndex(host.ui.get(), ids)]),
       view() {
         const ui = host.ui.get()
-        const next = statusChoices[(statusChoices.indexOf(ui.status) + 1) % statusChoices.length]
-        if (next !== undefined) host.ui.set({ ...ui, status: next })
+        const next = endpointViews[(endpointViews.indexOf(ui.endpointView) + 1) % endpointViews.length]
+        if (next !== undefined) host.ui.set({ ...ui, endpointView: next })
       },
     },
   }
@@ -84,6 +83,15 @@ const idOf = ({ method, path }: Pick<Door, 'method' | 'path'>) => `${method} ${p
 
 type CalledDoor = Door & { readonly calls?: CallFacts }
 
+const isIn: Readonly<Record<EndpointView, (door: CalledDoor) => boolean>> = {
+  all: () => true,
+  called: ({ calls }) => (calls?.total ?? 0) > 0,
+  paid: ({ price }) => price !== 'free',
+  paused: ({ status }) => status === 'paused',
+  deferred: ({ status }) => status === 'deferred',
+  broken: ({ calls }) => (calls?.broken ?? 0) > 0,
+}
+
 const doorFields = {
   method: { kind: 'text' },
   path: { kind: 'text' },
@@ -109,7 +117,12 @@ function factsOf({ method, path, description, status, price, calls }: CalledDoor
   }
 }
 
-type Model = View & { readonly doors: readonly CalledDoor[]; readonly chosen: number }
+type Model = View & {
+  readonly all: readonly CalledDoor[]
+  /** Those of the view that suit what is typed. */
+  readonly doors: readonly CalledDoor[]
+  readonly chosen: number
+}
 
 export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
@@ -128,14 +141,14 @@ function drawerRule(door: CalledDoor, width: number): Line {
   return rule(width, idOf(door), sold === '' ? [] : [strong(sold)])
 }
 
-function headLines({ health, ui, doors, now, keys }: Model, width: number): Line[] {
-  const counts = health.value ? doorCounts(health.value) : { live: 0, paused: 0, deferred: 0 }
-  const all = counts.live + counts.paused + counts.deferred
+function headLines({ health, ui, all, doors, now, keys }: Model, width: number): Line[] {
+  const many = (view: EndpointView) => all.filter(isIn[view]).length
+  const counts = Object.fromEntries(endpointViews.map((view) => [view, many(view)]))
   return listHead(width, {
     title: 'Endpoints',
-    place: `${count(doors.length)} of ${count(all)}`,
+    place: `${count(doors.length)} of ${count(all.length)}`,
     stale: staleness(health, now),
-    views: viewWords(statusChoices, ui.status, { all, ...counts }),
+    views: viewWords(endpointViews, ui.endpointView, counts),
     ui,
     screen: 'endpoints',
     keys,

@@ -100,7 +100,7 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
     '6',
     words(async () => {
       const doors = (await ask('getHealth')).endpoints
-      return [`all ${doors.length}`, new RegExp(`live ${doors.filter(({ status }) => status === 'live').length}\\b`)]
+      return [`all ${doors.length}`, new RegExp(`paid ${doors.filter(({ price }) => price !== 'free').length}\\b`)]
     }),
   ],
   [

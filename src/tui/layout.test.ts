@@ -110,8 +110,14 @@ it.each([
 })
 
 it.each([
-  ['endpoints', 80, 24, 'Endpoints', /^ \[all 4\] {2}live 3 {2}paused 0 {2}deferred 1 +calls, most first {2}s sort $/],
-  ['endpoints', 160, 50, 'Endpoints', /^ \[all 4\] {2}live 3 {2}paused 0 {2}deferred 1 +calls, most first {2}s sort $/],
+  ['endpoints', 80, 24, 'Endpoints', /^ \[all 4\] {2}called 0 {2}paid 3 {2}paused 0 {2}deferred 1 {2}broken 0 +$/],
+  [
+    'endpoints',
+    160,
+    50,
+    'Endpoints',
+    /^ \[all 4\] {2}called 0 {2}paid 3 {2}paused 0 {2}deferred 1 {2}broken 0 +calls, most first {2}s sort $/,
+  ],
   ['logs', 80, 24, 'Log', /^ \[log\] {2}requests {3}level ≥ info +● follow {3}newest first {2}s sort $/],
   ['logs', 160, 50, 'Log', /^ \[log\] {2}requests {3}level ≥ info +● follow {3}newest first {2}s sort $/],
 ] as const)('%s of %i x %i says what is in sight and its order', async (...[screen, columns, rows, title, views]) => {

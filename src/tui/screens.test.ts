@@ -165,9 +165,11 @@ describe('crons', () => {
 })
 
 describe('endpoints', () => {
-  it('show their state, and only those of one state', async () => {
+  it('show their state, and only those of one view', async () => {
     const { type, text, rows } = await cockpit({ screen: 'endpoints', link: market({ 'GET /health': pausedHealth }) })
-    expect(rows()[3]).toContain('[all 4]  live 1  paused 2  deferred 1')
+    expect(rows()[3]).toContain('[all 4]  called 0  paid 3  paused 2  deferred 1  broken 0')
+    await type('v')
+    expect(rows()[3]).toContain('[called 0]')
     await type('vv')
     expect(rows()[3]).toContain('[paused 2]')
     expect(text()).toContain('‖ paused')
@@ -199,7 +201,7 @@ describe('calls of endpoints', () => {
       ],
     }
     const link = market({ 'GET /dashboard/api/admin/endpoints': figures })
-    const { text } = await cockpit({ screen: 'endpoints', link, columns: 160, rows: 40 })
+    const { text, type, rows } = await cockpit({ screen: 'endpoints', link, columns: 160, rows: 40 })
     expect(text()).toMatch(
       /▌ POST +\/v1\/services\/:id\/purchase +varies +● live +411 +\S{12} +31 ms +84 ms +298 +0\.2 % /,
     )
@@ -211,6 +213,12 @@ describe('calls of endpoints', () => {
     expect(bars.map((one) => one.length)).toEqual([10, 29, 2, 1])
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')
     expect(text()).toContain('price   varies   a pause  stops it, it takes money')
+    for (const one of ['called', 'paid', 'paused', 'deferred', 'broken']) {
+      await type('v')
+      const isThere = ['called', 'paid', 'broken'].includes(one)
+      expect(rows()[3]).toMatch(new RegExp(`\\[${one} \\d\\]`))
+      expect(/▌ POST +\/v1\/services\/:id\/purchase/.test(text())).toBe(isThere)
+    }
   })
 })
 

@@ -7,7 +7,9 @@ import type { Dialog } from './dialog.ts'
 
 const TRAIL_MAX = 50
 
-export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
+/** What is looked at of the rows of the interface. */
+export const endpointViews = ['all', 'called', 'paid', 'paused', 'deferred', 'broken'] as const
+export type EndpointView = (typeof endpointViews)[number]
 
 export const jobViews = ['open', 'late', 'disputed', 'done', 'failed', 'all'] as const
 export type JobView = (typeof jobViews)[number]
@@ -81,7 +83,7 @@ export type Ui = {
     readonly requests: boolean
   }
   /** Which endpoints are listed. */
-  readonly status: (typeof statusChoices)[number]
+  readonly endpointView: EndpointView
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly serviceTab: ServiceTab
@@ -118,7 +120,7 @@ export function firstUi(screen: ScreenId): Ui {
     dialog: undefined,
     toast: undefined,
     logs: { level: 'info', follow: true, requests: false },
-    status: 'all',
+    endpointView: 'all',
     jobView: 'open',
     jobTab: 'timeline',
     serviceTab: 'about',
