@@ -88,7 +88,7 @@ const isIn: Readonly<Record<EndpointView, (door: CalledDoor) => boolean>> = {
   called: ({ calls }) => (calls?.total ?? 0) > 0,
   paid: ({ price }) => price !== 'free',
   paused: ({ status }) => status === 'paused',
-  deferred: ({ status }) => status === 'deferred',
+  off: ({ status }) => status === 'deferred',
   broken: ({ calls }) => (calls?.broken ?? 0) > 0,
 }
 
@@ -159,7 +159,7 @@ function headLines({ health, ui, all, doors, now, keys }: Model, width: number):
 const words: Readonly<Record<Door['status'], Piece>> = {
   live: good('● live'),
   paused: warn('‖ paused'),
-  deferred: dim('× deferred'),
+  deferred: dim('× off'),
 }
 
 const columns: readonly ScreenColumn<CalledDoor>[] = [

@@ -217,7 +217,7 @@ type Figures = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 const doorWords: Readonly<Record<Door['status'], string>> = {
   live: '● live',
   paused: '‖ paused',
-  deferred: '× deferred',
+  deferred: '× off',
 }
 
 export function doorSays({ method, path, price, status }: Door, calls: Figures | undefined): RowSays {

@@ -167,7 +167,7 @@ describe('crons', () => {
 describe('endpoints', () => {
   it('show their state, and only those of one view', async () => {
     const { type, text, rows } = await cockpit({ screen: 'endpoints', link: market({ 'GET /health': pausedHealth }) })
-    expect(rows()[3]).toContain('[all 4]  called 0  paid 3  paused 2  deferred 1  broken 0')
+    expect(rows()[3]).toContain('[all 4]  called 0  paid 3  paused 2  off 1  broken 0')
     await type('v')
     expect(rows()[3]).toContain('[called 0]')
     await type('vv')
@@ -213,7 +213,7 @@ describe('calls of endpoints', () => {
     expect(bars.map((one) => one.length)).toEqual([10, 29, 2, 1])
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')
     expect(text()).toContain('price   varies   a pause  stops it, it takes money')
-    for (const one of ['called', 'paid', 'paused', 'deferred', 'broken']) {
+    for (const one of ['called', 'paid', 'paused', 'off', 'broken']) {
       await type('v')
       const isThere = ['called', 'paid', 'broken'].includes(one)
       expect(rows()[3]).toMatch(new RegExp(`\\[${one} \\d\\]`))

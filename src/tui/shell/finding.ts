@@ -127,7 +127,9 @@ export function listHead(width: number, head: ListHead): Line[] {
     [' ', ...current, typed],
   ]
   const pairs = lefts.flatMap((left) => ends.map((right) => ({ left, right })))
-  const { left, right } = pairs.find((pair) => lineWidth(pair.left) + lineWidth(pair.right) < width) ?? {
+  const gapOf = (right: Line) => (lineWidth(right) === 0 ? 0 : 1)
+  const isIn = ({ left, right }: (typeof pairs)[number]) => lineWidth(left) + gapOf(right) + lineWidth(right) <= width
+  const { left, right } = pairs.find(isIn) ?? {
     left: [' ', ...current, typed],
     right: [],
   }

@@ -8,7 +8,7 @@ import type { Dialog } from './dialog.ts'
 const TRAIL_MAX = 50
 
 /** What is looked at of the rows of the interface. */
-export const endpointViews = ['all', 'called', 'paid', 'paused', 'deferred', 'broken'] as const
+export const endpointViews = ['all', 'called', 'paid', 'paused', 'off', 'broken'] as const
 export type EndpointView = (typeof endpointViews)[number]
 
 export const jobViews = ['open', 'late', 'disputed', 'done', 'failed', 'all'] as const
