@@ -70,8 +70,3 @@ function areaCounts(areas: Answered['launch']['shelved_410_24h']): HealthFacts['
 function readDoor({ method, path, price, description, status }: Answered['endpoints'][number]): Door {
   return { method, path: text(path), price: text(price), description: text(description), status }
 }
-
-export function doorCounts(health: HealthFacts): Readonly<Record<Door['status'], number>> {
-  const of = (status: Door['status']) => health.endpoints.filter((door) => door.status === status).length
-  return { live: of('live'), paused: of('paused'), deferred: of('deferred') }
-}
