@@ -34,7 +34,7 @@ const areas: readonly Area[] = [
   {
     id: 'base_url',
     text: 'Base address',
-    signs: /https:\/\/api\.|base (url|address)|https?:\/\/[^\s]+\/v\d/i,
+    signs: /https:\/\/api\.|base (url|address)|https?:\/\/[^\s]{1,300}\/v\d/i,
     weight: 6,
     risk: 'Nothing says where requests go.',
   },
@@ -42,7 +42,7 @@ const areas: readonly Area[] = [
     id: 'auth',
     text: 'Authentication',
     signs:
-      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]*key|basic auth\w*|access token|authenticat\w+)\b|scheme["']?\s*:\s*["']?basic\b/i,
+      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]{0,60}key|basic auth\w*|access token|authenticat\w+)\b|scheme["']?\s*:\s*["']?basic\b/i,
     weight: 15,
     risk: 'Nothing says how callers authenticate.',
   },

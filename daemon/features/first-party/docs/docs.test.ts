@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
+import { structuredWebExtraction } from '../extraction/structured-web-extraction.ts'
 import { plainly } from '../service/grounding.ts'
 import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { parseHtml, textIn } from '../web/html.ts'
@@ -64,6 +65,22 @@ describe.each([
     await run(service, { [field]: site.at('/hostile'), ...rest }).catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'provider_failed', message: expect.stringMatching(/no endpoints|no page/) })
     })
+  })
+})
+
+/** What a search that looks far ahead from each place would take minutes over. */
+const over = ['1', '1.', 'x-', 'http://', 'no ', 'webhook ', 'webhook\n\n', '1 €', '- a\n']
+const LARGE_CHARS = 900_000
+
+describe.each([
+  ['website_research_context', websiteResearchContext, 'url', {}],
+  ['api_integration_readiness', apiIntegrationReadiness, 'docs_url', { use_case: 'send invoices' }],
+  ['structured_web_extraction', structuredWebExtraction, 'url', {}],
+] as const)('%s', (...[, service, field, rest]) => {
+  it.each(over)('ends on a large page of %j over and over', async (word) => {
+    site.pages['/over'] = md(`# API\n\n${word.repeat(LARGE_CHARS / word.length)}`)
+    const ended = await run(service, { [field]: site.at('/over'), ...rest }).catch(({ code }: { code: string }) => code)
+    expect(ended === 'provider_failed' || typeof ended === 'object').toBe(true)
   })
 })
 

@@ -78,7 +78,8 @@ type Offer = { readonly status: 'found' | 'missing' | 'unclear'; readonly eviden
 export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: { isThing: boolean }): Offer {
   const named = lines.flatMap((line, at) => (signs.test(line.text) ? [{ ...line, below: lines[at + 1] }] : []))
   const offered = named.filter(({ text }) => !isThing || isOffered(text, signs))
-  const denied = named.find((line) => !offered.includes(line))
+  const there = new Set(offered)
+  const denied = named.find((line) => !there.has(line))
   const said = offered.find(({ isHeading }) => !isHeading)
   const [heading] = offered
   if (said) return { status: denied ? 'unclear' : 'found', evidence: quoteOf(said, signs) }
@@ -109,12 +110,16 @@ const REFUSAL = /^\W*(?:none\b|not\b|no\b|n\/a\b|coming soon|unsupported|unavail
 
 /** A text under the heading of something. */
 function isRefusal(text: string): boolean {
+  const said = text.slice(0, NEAR_CHARS)
   return (
-    REFUSAL.test(text) ||
-    REFUSED_AFTER.test(` ${text}`) ||
-    /\b(?:not|n't)\s+(?:\w+\s+){0,2}(?:support|offer|provide)\b/i.test(text)
+    REFUSAL.test(said) ||
+    REFUSED_AFTER.test(` ${said}`) ||
+    /\b(?:not|n't)\s+(?:\w+\s+){0,2}(?:support|offer|provide)\b/i.test(said)
   )
 }
+
+/** What stands further off says something of something else. */
+const NEAR_CHARS = 300
 
 /** Whether a sentence that names something says that it is there, as far as it says anything. */
 export function isOffered(text: string, signs: RegExp): boolean {
@@ -122,7 +127,11 @@ export function isOffered(text: string, signs: RegExp): boolean {
   if (!match) return false
   const [before, after] = [text.slice(0, match.index), text.slice(match.index + match[0].length)]
   // What is denied in another part of the sentence is something else.
-  const near = before.split(/[;:]|, (?:but|and)\b/).at(-1) ?? ''
-  const next = after.split(/[;.]|, (?:but|and)\b/)[0] ?? ''
+  const near =
+    before
+      .slice(-NEAR_CHARS)
+      .split(/[;:]|, (?:but|and)\b/)
+      .at(-1) ?? ''
+  const next = after.slice(0, NEAR_CHARS).split(/[;.]|, (?:but|and)\b/)[0] ?? ''
   return !(REFUSED_BEFORE.test(near) || REFUSED_AFTER.test(next))
 }

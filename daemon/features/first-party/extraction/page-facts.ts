@@ -199,7 +199,7 @@ const MAX_NAME_CHARS = 60
 
 function introducedBy(block: Block): string {
   if (block.kind === 'heading' && block.text.length <= MAX_NAME_CHARS) return block.text
-  const isIntroduction = block.kind === 'text' && /:\s*$/.test(block.text) && block.text.length <= MAX_NAME_CHARS
+  const isIntroduction = block.kind === 'text' && block.text.length <= MAX_NAME_CHARS && /:\s*$/.test(block.text)
   return isIntroduction ? block.text.replace(/:\s*$/, '') : ''
 }
 
@@ -213,11 +213,11 @@ function tableOf(block: Block): PageTable[] {
 
 const shapes = [
   ['email', /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g],
-  ['price', /(?:[$€£¥]\s?\d[\d.,]*\d|\d[\d.,]*\d?\s?(?:€|EUR|USD|GBP))/g],
+  ['price', /(?:[$€£¥]\s?\d[\d.,]{0,14}\d|\d[\d.,]{0,14}\d?\s?(?:€|EUR|USD|GBP))/g],
   ['phone', /\+\d[\d ()/-]{6,18}\d/g],
   ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
   ['rating', /\b\d(?:[.,]\d{1,2})?(?= out of (?:5|10)\b)|(?<=\brated )\d(?:[.,]\d{1,2})?\b/gi],
-  ['reviews', /\b\d[\d.,]*(?= (?:customer )?(?:reviews|ratings)\b)/gi],
+  ['reviews', /\b\d[\d.,]{0,14}(?= (?:customer )?(?:reviews|ratings)\b)/gi],
 ] as const
 const MAX_OF_SHAPE = 20
 
