@@ -64,7 +64,7 @@ describe('the frame', () => {
   })
 
   it('says that business time was moved, and no longer when it is gone', async () => {
-    const clock = { now: '2026-11-24T18:03:07.000Z', wall: '2026-11-21T14:03:07.000Z', offset_ms: 3 * 86_400_000 }
+    const clock = { now: '2026-11-24T18:03:07.000Z', wall: '2026-11-21T14:03:07.000Z', offset_ms: 3 * 86_400_000 - 400 }
     const moved = { ...clock, state: 'frozen' as const, movable: true, next_cron: null }
     const link = market({ 'GET /dashboard/api/admin/clock': moved satisfies WireAnswer<Api['getClock']> })
     const { rows, advance } = await cockpit({ link, columns: 100, rows: 30 })

@@ -19,7 +19,7 @@ import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
-/** Less than that is the time a question takes. */
+/** Less is the time that a question takes. */
 const LEAST_SHIFT_MS = 60_000
 const MS_PER_SECOND = 1_000
 /** From this width on the header says what money it is and how long all has been up. */
@@ -99,7 +99,9 @@ export function stateWords({ health, now }: FrameView): Line {
 function clockWords({ clock, health }: FrameView): Line {
   if (clock.value === undefined || health.problem !== undefined) return []
   const { offsetMs, frozen } = clock.value
-  const ahead = Math.abs(offsetMs) < LEAST_SHIFT_MS ? [] : [`${offsetMs < 0 ? '-' : '+'}${span(Math.abs(offsetMs))}`]
+  // Whole minutes: to move it takes a moment, too.
+  const shiftMs = Math.round(Math.abs(offsetMs) / LEAST_SHIFT_MS) * LEAST_SHIFT_MS
+  const ahead = shiftMs === 0 ? [] : [`${offsetMs < 0 ? '-' : '+'}${span(shiftMs)}`]
   const words = [...ahead, ...(frozen ? ['stands still'] : [])]
   return words.length === 0 ? [] : [warn(`clock ${words.join(', ')}`), '  ']
 }
