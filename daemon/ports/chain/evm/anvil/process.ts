@@ -46,6 +46,8 @@ export type AnvilOptions = {
  * meanwhile must not have dropped it.
  */
 const KEPT_STATES = 32
+/** Flags of what the node remembers. */
+export const keptHistory: readonly string[] = ['--prune-history', String(KEPT_STATES)]
 
 /** A local chain that runs. */
 export type Anvil = {
@@ -119,7 +121,7 @@ function flagsOf({ chainId, port = NEW_PORT, blockTimeS, load, dump }: Omit<Anvi
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
     // Its ready-made accounts have keys that everybody knows, and a page in a browser is nobody to take orders from.
-    ...['--accounts', '0', '--no-cors', '--prune-history', String(KEPT_STATES)],
+    ...['--accounts', '0', '--no-cors', ...keptHistory],
     ...(blockTimeS === undefined ? [] : ['--block-time', String(blockTimeS)]),
     ...(load === undefined ? [] : ['--load-state', load]),
     ...(dump === undefined ? [] : ['--dump-state', dump]),
