@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { gzip, gzipSync } from 'node:zlib'
 import type { AppError } from '../../src/core/error.ts'
 import { pageHeaders } from '../endpoint/encode.ts'
 import { errorDocument, problemDocument } from '../endpoint/error-document.ts'
@@ -36,7 +36,7 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   }
   const length = Buffer.byteLength(body)
   if (length >= MIN_GZIP_BYTES && isText(headers['Content-Type']) && takesGzip(acceptedEncoding(res))) {
-    const packed = await compress(body)
+    const packed = await compressed(body, length)
     res.writeHead(reply.status, { ...headers, 'Content-Encoding': 'gzip', 'Content-Length': packed.length })
     endAnswer(res, packed)
     return
@@ -45,7 +45,13 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   endAnswer(res, body)
 }
 
+/** A millisecond's work: on a busy machine the way through the thread pool and back takes many times as long. */
+const MAX_INLINE_GZIP_BYTES = 128 * 1_024
 const compress = promisify<string | Buffer, Buffer>(gzip)
+
+function compressed(body: string | Buffer, length: number): Buffer | Promise<Buffer> {
+  return length <= MAX_INLINE_GZIP_BYTES ? gzipSync(body) : compress(body)
+}
 
 /** What compresses: JSON, pages, text. */
 function isText(type: string | undefined): boolean {

@@ -14,6 +14,15 @@ export type FulfillmentType = (typeof fulfillmentTypes)[number]
 export const JsonObject = z.record(z.string(), z.json())
 export type JsonObject = z.infer<typeof JsonObject>
 
+type AnyJson = z.infer<ReturnType<typeof z.json>>
+
+/**
+ * JSON that was checked when it came in, or that we made: what stores it or answers with it takes it as it is. To walk
+ * through it each time was half of what a page of the catalog cost.
+ */
+export const KnownJson: z.ZodType<AnyJson, AnyJson> = z.any().meta({ id: 'JsonValue', description: 'any JSON value' })
+export const KnownJsonObject = z.record(z.string(), KnownJson)
+
 /**
  * What a buyer is promised beside the price: how a delivery is checked, how soon it is due, and whether it is released
  * by itself. Frozen when it is quoted, proposed, bid or paid for a period (decisions §4).
@@ -22,7 +31,7 @@ export const SaleTerms = z.strictObject({
   service_type: z.enum(serviceTypes),
   fulfillment_type: z.enum(fulfillmentTypes),
   estimated_delivery: z.string(),
-  deliverable_schema: JsonObject,
+  deliverable_schema: KnownJsonObject,
 })
 export type SaleTerms = z.infer<typeof SaleTerms>
 

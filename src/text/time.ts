@@ -1,3 +1,5 @@
+import { DAY_MS } from '../core/time.ts'
+
 /** How times are shown to people: short, in the zone of this machine or in UTC, or as programs get them. */
 export type TimeStyle = 'local' | 'utc' | 'iso'
 
@@ -60,8 +62,6 @@ const DATE_CHARS = '2026-11-21'.length
 export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
-
-const DAY_MS = 86_400_000
 
 /** The time of what is less than a day away; with its date before that. */
 export function timeNear(at: number | undefined, now: number | undefined): string {

@@ -9,7 +9,7 @@ import {
   Verification,
   workingJobStatuses,
 } from '../../../src/model/job.ts'
-import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
+import { KnownJson, KnownJsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { isLarge, type TextOf } from '../../store/blobs.ts'
@@ -26,7 +26,7 @@ export const JobRow = z.strictObject({
   /** As they were when it was bought: what a delivery is checked against, and whether it is verified by itself. */
   service_type: z.enum(serviceTypes),
   /** null: delivered with the purchase. */
-  deliverable_schema: JsonObject.nullable(),
+  deliverable_schema: KnownJsonObject.nullable(),
   buyer_wallet: StoredWallet,
   buyer_id: z.string().nullable(),
   provider_id: z.string(),
@@ -40,10 +40,10 @@ export const JobRow = z.strictObject({
   transaction: z.string().nullable(),
   status: z.enum(jobStatuses),
   /** Empty where it is large: then it is a file, here its SHA-256. */
-  input: JsonObject,
+  input: KnownJsonObject,
   input_file: z.string().exactOptional(),
   /** Empty where they are large: then they are a file, here its SHA-256. */
-  deliverables: z.array(z.json()),
+  deliverables: z.array(KnownJson),
   deliverables_file: z.string().exactOptional(),
   /** Large ones of an earlier version stand in a row of their own. */
   deliverables_apart: z.boolean(),

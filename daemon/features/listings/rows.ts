@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
+import { KnownJsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
 import { masked, ours, saleTermsMasks } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
@@ -15,7 +15,7 @@ export const ServiceRow = z.strictObject({
   previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
   /** How often price or terms were edited: names the version that a plan bundles. */
   edits: z.int().exactOptional(),
-  input_schema: JsonObject,
+  input_schema: KnownJsonObject,
   category: z.string(),
   tags: z.array(z.string()),
   webhook_url: z.string().nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
+import { KnownJson } from '../../../src/model/service.ts'
 import { WireInput } from '../../endpoint/input.ts'
 import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
@@ -29,7 +30,7 @@ export const PaymentRow = z.strictObject({
   /** SHA-256 of the file that holds body and outcome where they are large; both are null here then. */
   file_sha256: z.string().exactOptional(),
   /** What the run has begun outside of this daemon, as its row wrote it down before it did. */
-  begun: z.json().exactOptional(),
+  begun: KnownJson.exactOptional(),
   fingerprint: z.string(),
   /** Scoped `Idempotency-Key`, hashed; null when none was sent. */
   idempotency: z.string().nullable(),
@@ -57,9 +58,9 @@ export const PaymentRow = z.strictObject({
   /** What a refund to its payer would have been since: the payer is owed it once the money is back. */
   withheld: Micro.exactOptional(),
   /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
-  terms: z.json(),
+  terms: KnownJson,
   /** What the run returned, for rows that settle last. */
-  outcome: z.json(),
+  outcome: KnownJson,
   transaction: z.string().nullable(),
   created_at: z.int(),
   updated_at: z.int(),

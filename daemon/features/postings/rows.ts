@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { notFound } from '../../../src/core/error.ts'
 import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
-import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
+import { KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { LEFT_OUT, masked, ours, saleTermsMasks } from '../../store/masks.ts'
@@ -61,7 +61,7 @@ export const PostingRow = z.strictObject({
   poster_id: z.string(),
   poster_wallet: StoredWallet,
   title: z.string(),
-  brief: JsonObject,
+  brief: KnownJsonObject,
   category: z.string(),
   budget_min: Micro,
   budget_max: Micro,

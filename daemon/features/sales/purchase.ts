@@ -3,7 +3,7 @@ import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount, ZERO } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
-import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
+import { type JsonObject, KnownJson, KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
 import { refuseSuspendedProvider } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
@@ -36,13 +36,13 @@ const Terms = z.strictObject({
   /** What pays for it instead of money. */
   subscription_id: z.string().exactOptional(),
   /** Absent in rows of before it was kept. A delivery at once is checked before it is paid for, so its schema is not. */
-  sale: SaleTerms.extend({ deliverable_schema: JsonObject.exactOptional() }).exactOptional(),
+  sale: SaleTerms.extend({ deliverable_schema: KnownJsonObject.exactOptional() }).exactOptional(),
   /** Of payments that an earlier version left open; the body has it now. */
-  input: JsonObject.optional(),
+  input: KnownJsonObject.optional(),
 })
 /** What an instant run leaves to be paid for. */
 const InstantRun = z.strictObject({
-  result: z.json(),
+  result: KnownJson,
   /** Ids of the job and its conversation, where the provider was told them. */
   ids: z.strictObject({ job: z.string(), thread: z.string() }).optional(),
 })

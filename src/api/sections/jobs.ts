@@ -13,7 +13,7 @@ import {
   rulings,
 } from '../../model/job.ts'
 import { partyRoles } from '../../model/party.ts'
-import { JsonObject } from '../../model/service.ts'
+import { KnownJson, KnownJsonObject } from '../../model/service.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'
 import { Message, messageQuery, NewMessage } from './threads.ts'
@@ -72,8 +72,8 @@ export const Job = z
     buyer: Buyer.optional(),
     provider_id: idOf('participant').optional(),
     status: z.enum(jobStatuses),
-    input: JsonObject.optional(),
-    deliverables: z.array(z.json()).optional(),
+    input: KnownJsonObject.optional(),
+    deliverables: z.array(KnownJson).optional(),
     notes: z.string().optional(),
     amount: Amount.optional(),
     fee: Amount.optional(),

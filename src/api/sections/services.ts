@@ -4,7 +4,15 @@ import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { tiers } from '../../model/participant.ts'
-import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes, webhookStatuses } from '../../model/service.ts'
+import {
+  fulfillmentTypes,
+  JsonObject,
+  KnownJson,
+  KnownJsonObject,
+  pricingModels,
+  serviceTypes,
+  webhookStatuses,
+} from '../../model/service.ts'
 import { pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 
@@ -77,8 +85,8 @@ export const Listing = z
     service_type: z.enum(serviceTypes),
     fulfillment_type: z.enum(fulfillmentTypes),
     estimated_delivery: z.string(),
-    input_schema: JsonObject,
-    deliverable_schema: JsonObject,
+    input_schema: KnownJsonObject,
+    deliverable_schema: KnownJsonObject,
     category: z.string(),
     tags: z.array(z.string()),
     status: z.enum(['active', 'inactive']),
@@ -117,8 +125,8 @@ export const PurchaseAnswer = z.strictObject({
   thread_id: idOf('thread'),
   status: z.enum(['completed', 'dispatched']),
   service_id: idOf('service').optional(),
-  result: z.json().optional(),
-  deliverables: z.array(z.json()).optional(),
+  result: KnownJson.optional(),
+  deliverables: z.array(KnownJson).optional(),
   status_url: z.string().optional(),
   amount: Amount,
   subscription_id: idOf('subscription').optional().meta({ description: 'of a purchase that a subscription pays for' }),
