@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { holdFields } from '../../src/api/endpoint/list-fields.ts'
+import { holdOrders } from '../../src/api/endpoint/list-orders.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { listNote, searchedPage, searchedPageOptions } from '../../src/cli/nouns/searching.ts'
@@ -25,11 +26,12 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     kind: z.enum(heldKinds).optional().meta({ description: 'of one kind of account', value: 'kind' }),
-    ...searchedPageOptions(holdFields),
+    ...searchedPageOptions(holdFields, holdOrders),
   }),
   examples: [
     'souk admin holds',
     'souk admin holds --kind esc --json',
+    'souk admin holds --sort soonest',
     'souk admin holds --filter "amount:>1" --sort -amount',
   ],
   async run(context) {

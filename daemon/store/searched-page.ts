@@ -34,6 +34,8 @@ type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
   /** Its rows in the order they are shown without a sort; who has enough stops. */
   readonly pieces: AsyncIterable<readonly R[]>
   readonly count: number
+  /** The order that is asked for, where it is none of a field. */
+  readonly compare?: ((a: R, b: R) => number) | undefined
 }
 
 export type SearchedPage<R> = {
@@ -66,9 +68,11 @@ export async function searchedPage<R, L extends ListFields>(
     if (looked === MAX_SEARCHED_ROWS) break
     await setImmediate()
   }
-  if (sort !== undefined) {
-    const compare = inOrder(list.fields, sort)
-    found.sort((a, b) => compare(a.facts, b.facts))
+  const { compare } = list
+  if (compare !== undefined) found.sort((a, b) => compare(a.row, b.row))
+  else if (sort !== undefined) {
+    const byFacts = inOrder(list.fields, sort)
+    found.sort((a, b) => byFacts(a.facts, b.facts))
   }
   const rows = found.slice(offset, offset + limit).map(({ row }) => row)
   return { rows, total: found.length, searched: { rows: looked, of: Math.max(looked, list.count) } }

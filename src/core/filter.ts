@@ -175,13 +175,29 @@ function compares(difference: number, order: Order): boolean {
   return order === '>' ? difference > 0 : difference >= 0
 }
 
-/** `amount`, or `-amount` for the other way round. */
-export type SortWord<L extends ListFields> = (keyof L & string) | `-${keyof L & string}`
+/** Orders of a list that no single field has, by name, with what they mean. */
+export type ListOrders = Readonly<Record<string, string>>
 
-/** By what a list can be sorted: each of its fields, and the other way round. */
-export function sortWords<L extends ListFields>(fields: L): readonly SortWord<L>[] {
+/** `amount`, `-amount` for the other way round, or the name of an order. */
+export type SortWord<L extends ListFields, O extends ListOrders = Record<never, string>> =
+  | (keyof L & string)
+  | `-${keyof L & string}`
+  | (keyof O & string)
+
+/** By what a list can be sorted: each of its fields, and the other way round; and the orders that it has a name for. */
+export function sortWords<L extends ListFields, const O extends ListOrders = Record<never, string>>(
+  fields: L,
+  orders?: O,
+): readonly SortWord<L, O>[] {
   const names: readonly (keyof L & string)[] = Object.keys(fields)
-  return [...names, ...names.map((name) => `-${name}` as const)]
+  const named: readonly (keyof O & string)[] = Object.keys(orders ?? {})
+  return [...names, ...names.map((name) => `-${name}` as const), ...named]
+}
+
+/** What may be said of a sort. */
+export function sortDescription(orders: ListOrders = {}): string {
+  const named = Object.entries(orders).map(([name, meaning]) => `; ${name}: ${meaning}`)
+  return `a field, or -field for the other way round${named.join('')}`
 }
 
 /**

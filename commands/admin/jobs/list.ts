@@ -1,4 +1,5 @@
 import { jobFields } from '../../../src/api/endpoint/list-fields.ts'
+import { jobOrders } from '../../../src/api/endpoint/list-orders.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs/jobs.ts'
 import { listNote, searchedPage, searchedPageOptions } from '../../../src/cli/nouns/searching.ts'
@@ -25,11 +26,12 @@ export const command = defineCommand({
     status: z.enum(jobStatuses).optional().meta({ description: 'in one state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
-    ...searchedPageOptions(jobFields),
+    ...searchedPageOptions(jobFields, jobOrders),
   }),
   examples: [
     'souk admin jobs list',
     'souk admin jobs list --status disputed --json',
+    'souk admin jobs list --sort worst',
     'souk admin jobs list --filter "late:yes amount:>1" --sort -amount',
   ],
   async run(context) {

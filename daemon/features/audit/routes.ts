@@ -11,21 +11,21 @@ import { audit } from '../../events/admin-log.ts'
 import { emit } from '../../events/event-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
-import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { isSearch, listedPage, type SearchAsked, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
+import { isSearch, listedPage, type SearchAsked, searchedPage } from '../../store/searched-page.ts'
 import { jobs } from '../jobs/rows.ts'
 import { aboutJob, isLate } from '../jobs/view.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
-import { type AccountRow, accounts } from '../ledger/rows.ts'
+import { accounts } from '../ledger/rows.ts'
 import { balanceFacts } from '../payments/balance.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { payoutView } from '../payouts/view.ts'
 import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
+import { accountsOf, type HeldRow, soonestAccounts, soonestFirst } from './soonest.ts'
 
 const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
@@ -45,22 +45,20 @@ const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx,
 
 async function searchHolds(t: ReadTx, kinds: readonly HeldKind[], asked: SearchAsked) {
   const table = t.table(accounts)
+  const isSoonest = asked.sort === 'soonest'
   async function* pieces() {
-    for (const kind of kinds) {
-      for await (const piece of eachPage(table, { index: 'kind', prefix: [kind], limit: STRIDE_ROWS }))
-        yield Promise.all(piece.map((row) => heldFundsOf(t, { ...row, kind }, asked.now)))
-    }
+    for await (const piece of isSoonest ? soonestAccounts(t, kinds) : accountsOf(t, kinds))
+      yield Promise.all(piece.map((row) => heldFundsOf(t, row, asked.now)))
   }
   const counts = await Promise.all(kinds.map((kind) => table.count('kind', [kind])))
   const count = counts.reduce((sum, one) => sum + one, 0)
-  return searchedPage({ fields: holdFields, factsOf: holdFacts, pieces: pieces(), count }, asked)
+  const compare = isSoonest ? soonestFirst : undefined
+  return searchedPage({ fields: holdFields, factsOf: holdFacts, pieces: pieces(), count, compare }, asked)
 }
 
 function holdFacts({ account: name, kind, owner, amount, reason }: HeldFunds) {
   return { account: name, kind, owner: owner?.id ?? null, amount, reason }
 }
-
-type HeldRow = AccountRow & { kind: HeldKind }
 
 /** A slice over several kinds, one after the other. */
 async function heldAccounts(

@@ -1,6 +1,7 @@
 import { jobFields, threadFields } from '../../../src/api/endpoint/list-fields.ts'
 import { participantNamed } from '../../kernel/participant.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { openByDue, worstFirst } from '../jobs/by-due.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
 import { isLate } from '../jobs/view.ts'
 import { services } from '../listings/rows.ts'
@@ -17,6 +18,7 @@ export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFie
     parties: jobParties,
     fields: jobFields,
     openIndex: 'service_open',
+    worst: { compare: worstFirst(now), isOpen: ({ ended_at }) => ended_at === null, open: openByDue },
     factsOf: async (job, uses) => ({
       id: job.id,
       status: job.status,

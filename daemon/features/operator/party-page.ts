@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../../src/core/error.ts'
 import { type Facts, type Filter, type ListFields, MAX_SEARCHED_ROWS } from '../../../src/core/filter.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
@@ -5,7 +6,7 @@ import { ownIds } from '../../kernel/parties.ts'
 import { participants } from '../../kernel/rows.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
-import type { Collection, ReadTx, Row, Store } from '../../store/port.ts'
+import type { Collection, Reader, ReadTx, Row, Store } from '../../store/port.ts'
 import { isSearch, type SearchAsked, type SearchedPage, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
 import type { threadParties } from '../threads/rows.ts'
 
@@ -21,7 +22,15 @@ export type OfParties<R extends Row, L extends ListFields> = {
   readonly fields: L
   /** An index that holds what is `open`, whatever its order. */
   readonly openIndex?: string
+  /** An order that shows first what needs a hand. */
+  readonly worst?: Worst<R>
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>>
+}
+type Worst<R extends Row> = {
+  readonly compare: (a: R, b: R) => number
+  readonly isOpen: (row: R) => boolean
+  /** What `openIndex` holds, the most pressing of it first: no more than can be looked at is sorted. */
+  readonly open: (rows: Reader<R>) => AsyncIterable<readonly R[]>
 }
 type Of<R extends Row> = Pick<OfParties<R, ListFields>, 'rows' | 'parties'>
 
@@ -60,27 +69,80 @@ async function searchParties<R extends Row, L extends ListFields>(
   asked: Asked,
 ): Promise<SearchedPage<R>> {
   const { participant, role, status, filter, sort } = asked
-  if (participant !== undefined) return searchedPage({ ...of, ...(await ofOne(store, of, asked)) }, asked)
+  const worst = sort === WORST ? of.worst : undefined
+  const list = { ...of, compare: worst?.compare }
+  if (participant !== undefined) return searchedPage({ ...list, ...(await ofOne(store, of, asked)) }, asked)
   if (role !== undefined) throw invalidField('role', 'says what the participant is: name one')
   const table = store.table(of.rows)
   const statuses = status === undefined ? statusesIn(filter) : [status]
   if (statuses === undefined && of.openIndex !== undefined && isOpenAsked(filter)) {
-    const pieces = eachPage(table, { index: of.openIndex, prefix: [], limit: STRIDE_ROWS })
+    const pieces = worst?.open(table) ?? eachPage(table, { index: of.openIndex, prefix: [], limit: STRIDE_ROWS })
     return searchedPage(
-      { ...of, pieces, count: await table.count(of.openIndex, []) },
+      { ...list, pieces, count: await table.count(of.openIndex, []) },
       { ...asked, sort: sort ?? 'age' },
     )
   }
+  if (statuses === undefined && worst !== undefined) return worstPage(table, { ...of, worst }, asked)
   if (statuses === undefined) {
     const pieces = eachPage(table, { index: 'newest', prefix: [], limit: STRIDE_ROWS })
-    return searchedPage({ ...of, pieces, count: await table.count('newest', []) }, asked)
+    return searchedPage({ ...list, pieces, count: await table.count('newest', []) }, asked)
   }
   const counts = await Promise.all(statuses.map((one) => table.count('status', [one])))
   // The small parts first: a large one would use up the rows that are looked at.
   const parts = statuses.map((name, i) => ({ name, count: counts[i] ?? 0 })).toSorted((a, b) => a.count - b.count)
   const names = parts.map(({ name }) => name)
-  const found = { ...of, pieces: byStatus(table, names), count: counts.reduce((sum, one) => sum + one, 0) }
+  const found = { ...list, pieces: byStatus(table, names), count: counts.reduce((sum, one) => sum + one, 0) }
   return searchedPage(found, { ...asked, sort: sort ?? 'age' })
+}
+
+/** The name of the order of `worst`. */
+const WORST = 'worst'
+
+/**
+ * What is open is looked at, so far as a search looks, and sorted; what has ended stands behind it as its index has
+ * it, and of that no more is read than is shown or stands before it.
+ */
+async function worstPage<R extends Row, L extends ListFields>(
+  table: Reader<R>,
+  of: OfParties<R, L> & { readonly worst: Worst<R> },
+  asked: Asked,
+): Promise<SearchedPage<R>> {
+  const { worst, openIndex = 'newest' } = of
+  const open = (await firstRows(worst.open(table), MAX_SEARCHED_ROWS)).toSorted(worst.compare)
+  // What ended in between is not told twice.
+  const keyOf = (row: R) => row[of.rows.key]
+  const told = new Set(open.map(keyOf))
+  const ended = endedRows(table, (row) => !worst.isOpen(row) && !told.has(keyOf(row)))
+  const count = await table.count('newest', [])
+  if (asked.filter !== undefined && asked.filter.terms.length > 0)
+    return searchedPage({ ...of, pieces: inTurn(open, ended), count }, { ...asked, sort: undefined })
+  const { limit, offset } = asked
+  const rows = open.slice(offset, offset + limit)
+  const behind = Math.max(0, offset - open.length)
+  const wanted = rows.length < limit ? await firstRows(ended, behind + limit - rows.length) : []
+  // More is open than is looked at: that is left out, and told.
+  const total = count - Math.max(0, (await table.count(openIndex, [])) - open.length)
+  return { rows: [...rows, ...wanted.slice(behind)], total, searched: { rows: total, of: count } }
+}
+
+async function firstRows<R>(pieces: AsyncIterable<readonly R[]>, limit: number): Promise<R[]> {
+  const rows: R[] = []
+  for await (const piece of pieces) {
+    rows.push(...piece)
+    if (rows.length >= limit) break
+    await setImmediate()
+  }
+  return rows.slice(0, limit)
+}
+
+async function* endedRows<R extends Row>(table: Reader<R>, isEnded: (row: R) => boolean) {
+  for await (const piece of eachPage(table, { index: 'newest', prefix: [], limit: STRIDE_ROWS }))
+    yield piece.filter(isEnded)
+}
+
+async function* inTurn<R>(first: readonly R[], then: AsyncIterable<readonly R[]>) {
+  for (let at = 0; at < first.length; at += STRIDE_ROWS) yield first.slice(at, at + STRIDE_ROWS)
+  yield* then
 }
 
 async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0], statuses: readonly string[]) {

@@ -4,6 +4,7 @@ import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { jobIn } from '../../../fixtures/market/job-states.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import * as lists from '../../../src/api/endpoint/list-fields.ts'
+import { holdOrders, jobOrders } from '../../../src/api/endpoint/list-orders.ts'
 import { api, endpointNames } from '../../../src/api/index.ts'
 import { exampleOf, type ListFields, sortWords } from '../../../src/core/filter.ts'
 import { amountOf } from '../../../src/core/money.ts'
@@ -39,9 +40,10 @@ const everyJob = async (): Promise<Job[]> => (await ask(JOBS, { limit: '100' }))
 const searchable = endpointNames.flatMap((name) => {
   const { query, path } = { query: undefined, ...api[name] }
   if (query === undefined || !('filter' in query.shape)) return []
-  const sorts = String(query.shape.sort.unwrap().options)
-  const fields = Object.values<ListFields>(lists).find((one) => String(sortWords(one)) === sorts)
-  return fields === undefined ? [] : [{ path, fields }]
+  const sorts: readonly string[] = query.shape.sort.unwrap().options
+  const own = sorts.filter((word) => !Object.hasOwn({ ...jobOrders, ...holdOrders }, word))
+  const fields = Object.values<ListFields>(lists).find((one) => String(sortWords(one)) === String(own))
+  return fields === undefined ? [] : [{ path, fields, sorts }]
 })
 
 test('lists of jobs, threads, people, listings, money, messages and acts can be searched', () => {
@@ -65,21 +67,24 @@ test('lists of jobs, threads, people, listings, money, messages and acts can be 
   )
 })
 
-test.each(searchable)('$path takes each of its fields, and names one that is wrong', async ({ path, fields }) => {
-  for (const [name, field] of Object.entries(fields)) {
-    const [, example = ''] = /like (\S+)/.exec(exampleOf(name, field)) ?? []
-    const filter = example || (field.kind === 'choice' ? `${name}:${field.choices.join(',')}` : `${name}:yes`)
-    const found = await ask(path, { filter })
-    expect([filter, found.status, typeof found.body.searched?.of]).toEqual([filter, 200, 'number'])
-  }
-  for (const sort of sortWords(fields)) expect([sort, (await ask(path, { sort })).status]).toEqual([sort, 200])
-  const strange = await ask(path, { filter: 'colour:red' })
-  expect([strange.status, strange.body.details[0].path]).toEqual([400, 'filter'])
-  expect(strange.body.message).toContain(Object.keys(fields).join(', '))
-  const unsorted = await ask(path, { sort: 'colour' })
-  expect([unsorted.status, unsorted.body.details[0].path]).toEqual([400, 'sort'])
-  expect((await ask(path, {})).body.searched).toBeUndefined()
-})
+test.each(searchable)(
+  '$path takes each of its fields, and names one that is wrong',
+  async ({ path, fields, sorts }) => {
+    for (const [name, field] of Object.entries(fields)) {
+      const [, example = ''] = /like (\S+)/.exec(exampleOf(name, field)) ?? []
+      const filter = example || (field.kind === 'choice' ? `${name}:${field.choices.join(',')}` : `${name}:yes`)
+      const found = await ask(path, { filter })
+      expect([filter, found.status, typeof found.body.searched?.of]).toEqual([filter, 200, 'number'])
+    }
+    for (const sort of sorts) expect([sort, (await ask(path, { sort })).status]).toEqual([sort, 200])
+    const strange = await ask(path, { filter: 'colour:red' })
+    expect([strange.status, strange.body.details[0].path]).toEqual([400, 'filter'])
+    expect(strange.body.message).toContain(Object.keys(fields).join(', '))
+    const unsorted = await ask(path, { sort: 'colour' })
+    expect([unsorted.status, unsorted.body.details[0].path]).toEqual([400, 'sort'])
+    expect((await ask(path, {})).body.searched).toBeUndefined()
+  },
+)
 
 test('a filter counts over the whole list, and pages through what it found', async () => {
   const all = await everyJob()
@@ -124,6 +129,19 @@ test('a filter goes together with the party and the status that were asked for',
   const found = await ask(JOBS, { participant: ann.id, status: 'disputed', filter: 'age:<30d', sort: 'amount' })
   expect(found.body).toMatchObject({ total: 1, jobs: [{ status: 'disputed' }], searched: { rows: 1, of: 1 } })
   expect((await ask(JOBS, { role: 'buyer', filter: 'age:<1h' })).body.details[0].path).toBe('role')
+})
+
+test('what is held stands by when it moves, what waits for somebody before it, and what is worst stands first', async () => {
+  const { holds, total } = (await ask('/dashboard/api/admin/holds', { sort: 'soonest', limit: '100' })).body
+  const whole = (await ask('/dashboard/api/admin/holds', { limit: '100' })).body
+  const nameOf = ({ account: name }: { account: string }) => name
+  expect([total, holds.map(nameOf).toSorted()]).toEqual([whole.total, whole.holds.map(nameOf).toSorted()])
+  expect(holds[0]).toMatchObject({ next_event: 'remind', job: { status: 'disputed' } })
+  const times = holds.slice(1).map(({ next_event_at: at }: { next_event_at: string }) => at)
+  expect(times).toEqual(times.toSorted())
+  const { jobs } = (await ask(JOBS, { sort: 'worst', limit: '100' })).body
+  expect(jobs[0].status).toBe('disputed')
+  expect(jobs.slice(-2).map(({ status }: Job) => status)).toEqual(['failed', 'released'])
 })
 
 test('who looks through conversations is written down with what was looked for', async () => {

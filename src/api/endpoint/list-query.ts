@@ -2,24 +2,29 @@ import { z } from 'zod'
 import {
   type Filter,
   type ListFields,
+  type ListOrders,
   MAX_FILTER_CHARS,
   MAX_SEARCHED_ROWS,
   parseFilter,
   type SortWord,
+  sortDescription,
   sortWords,
 } from '../../core/filter.ts'
 
-/** How a list is narrowed and sorted over all of its pages, by the fields it has. */
-export function listQuery<L extends ListFields>(fields: L) {
+/** How a list is narrowed and sorted over all of its pages, by the fields it has, and by orders of its own. */
+export function listQuery<L extends ListFields, const O extends ListOrders = Record<never, string>>(
+  fields: L,
+  orders?: O,
+) {
   const names = Object.keys(fields).join(', ')
   return {
     filter: filterOf(fields)
       .optional()
       .meta({ description: `words, !word, "two words", field:a,b, field:!a, field:>1; fields are ${names}` }),
     sort: z
-      .enum(sortWords(fields) as readonly [SortWord<L>, ...SortWord<L>[]]) // no list is without a field
+      .enum(sortWords(fields, orders) as readonly [SortWord<L, O>, ...SortWord<L, O>[]]) // no list is without a field
       .optional()
-      .meta({ description: 'a field, or -field for the other way round' }),
+      .meta({ description: sortDescription(orders) }),
   }
 }
 

@@ -8,6 +8,7 @@ import { paymentStates } from '../../model/payment.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { jobFields } from '../endpoint/list-fields.ts'
+import { jobOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout } from './admin.ts'
 import { Job } from './jobs.ts'
@@ -88,7 +89,7 @@ export const rulingsApi = {
     query: z.strictObject({
       status: z.enum(jobStatuses).optional(),
       ...partyFilter,
-      ...listQuery(jobFields),
+      ...listQuery(jobFields, jobOrders),
       ...pageQuery,
     }),
     reply: json(

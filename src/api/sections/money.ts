@@ -8,6 +8,7 @@ import { payoutKinds, payoutStates } from '../../model/payout.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { holdFields, payoutFields } from '../endpoint/list-fields.ts'
+import { holdOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout } from './admin.ts'
 
@@ -58,7 +59,7 @@ export const auditApi = {
     access: admin,
     origin: 'ours',
     section,
-    query: z.strictObject({ ...pageQuery, ...listQuery(holdFields), kind: z.enum(heldKinds).optional() }),
+    query: z.strictObject({ ...pageQuery, ...listQuery(holdFields, holdOrders), kind: z.enum(heldKinds).optional() }),
     reply: json(z.strictObject({ holds: z.array(Hold), ...page, ...searched })),
     errors: ['invalid_request'],
     summary: 'every held amount with owner, reason, next event',

@@ -1,10 +1,20 @@
-import { type ListFields, MAX_FILTER_CHARS, parseFilter, sortWords } from '../../core/filter.ts'
+import {
+  type ListFields,
+  type ListOrders,
+  MAX_FILTER_CHARS,
+  parseFilter,
+  sortDescription,
+  sortWords,
+} from '../../core/filter.ts'
 import { compact } from '../../core/record.ts'
 import * as z from '../params.ts'
 import { watchOptions } from '../run/watched.ts'
 
 /** `--filter` and `--sort` of a list: the marketplace looks through all of its pages. */
-export function searchOptions<const L extends ListFields>(fields: L) {
+export function searchOptions<const L extends ListFields, const O extends ListOrders = Record<never, string>>(
+  fields: L,
+  orders?: O,
+) {
   const problemOf = (text: string) => {
     const parsed = parseFilter(text, fields)
     return parsed.ok ? undefined : parsed.problem
@@ -23,9 +33,9 @@ export function searchOptions<const L extends ListFields>(fields: L) {
         value: 'words',
       }),
     sort: z
-      .enum(sortWords(fields))
+      .enum(sortWords(fields, orders))
       .optional()
-      .meta({ description: 'a field, or -field for the other way round', value: 'field' }),
+      .meta({ description: sortDescription(orders), value: 'field' }),
   }
 }
 
@@ -33,9 +43,12 @@ const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
 
 /** The same, page by page, and shown anew where somebody watches. */
-export function searchedPageOptions<const L extends ListFields>(fields: L) {
+export function searchedPageOptions<const L extends ListFields, const O extends ListOrders = Record<never, string>>(
+  fields: L,
+  orders?: O,
+) {
   return {
-    ...searchOptions(fields),
+    ...searchOptions(fields, orders),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,

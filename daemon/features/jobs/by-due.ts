@@ -1,0 +1,87 @@
+import { jobDueEvents } from '../../../src/model/job.ts'
+import { eachPage } from '../../store/each-page.ts'
+import type { Reader } from '../../store/port.ts'
+import { STRIDE_ROWS } from '../../store/searched-page.ts'
+import type { JobRow } from './rows.ts'
+import { isLate } from './view.ts'
+
+/* What can still happen to jobs, the soonest first, without looking at the many that have ended. */
+
+/** Jobs that have not ended, those first to which something happens soonest; who has enough stops. */
+export async function* openByDue(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
+  const seen = new Set<string>()
+  for await (const piece of dueFirst(table)) {
+    for (const { id } of piece) seen.add(id)
+    yield piece
+  }
+  // One that waits for nothing is in no lane, and hardly ever there.
+  if ((await table.count('service_open', [])) <= seen.size) return
+  for await (const piece of eachPage(table, { index: 'service_open', prefix: [], limit: STRIDE_ROWS }))
+    yield piece.filter(({ id }) => !seen.has(id))
+}
+
+/** Rows that wait for one kind of event, by its time. */
+type Lane = { readonly pages: AsyncGenerator<readonly JobRow[]>; rows: readonly JobRow[]; at: number }
+
+/** The index has the times of each event in their order: the next job stands first in one of them. */
+async function* dueFirst(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
+  const lanes = jobDueEvents.map(
+    (event): Lane => ({
+      pages: eachPage(table, { index: 'due', prefix: [event], limit: STRIDE_ROWS }),
+      rows: [],
+      at: 0,
+    }),
+  )
+  for (const lane of lanes) await refill(lane)
+  for (let piece: JobRow[] = []; ; ) {
+    const lane = lanes.reduce((best, one) => (dueAt(headOf(one)) < dueAt(headOf(best)) ? one : best))
+    const next = headOf(lane)
+    if (next !== undefined) {
+      piece.push(next)
+      lane.at += 1
+      if (lane.at === lane.rows.length) await refill(lane)
+    }
+    if (next !== undefined && piece.length < STRIDE_ROWS) continue
+    yield piece
+    if (next === undefined) return
+    piece = []
+  }
+}
+
+const headOf = ({ rows, at }: Lane) => rows[at]
+
+async function refill(lane: Lane): Promise<void> {
+  const page = await lane.pages.next()
+  lane.rows = page.done === true ? [] : page.value
+  lane.at = 0
+}
+
+function dueAt(job: JobRow | undefined): number {
+  return job?.next_event_at ?? Number.POSITIVE_INFINITY
+}
+
+const rankOf = (job: JobRow, now: number): number => {
+  if (job.ended_at !== null) return ranks.ended
+  if (job.status === 'disputed') return ranks.disputed
+  return isLate(job, now) ? ranks.late : ranks.open
+}
+const ranks = { disputed: 0, late: 1, open: 2, ended: 3 } as const
+
+/**
+ * Orders jobs by what needs a hand: disputed, then late, then the others that have not ended, each by when something
+ * happens by itself; what has ended comes last, the newest first.
+ */
+export function worstFirst(now: number): (a: JobRow, b: JobRow) => number {
+  return (a, b) => {
+    const rank = rankOf(a, now)
+    if (rank !== rankOf(b, now)) return rank - rankOf(b, now)
+    return rank === ranks.ended ? -byTime(a, b, ({ created_at }) => created_at) : byTime(a, b, dueAt)
+  }
+}
+
+/** Of two at once, the id decides. */
+function byTime(a: JobRow, b: JobRow, timeOf: (job: JobRow) => number): number {
+  const [x, y] = [timeOf(a), timeOf(b)]
+  if (x === y) return a.id < b.id ? -1 : 1
+  return x < y ? -1 : 1
+}
