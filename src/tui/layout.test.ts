@@ -62,7 +62,7 @@ it('the overview of 160 columns gives its right side 59 of them', async () => {
 
 it.each([
   ['money', 80, 24, ['Books', 'Held']],
-  ['money', 160, 50, ['Books', 'Paid in, $ a quarter of an hour', 'Held']],
+  ['money', 160, 50, ['Books', 'Paid in per hour, $', 'Held']],
   ['compliance', 100, 30, ['Sanctions list', 'Refused at the gate', 'Identity checks']],
   ['clock', 80, 24, ['Clock', 'Falls due next']],
   ['people', 80, 24, ['People']],

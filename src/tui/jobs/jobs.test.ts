@@ -51,7 +51,7 @@ describe('jobs', () => {
     const { rows } = await jobs()
     expect(trimmed(rows().slice(2, 16))).toEqual([
       `─ Jobs ${'─'.repeat(54)} 4 of 4  / filter ─`,
-      ' [open 4]  late  disputed 1  done  failed  all             newest first  s sort',
+      ' [open 4]  late  disputed 1  done  failed  all              worst first  s sort',
       '  STATE        SERVICE       BUYER  → PROVIDER  AMOUNT  AGE  LEFT',
       '▌ ? disputed   Proofreading  Bot7   → Inkwell   $0.525   1m     —',
       '  ● sent       Proofreading  Bot7   → Inkwell   $0.525   2m    1h',
@@ -150,7 +150,11 @@ describe('jobs', () => {
     await type('vvvvv')
     await type('>>>')
     expect(rows()[2]).toContain('101 to 130 of 130')
-    expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({ limit: '50', offset: '100' })
+    expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({
+      limit: '50',
+      offset: '100',
+      sort: 'worst',
+    })
     expect(text().match(/^. ✓ paid/gm)?.length).toBeLessThan(20)
   })
 

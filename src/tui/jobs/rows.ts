@@ -1,7 +1,7 @@
 import type { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { rulings } from '../../model/job.ts'
-import { type ListPage, pageOf } from '../shell/finding.ts'
+import { amongWords, type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
 import { type JobDetail, type JobOnScreen, readBundle, readJob, readWhole } from './facts.ts'
@@ -30,7 +30,12 @@ export type Jobs = {
 
 export type Which = ListPage<typeof jobFields> & { readonly view: JobView; readonly admin: boolean }
 
-/** One page of a view, the newest first unless sorted; everybody's jobs, or one's own without the admin credential. */
+/** Of what is over nothing waits for anybody: there the newest is looked for. */
+export function isWorstFirst(view: JobView): boolean {
+  return view !== 'done' && view !== 'failed'
+}
+
+/** One page of a view, the worst or the newest first unless sorted; everybody's jobs, or one's own without the admin credential. */
 export const fetchJobs =
   (link: Link, { view, page, admin, asked }: Which) =>
   (signal: AbortSignal): Promise<Outcome<Jobs>> => {
@@ -43,12 +48,12 @@ export const fetchJobs =
       }))
     }
     const filter = [filterOf[view], asked.filter ?? ''].filter(Boolean).join(' ')
-    const wanted = { ...query, ...asked, ...(filter === '' ? {} : { filter }) }
+    const order = isWorstFirst(view) ? ({ sort: 'worst' } as const) : {}
+    const wanted = { ...query, ...order, ...asked, ...(filter === '' ? {} : { filter }) }
     return ask(link, { name: 'listAllJobs', asked: { query: wanted, signal } }, ({ jobs, total, searched }) => ({
       jobs: jobs.map(readJob),
       total,
-      among:
-        searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} looked at` : '',
+      among: amongWords(searched),
     }))
   }
 

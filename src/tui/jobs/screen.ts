@@ -33,7 +33,7 @@ import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import type { JobDetail, JobOnScreen } from './facts.ts'
 import { factLine, leftWord, linesOf, partyLine, partyLines, rulingLine, rulingLines, statusWord } from './lines.ts'
-import { fetchJob, fetchJobs, JOBS_PAGE, type Jobs } from './rows.ts'
+import { fetchJob, fetchJobs, isWorstFirst, JOBS_PAGE, type Jobs } from './rows.ts'
 import { rulingDialog } from './ruling-dialog.ts'
 import { canGiveBack, withdrawDialog } from './withdraw-dialog.ts'
 
@@ -314,7 +314,7 @@ function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Mode
     ui,
     screen: 'jobs',
     keys,
-    order: 'newest first',
+    order: admin && isWorstFirst(ui.jobView) ? 'worst first' : 'newest first',
     note,
   })
 }

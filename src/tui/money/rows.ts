@@ -7,7 +7,7 @@ import { shortAddress } from '../../text/text.ts'
 import { named } from '../jobs/facts.ts'
 import { movesBy, statusWord } from '../jobs/lines.ts'
 import { accent, bad, dim, good, type Piece, textOf, warn } from '../parts/line.ts'
-import { listAsked, pageOf } from '../shell/finding.ts'
+import { amongWords, listAsked, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { MoneyView } from '../shell/ui.ts'
@@ -35,7 +35,12 @@ export type Waiting = {
   readonly raw: unknown
 }
 
-export type Money = { readonly rows: readonly Waiting[]; readonly total: number }
+export type Money = {
+  readonly rows: readonly Waiting[]
+  readonly total: number
+  /** Rows among which they were looked for, where not all of them were. */
+  readonly among?: string
+}
 
 /** What each view can be asked about. */
 export const moneyFields = {
@@ -61,8 +66,12 @@ export const fetchMoney =
     const { view, page } = wanted
     const query = pageOf(page, MONEY_PAGE)
     if (view === 'holds') {
-      const asked = { query: { ...query, ...listAsked(wanted, holdFields) }, signal }
-      return ask(link, { name: 'getHolds', asked }, ({ holds, total }) => ({ rows: holds.map(readHold), total }))
+      const asked = { query: { ...query, sort: 'soonest', ...listAsked(wanted, holdFields) }, signal } as const
+      return ask(link, { name: 'getHolds', asked }, ({ holds, total, searched }) => ({
+        rows: holds.map(readHold),
+        total,
+        among: amongWords(searched),
+      }))
     }
     if (view === 'balances') return fetchBalances(link, wanted)(signal)
     if (view === 'payees') {

@@ -2,9 +2,6 @@ import { useMemo } from 'react'
 import { clip, deadlineSpan, shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { toItsJob } from '../jobs/its-job.ts'
-import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
-import { spanWords } from '../overview/panels.ts'
-import { AXIS_COLUMNS, chart } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
@@ -33,7 +30,7 @@ import {
   moneyFields,
   type Waiting,
 } from './rows.ts'
-import { fetchTopSellers, sellerLines, TOP_SELLERS, type TopSeller } from './sellers.ts'
+import { type Standing, standingLines, useStanding } from './standing.ts'
 
 /** A hook: money that waits for something, and whether the books add up. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
@@ -44,10 +41,9 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const money = useQuery(fetchMoney(host.link, which), { name: `money ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
   const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
   const chain = useQuery(fetchChain(host.link), { name: 'chain head', every: SLOW_EVERY_MS })
-  const series = useQuery(fetchSeries(host.link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
+  const standing = useStanding(host.link)
   const crons = useQuery(fetchCrons(host.link), { name: 'crons', every: SLOW_EVERY_MS })
   const failed = useQuery(fetchFailedPayouts(host.link), { name: 'payouts failed', every: SLOW_EVERY_MS })
-  const sellers = useQuery(fetchTopSellers(host.link), { name: 'top sellers', every: SLOW_EVERY_MS })
   const rows = money.value?.rows ?? []
   const ids = rows.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
@@ -62,8 +58,8 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
     draw: (at) =>
       moneyLines(
         {
-          ...{ money, books, chain: chain.value ?? null, series, rows, chosen, open: raw, now, view },
-          ...{ told: { crons: crons.value?.crons, failed: failed.value, now }, sellers: sellers.value },
+          ...{ money, books, chain: chain.value ?? null, standing, rows, chosen, open: raw, now, view },
+          ...{ told: { crons: crons.value?.crons, failed: failed.value, now } },
         },
         at,
       ),
@@ -112,23 +108,35 @@ type Model = ShownList & {
   readonly money: Query<Money>
   readonly books: Query<BooksFacts>
   readonly chain: ChainHead | null
-  readonly series: Query<SeriesFacts>
+  readonly standing: Standing
   readonly told: NextFacts
-  readonly sellers: readonly TopSeller[] | undefined
   readonly rows: readonly Waiting[]
 }
 
 function moneyLines(model: Model, area: ScreenArea): Line[] {
-  const { money, rows, chosen, open, now, view } = model
+  const { rows, chosen, open, now, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)
-  const head = [...topLines(model, area), ...chainLines(model.chain, area.width), ...listLines(model, area.width)]
-  if (money.value === undefined) return [...head, ...waitingLines(money, area.width)]
+  const side = sideOf(area.width)
+  const right = side === 0 ? [] : standingLines(model.standing, { width: side, height: area.height, now })
+  if (right.length === 0) return listedLines(model, area)
+  const split = area.width - side - 1
+  const left = listedLines(model, { width: split, height: area.height })
+  return joinedPanels(left, right, { width: area.width, split, height: area.height })
+}
+
+/** The books over the list, and under it what is chosen. */
+function listedLines(model: Model, { width, height }: ScreenArea): Line[] {
+  const { money, books, rows, chosen, now, view } = model
+  const row = rows[chosen]
+  const top = booksLines(books, { width, height, keys: view.keys, notes: bookNotes(model.told) })
+  const head = [...top, ...chainLines(model.chain, width), ...listLines(model, width)]
+  if (money.value === undefined) return [...head, ...waitingLines(money, width)]
   if (row === undefined) return [...head, [dim(emptyWords(view.ui))]]
-  const drawer = drawerLines(row, area.width)
-  const height = Math.max(1, area.height - head.length - 1 - drawer.length)
+  const drawer = drawerLines(row, width)
+  const room = Math.max(1, height - head.length - 1 - drawer.length)
   const list = { columns: columnsOf(view.ui.moneyView, now), rows, idOf: ({ id }: Waiting) => id, chosen }
-  const table = listTable(view.ui, { ...list, width: area.width, height })
+  const table = listTable(view.ui, { ...list, width, height: room })
   return [...head, table.head, ...table.body, ...drawer]
 }
 
@@ -139,24 +147,6 @@ function chainLines(chain: ChainHead | null, width: number): Line[] {
   if (chain === null) return []
   return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
 }
-
-/** The books, with what came in and who sold most beside them where there is room. */
-function topLines({ books, series, told, sellers, view: { keys } }: Model, { width, height }: ScreenArea): Line[] {
-  const notes = bookNotes(told)
-  const side = sideOf(width)
-  if (side === 0 || series.value === undefined) return booksLines(books, { width, height, keys, notes })
-  const split = width - side - 1
-  const left = booksLines(books, { width: split, height, keys, notes })
-  const below = sellers !== undefined && left.length >= WITH_SELLERS ? sellerLines(sellers, side) : []
-  const paid = series.value.buckets.map(({ paid_in }) => Number(paid_in))
-  const drawn = chart(paid, { width: side, height: left.length - 1 - below.length })
-  const note = dim(spanWords(series.value, side - AXIS_COLUMNS))
-  const right = [rule(side, 'Paid in, $ a quarter of an hour', [note]), ...drawn, ...below]
-  return joinedPanels(left, right, { width, split, height: left.length })
-}
-
-/** Rows that the books need for sellers beside them: a picture is not made smaller than three. */
-const WITH_SELLERS = 1 + 3 + 2 + TOP_SELLERS
 
 const titles: Readonly<Record<MoneyView, string>> = {
   holds: 'Held',
@@ -206,12 +196,13 @@ function listLines({ money, rows, view: { ui, now, keys } }: Model, width: numbe
     screen: 'money',
     keys,
     order: orders[ui.moneyView],
+    note: money.value?.among ? [warn(`! ${money.value.among}   `)] : [],
   })
 }
 
 /** Of an unsorted list. */
 const orders: Readonly<Record<MoneyView, string>> = {
-  holds: 'as they came',
+  holds: 'soonest first',
   payouts: 'newest first',
   failed: 'newest first',
   payees: 'newest first',
@@ -228,9 +219,9 @@ function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenCol
     {
       title: view === 'holds' ? 'BUYER / PROVIDER' : 'TO',
       value: ({ owner }) => clip(owner, OWNER_COLUMNS_MAX),
-      min: 12,
+      min: 14,
     },
-    { title: 'WHAT', value: ({ what }) => what, min: 8, drop: 2 },
+    { title: 'WHAT', value: ({ what }) => what, min: 16, drop: 2 },
     { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
     next,
     { title: view === 'holds' ? 'ACCOUNT' : 'PAYOUT', value: ({ id }) => dim(id), exact: true, drop: 3 },
@@ -238,8 +229,8 @@ function columnsOf(view: MoneyView, now: number | undefined): readonly ScreenCol
 }
 
 const OWNER_COLUMNS_MAX = 28
-/** `waits for you`: what is to be done goes before the whole id, which the drawer has too. */
-const NEXT_COLUMNS_MIN = 13
+/** `goes back in 2h 5m`: what happens next goes before the whole id, which the drawer has too. */
+const NEXT_COLUMNS_MIN = 18
 
 const balanceColumns: readonly ScreenColumn<Waiting>[] = [
   { title: 'OWNER', value: ({ owner }) => clip(owner, OWNER_COLUMNS_MAX), min: 8 },

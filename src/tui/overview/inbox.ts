@@ -77,7 +77,12 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const hints: Line = [dim(place), ...away, accent(enterOf(inbox.keys)), dim(' mends it  '), ...putsOff]
   const shown = items.slice(from, from + height)
   const columns = columnsFor(shown, width)
-  const lines = shown.map((need, i) => marked(needLine(need, inbox, { ...columns, width }), from + i === chosen))
+  const each = shown.map((need) => needLines(need, inbox, { ...columns, width }))
+  // A sentence goes on below where nothing else wants the row.
+  const isRoomy = each.flat().length <= rows
+  const lines = each.flatMap((all, i) =>
+    (isRoomy ? all : all.slice(0, 1)).map((line, at) => marked(line, at === 0 && from + i === chosen)),
+  )
   return [rule(width, `Needs a hand ${count(total)}`, hints), ...lines]
 }
 
@@ -141,7 +146,12 @@ export function briefNeed(need: Need, width: number): Line {
 
 const LEAST_WHO = 4
 
-function needLine(need: Need, { business, readonly, keys }: Inbox, room: Columns & { readonly width: number }): Line {
+/** Its sentence on as many rows as it needs, at most as many as anything may have. */
+function needLines(
+  need: Need,
+  { business, readonly, keys }: Inbox,
+  room: Columns & { readonly width: number },
+): Line[] {
   const { kind, who, amounts, amount, width } = room
   const sign = signOf(need)
   const left: Line = [
@@ -155,10 +165,24 @@ function needLine(need: Need, { business, readonly, keys }: Inbox, room: Columns
   ]
   const right = [...ageOf(need, business), ' ', ...verbOf(need, { readonly, keys })]
   const room2 = Math.max(0, width - lineWidth(left) - lineWidth(right) - 1)
-  return placed(width, [
-    [0, [...left, clip(need.sentence, room2)]],
-    [width - lineWidth(right), right],
-  ])
+  const [first = '', ...more] = sentenceRows(need.sentence, width >= AMOUNT_FROM, room2)
+  return [
+    placed(width, [
+      [0, [...left, first]],
+      [width - lineWidth(right), right],
+    ]),
+    ...more.map((words) => placed(width, [[lineWidth(left), [words]]])),
+  ]
+}
+
+const SENTENCE_ROWS_MAX = 2
+
+/** In pieces that fit, where it is wide enough to be read like that. */
+function sentenceRows(sentence: string, isWide: boolean, room: number): readonly string[] {
+  if (widthOf(sentence) <= room || !isWide) return [clip(sentence, room)]
+  const rows = wrap(sentence, room)
+  const last = rows.slice(SENTENCE_ROWS_MAX - 1).join(' ')
+  return [...rows.slice(0, SENTENCE_ROWS_MAX - 1), clip(last, room)]
 }
 
 /** As the sign of its key, where it lies on that. */

@@ -48,6 +48,20 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
   return [rule(width, 'Money today', mark), ...riverLines(value, width)]
 }
 
+/** What came in lately as a picture in one line, and how far it reaches back; nothing while it is not known. */
+export function paidInLine({ value }: Query<SeriesFacts>, width: number): Line[] {
+  if (value === undefined) return []
+  const columns = Math.max(0, width - PAID_IN_WORDS)
+  const drawn = spark(
+    value.buckets.map(({ paid_in }) => Number(paid_in)),
+    columns,
+  )
+  return [[' ', accent(drawn), dim(` in, ${spanWords(value, columns)}`)]]
+}
+
+/** ` in, last 120 min` */
+const PAID_IN_WORDS = 19
+
 type Figure = { readonly name: string; readonly value: string; readonly values: readonly number[] }
 
 /** The series as figures with a picture each. */

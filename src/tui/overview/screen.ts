@@ -4,6 +4,7 @@ import { businessNow, useClock } from '../crons/screen.ts'
 import { liveLines } from '../feed/lines.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
+import { shortRiver } from '../parts/river.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -23,6 +24,7 @@ import {
   doneToday,
   moneyLines,
   openJobs,
+  paidInLine,
   pulseLines,
   type WorkShownOf,
   workLine,
@@ -40,6 +42,10 @@ const LEFT_SHARE = 0.62
 const SIDE_COLUMNS = 59
 const LIVE_SHARE = 0.3
 const PULSE_FIGURES = 4
+/** A title, and the newest that happened. */
+const FEED_LEAST = 2
+/** From here on the river has a picture, which says more than its sums. */
+const PICTURE_FROM = 76
 
 export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Overview', short: 'Over', use: useOverview }
 
@@ -113,15 +119,33 @@ function overviewLines(model: Model, area: ScreenArea): Line[] {
 /** One panel under the other; what happened just now takes what is left. */
 function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
-  const money = lit(moneyLines(model.river, model.now, width), model.panel === 'money')
   const inbox = inboxPanel(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
   const pulse =
     height >= PULSE_FROM
       ? lit(pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }), model.panel === 'pulse')
       : []
-  const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, { width, isTall })]
-  const rest = height - above.length
-  return [...above, ...livePanel(model, { width, height: rest })]
+  const below = [...inbox, ...pulse, ...workAndCrons(model, { width, isTall })]
+  const money =
+    pulse.length > 0
+      ? moneyLines(model.river, model.now, width)
+      : lowMoney(model, { width, height: height - below.length })
+  const above = [...lit(money, model.panel === 'money'), ...below]
+  return [...above, ...livePanel(model, { width, height: height - above.length })]
+}
+
+/** Without figures of its own, what came in is a line under the river, as long as something of the feed is left. */
+function lowMoney(model: Model, { width, height }: ScreenArea): Line[] {
+  const whole = moneyLines(model.river, model.now, width)
+  const spark = paidInLine(model.series, width)
+  const fits = (lines: readonly Line[]) => lines.length + spark.length + FEED_LEAST <= height
+  const money = fits(whole) ? whole : lowRiver(whole, model, width)
+  return fits(money) ? [...money, ...spark] : whole
+}
+
+/** Of a river in words of more than one line, its sums alone. */
+function lowRiver(whole: Line[], { river }: Model, width: number): Line[] {
+  const short = river.value === undefined || width >= PICTURE_FROM ? undefined : shortRiver(river.value, width)
+  return short === undefined ? whole : [...whole.slice(0, 1), short]
 }
 
 /** Row of the panel that is walked, if it is this one. */

@@ -1,3 +1,4 @@
+import { amountOf, formatAmount } from '../../core/money.ts'
 import { count, widthOf } from '../../text/text.ts'
 import { bar, tank } from './charts.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, placed, sized, strong, warn } from './line.ts'
@@ -169,8 +170,22 @@ export function auditLine({ agrees }: Pick<RiverShown, 'agrees'>): Line {
   return agrees ? [good('✓ books agree to the cent')] : [bad('✗ books do not agree: a checks them')]
 }
 
+function microsOf(amount: string): bigint {
+  return amount.startsWith('-') ? -amountOf(amount.slice(1)) : amountOf(amount)
+}
+
+const money = (amount: string, words: string): Line => [strong(shownMoney(amount)), ` ${words}`]
+
+/** The three sums of it in one line, where a terminal is too low for more; undefined where they do not fit. */
+export function shortRiver(river: RiverShown, width: number): Line | undefined {
+  const passedOn = [river.providers, river.fees, river.refunds].reduce((sum, one) => sum + microsOf(one), 0n)
+  const next = accent('  ▸  ')
+  const ends = money(formatAmount(passedOn), 'passed on')
+  const line: Line = [' ', ...money(river.paid_in, 'in'), next, ...money(river.held, 'held'), next, ...ends]
+  return lineWidth(line) <= width ? sized(line, width) : undefined
+}
+
 function inWords(river: RiverShown, width: number): Line[] {
-  const money = (amount: string, words: string): Line => [strong(shownMoney(amount)), ` ${words}`]
   const parts: Line[] = [
     money(river.paid_in, 'in'),
     money(river.held, 'held'),

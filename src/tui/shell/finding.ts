@@ -42,6 +42,11 @@ export function pageOf(page: number, rows: number): { readonly limit: string; re
   return { limit: String(rows), offset: String(page * rows) }
 }
 
+/** Of how many a list was looked for, where those were not all. */
+export function amongWords(searched: { readonly rows: number; readonly of: number } | undefined): string {
+  return searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} looked at` : ''
+}
+
 /** A hook: the same as the words of a query, once nothing is typed any more. */
 export function useListQuery<L extends ListFields>(
   host: Host,

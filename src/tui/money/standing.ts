@@ -1,0 +1,148 @@
+import type { Link } from '../../client/link.ts'
+import { amountOf } from '../../core/money.ts'
+import { clip, span, widthOf } from '../../text/text.ts'
+import { readJob } from '../jobs/facts.ts'
+import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
+import { AXIS_COLUMNS, chart } from '../parts/charts.ts'
+import { blank, dim, type Line, placed, rule, strong } from '../parts/line.ts'
+import { shownMoney } from '../parts/river.ts'
+import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { fetchTopSellers, sellerLines, type TopSeller } from './sellers.ts'
+
+/* What stands beside the books where there is room: what came in by the hour, who sold, and the extremes. */
+
+type Searched = { readonly rows: number; readonly of: number } | undefined
+
+/** The greatest of a list that was not looked through to its end is not known to be it. */
+const isWhole = (searched: Searched) => searched === undefined || searched.rows >= searched.of
+
+type Largest = { readonly who: string; readonly amount: string }
+
+const fetchLargest = (link: Link) => (signal: AbortSignal) => {
+  const query = { filter: 'balance:>0', sort: '-balance', limit: '1' } as const
+  return ask(
+    link,
+    { name: 'listParticipants', asked: { query, signal } },
+    ({ participants: [one], searched }): Largest | null =>
+      one === undefined || !isWhole(searched)
+        ? null
+        : { who: text(one.name) || one.id, amount: shownMoney(one.balance.available) },
+  )
+}
+
+type Oldest = { readonly since: number | undefined; readonly what: string; readonly amount: string }
+
+const fetchOldest = (link: Link) => (signal: AbortSignal) => {
+  const query = { filter: 'open:yes amount:>0', sort: '-age', limit: '1' } as const
+  return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs: [one], searched }): Oldest | null => {
+    if (one === undefined || !isWhole(searched)) return null
+    const { serviceName, serviceId, amount } = readJob(one)
+    return { since: time(one.created_at), what: serviceName || serviceId, amount }
+  })
+}
+
+export type Standing = {
+  readonly series: SeriesFacts | undefined
+  readonly sellers: readonly TopSeller[] | undefined
+  readonly largest: Largest | null
+  readonly oldest: Oldest | null
+}
+
+/** A hook: each is asked for by itself, so that one that is missing takes nothing else away. */
+export function useStanding(link: Link): Standing {
+  const series = useQuery(fetchSeries(link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
+  const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
+  const largest = useQuery(fetchLargest(link), { name: 'largest balance', every: SLOW_EVERY_MS })
+  const oldest = useQuery(fetchOldest(link), { name: 'oldest hold', every: SLOW_EVERY_MS })
+  return {
+    series: series.value,
+    sellers: sellers.value,
+    largest: largest.value ?? null,
+    oldest: oldest.value ?? null,
+  }
+}
+
+const CHART_ROWS = 5
+const CHART_ROWS_LEAST = 3
+const HOUR_MS = 3_600_000
+
+type Room = { readonly width: number; readonly height: number; readonly now: number | undefined }
+
+export function standingLines(standing: Standing, { width, height, now }: Room): Line[] {
+  const { series, sellers } = standing
+  if (series === undefined) return []
+  const sold = sellers === undefined ? [] : [blank, ...sellerLines(sellers, width)]
+  const facts = factLines(standing, { width, height, now })
+  // A picture is not made smaller than it can be read: what stands below it goes first.
+  const below =
+    [[...sold, blank, ...facts], sold, []].find((lines) => lines.length + CHART_ROWS_LEAST + 2 <= height) ?? []
+  return [...paidInLines(series, { width, rows: Math.min(CHART_ROWS, height - 2 - below.length) }), ...below]
+}
+
+type Hour = { readonly at: number; readonly paid: number }
+
+function hoursOf({ buckets }: SeriesFacts): readonly Hour[] {
+  const sums = new Map<number, number>()
+  for (const { at, paid_in } of buckets) {
+    const hour = Math.floor(Date.parse(at) / HOUR_MS) * HOUR_MS
+    sums.set(hour, (sums.get(hour) ?? 0) + Number(paid_in))
+  }
+  return [...sums].map(([at, paid]) => ({ at, paid }))
+}
+
+const BAR_COLUMNS_MAX = 2
+/** Every third hour is told under the picture. */
+const HOURS_TOLD = 3
+
+function paidInLines(series: SeriesFacts, { width, rows }: { readonly width: number; readonly rows: number }): Line[] {
+  const room = Math.max(1, width - AXIS_COLUMNS)
+  const all = hoursOf(series)
+  const each = Math.max(1, Math.min(BAR_COLUMNS_MAX, Math.floor(room / Math.max(1, all.length))))
+  const hours = all.slice(-Math.floor(room / each))
+  const values = hours.flatMap(({ paid }) => Array.from({ length: each }, () => paid))
+  const times = hours.flatMap(({ at }, i) => {
+    const word = String(new Date(at).getHours())
+    const column = AXIS_COLUMNS + i * each
+    return i % HOURS_TOLD === 0 && column + word.length <= width ? [[column, [dim(word)]] as const] : []
+  })
+  return [
+    rule(width, 'Paid in per hour, $', [dim(`last ${hours.length} h`)]),
+    ...chart(values, { width, height: Math.max(1, rows) }),
+    placed(width, times),
+  ]
+}
+
+const NAME_COLUMNS = 18
+const PERCENT = 100
+
+function factLines({ largest, oldest, series }: Standing, { width, now }: Room): Line[] {
+  const row = (name: string, who: string, ...more: Line): Line => {
+    const room = Math.max(
+      1,
+      width - NAME_COLUMNS - more.reduce((sum, piece) => sum + widthOf(textOfPiece(piece)), 0) - 2,
+    )
+    return placed(width, [
+      [1, [dim(name)]],
+      [NAME_COLUMNS, [clip(who, room), ...more]],
+    ])
+  }
+  const kept = series === undefined ? undefined : keptOf(series)
+  return [
+    ...(largest === null ? [] : [row('largest balance', largest.who, ' ', strong(largest.amount))]),
+    ...(oldest === null || oldest.since === undefined || now === undefined
+      ? []
+      : [row('oldest hold', `${span(Math.max(0, now - oldest.since))}, ${oldest.what}`, ' ', strong(oldest.amount))]),
+    ...(kept === undefined ? [] : [row('platform keeps', `${kept.toFixed(1)} % of what was passed on in 24 h`)]),
+  ]
+}
+
+const textOfPiece = (piece: Line[number]) => (typeof piece === 'string' ? piece : piece.text)
+
+/** The share of the fees in what sales passed on; nothing where nothing was. */
+function keptOf({ buckets }: SeriesFacts): number | undefined {
+  const sum = (of: 'fees' | 'providers') => buckets.reduce((all, bucket) => all + amountOf(bucket[of]), 0n)
+  const [fees, providers] = [sum('fees'), sum('providers')]
+  return fees + providers === 0n ? undefined : (Number(fees) / Number(fees + providers)) * PERCENT
+}
