@@ -54,6 +54,30 @@ it.each([
   for (const row of text) expect(widthOf(row)).toBe(columns)
 })
 
+it('the overview of 60 x 18 has what came in as a line under its river, and something of the feed', async () => {
+  const text = await frame('overview', 60, 18)
+  const needs = text.findIndex((row) => row.startsWith('─ Needs a hand'))
+  expect(text[needs - 1]).toMatch(/^ [ ▁▂▃▄▅▆▇]{41} in, last 41 min +$/)
+  expect(text.slice(3, needs - 1).join('')).toMatch(/ \$1,284\.30 in .*▸ {2}\$388\.20 held/)
+  expect(text.findIndex((row) => row.startsWith('─ Live'))).toBeLessThan(16)
+})
+
+it.each([
+  [100, 30],
+  [160, 50],
+] as const)(
+  'at %i x %i a sentence that waits is told whole, on a second row where one is too short',
+  async (columns, rows) => {
+    const [first, ...others] = examples.getAttention.answer.items
+    const sentence = 'A buyer disputes "Site audit": it waits for your decision, nobody else decides'
+    const answer = { ...examples.getAttention.answer, items: [{ ...first, sentence }, ...others] }
+    const text = await frame('overview', columns, rows, market({ 'GET /dashboard/api/admin/attention': answer }))
+    const at = text.findIndex((row) => row.startsWith('▌'))
+    const inbox = text.slice(at, at + 2).map((row) => row.slice(0, 100).replace(/ \d+[smhd] \S .*$/, ''))
+    expect(inbox.join(' ').replace(/ +/g, ' ')).toContain(sentence)
+  },
+)
+
 it('the overview of 160 columns gives its right side 59 of them', async () => {
   const text = await frame('overview', 160, 50)
   const right = panelsOf(text).find(({ column }) => column > 0)

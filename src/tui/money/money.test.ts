@@ -140,12 +140,50 @@ describe('money', () => {
     const { rows } = await money(more, { columns: 160, rows: 50 })
     const at = rows().findIndex((row) => row.includes('top sellers, 7 days'))
     expect(rows()[at]).toMatch(/│ top sellers, 7 days +sold +paid ever +due +$/)
-    expect(rows()[at + 1]).toMatch(/│ Sitefix +━{8} +\$221\.40 +\$340\.90 +\$0\.00 +$/)
+    expect(rows()[at + 1]).toMatch(/[│┤] Sitefix +━{8} +\$221\.40 +\$340\.90 +\$0\.00 +$/)
     expect(rows()[at + 2]).toMatch(/│ Lingua +━━╸? +\$64\.30 +\$340\.90 +\$61\.20 +$/)
     const books = rows().join('\n')
     expect(books).toMatch(/balances .*spendable by their owners/)
     expect(books).toMatch(/payouts under way .*1 failed, to 0xaBaB…aBaB, tried 5 times/i)
     expect(books).toMatch(/kept back .*of sanctioned wallets/)
+  })
+
+  it('that is held stands under the books, and beside both what came in, who sold, and the extremes', async () => {
+    const [person] = examples.listParticipants.answer.participants
+    const [held] = examples.listAllJobs.answer.jobs
+    const most = { ...person, name: 'Acme Corp', balance: { available: '120.00', held: '0.00' } }
+    const people = { participants: [most], total: 1, limit: 1, offset: 0 }
+    const more = {
+      'GET /dashboard/api/admin/participants': people,
+      'GET /dashboard/api/admin/jobs': { jobs: [held], total: 1, limit: 1, offset: 0 },
+    }
+    const { rows } = await money(more, { columns: 160, rows: 36 })
+    const side = rows()
+      .slice(2, -1)
+      .map((row) => row.slice(101).trimEnd())
+    expect(side[0]).toMatch(/^─ Paid in per hour, \$ ─+ last \d h ─$/)
+    for (const fact of [
+      /^ top sellers, 7 days +sold +paid ever +due$/,
+      /^ largest balance +Acme Corp \$120\.00$/,
+      /^ oldest hold +\d+\w.*, .+ \$[\d.]+$/,
+      /^ platform keeps +4\.8 % of what was passed on in 24 h$/,
+    ])
+      expect(side).toContainEqual(expect.stringMatching(fact))
+    expect(rows().join('\n')).toMatch(/^─ Held ─+ 2 of 2 {2}\/ filter ─┤.*\n \[held 2\] .* soonest first {2}s sort │/m)
+    open?.close()
+    const cut = { searched: { rows: 10_000, of: 10_001 } }
+    const partly = await money(
+      { ...more, 'GET /dashboard/api/admin/participants': { ...people, ...cut } },
+      { columns: 160, rows: 36 },
+    )
+    expect(partly.text()).not.toContain('largest balance')
+  })
+
+  it('that was not looked through to its end says so', async () => {
+    const searched = { rows: 10_000, of: 12_000 }
+    const answer = { holds: [hold(1)], total: 10_000, limit: 50, offset: 0, searched }
+    const { rows } = await money({ 'GET /dashboard/api/admin/holds': answer }, { columns: 100, rows: 30 })
+    expect(rows().join('\n')).toMatch(/! 10000 of 12000 looked at/)
   })
 
   it('says where a connected chain stands, and what is wrong with it first', async () => {

@@ -30,7 +30,7 @@ import {
   moneyFields,
   type Waiting,
 } from './rows.ts'
-import { type Standing, standingLines, useStanding } from './standing.ts'
+import { type Beside, standingLines, useStanding } from './standing.ts'
 
 /** A hook: money that waits for something, and whether the books add up. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
@@ -108,7 +108,7 @@ type Model = ShownList & {
   readonly money: Query<Money>
   readonly books: Query<BooksFacts>
   readonly chain: ChainHead | null
-  readonly standing: Standing
+  readonly standing: Beside
   readonly told: NextFacts
   readonly rows: readonly Waiting[]
 }

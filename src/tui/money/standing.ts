@@ -43,7 +43,7 @@ const fetchOldest = (link: Link) => (signal: AbortSignal) => {
   })
 }
 
-export type Standing = {
+export type Beside = {
   readonly series: SeriesFacts | undefined
   readonly sellers: readonly TopSeller[] | undefined
   readonly largest: Largest | null
@@ -51,7 +51,7 @@ export type Standing = {
 }
 
 /** A hook: each is asked for by itself, so that one that is missing takes nothing else away. */
-export function useStanding(link: Link): Standing {
+export function useStanding(link: Link): Beside {
   const series = useQuery(fetchSeries(link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
   const largest = useQuery(fetchLargest(link), { name: 'largest balance', every: SLOW_EVERY_MS })
@@ -70,7 +70,7 @@ const HOUR_MS = 3_600_000
 
 type Room = { readonly width: number; readonly height: number; readonly now: number | undefined }
 
-export function standingLines(standing: Standing, { width, height, now }: Room): Line[] {
+export function standingLines(standing: Beside, { width, height, now }: Room): Line[] {
   const { series, sellers } = standing
   if (series === undefined) return []
   const sold = sellers === undefined ? [] : [blank, ...sellerLines(sellers, width)]
@@ -117,7 +117,7 @@ function paidInLines(series: SeriesFacts, { width, rows }: { readonly width: num
 const NAME_COLUMNS = 18
 const PERCENT = 100
 
-function factLines({ largest, oldest, series }: Standing, { width, now }: Room): Line[] {
+function factLines({ largest, oldest, series }: Beside, { width, now }: Room): Line[] {
   const row = (name: string, who: string, ...more: Line): Line => {
     const room = Math.max(
       1,
