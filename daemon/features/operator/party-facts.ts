@@ -1,7 +1,7 @@
 import { jobFields, threadFields } from '../../../src/api/endpoint/list-fields.ts'
 import { participantNamed } from '../../kernel/participant.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { openByDue, worstFirst } from '../jobs/by-due.ts'
+import { openByDue, worstFirst } from '../jobs/order/by-due.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
 import { isLate } from '../jobs/view.ts'
 import { services } from '../listings/rows.ts'

@@ -1,9 +1,9 @@
-import { jobDueEvents } from '../../../src/model/job.ts'
-import { eachPage } from '../../store/each-page.ts'
-import type { Reader } from '../../store/port.ts'
-import { STRIDE_ROWS } from '../../store/searched-page.ts'
-import type { JobRow } from './rows.ts'
-import { isLate } from './view.ts'
+import { jobDueEvents } from '../../../../src/model/job.ts'
+import { eachPage } from '../../../store/each-page.ts'
+import type { Reader } from '../../../store/port.ts'
+import { STRIDE_ROWS } from '../../../store/searched-page.ts'
+import type { JobRow } from '../rows.ts'
+import { isLate } from '../view.ts'
 
 /* What can still happen to jobs, the soonest first, without looking at the many that have ended. */
 
