@@ -20,7 +20,7 @@ export const moneyLacks = both(
     expect(agrees).toBe(true)
     return ['✓ agree to the cent', `${shownMoney(amountOf('esc'))} `, /= (?:what came in|in − out)/]
   }),
-  list(async () => (await ask('getHolds', PAGE)).holds.map(holdSays)),
+  list(async () => (await ask('getHolds', { query: `${PAGE.query}&sort=soonest` })).holds.map(holdSays)),
 )
 
 /** From the line of the inbox to the ruling, and from there to the money that it moved. */
