@@ -34,8 +34,9 @@ export const command = defineCommand({
   },
 })
 
-function lineOf({ sign, sentence, id, at, amount }: Step, about: string): string {
-  const facts = [timeOf(at), amount === null ? undefined : `$${amount}`, id ?? undefined].filter(
+function lineOf({ sign, sentence, id, at, ms, amount }: Step, about: string): string {
+  const took = ms === null ? undefined : `${ms} ms`
+  const facts = [timeOf(at), took, amount === null ? undefined : `$${amount}`, id ?? undefined].filter(
     (one) => one !== undefined,
   )
   return `${signs[sign]} ${id === about ? bold(sentence) : sentence}   ${dim(facts.join('  '))}`

@@ -132,7 +132,7 @@ export const shared: Readonly<Record<string, string>> = {
   Reputation:
     '{"score":"n","confidence":"n","is_new":"b","dimensions":{"quality":"n","speed":"n","reliability":"n","communication":"n"},"total_jobs":"i","successful_jobs":"i","failed_jobs":"i","disputed_jobs":"i","completion_rate?":["|","n","0"],"by_service_type?":["{",{"score":"n","confidence":"n","total_jobs":"i"}]}',
   RequestRecord:
-    '{"id":"s","request_id":"s","at":"@Time","method":"s","path":"s","endpoint":["|","s","0"],"status":["|","i","0"],"ms":["|","i","0"],"caller":["|","s","0"],"name":["|","s","0"],"code":["|","s","0"],"price":["|","@Amount","0"],"receipt_id":["|","#rcp_","0"],"job_id":["|","#job_","0"],"remembered":["=","whole","part"]}',
+    '{"id":"s","request_id":"s","at":"@Time","method":"s","path":"s","endpoint":["|","s","0"],"status":["|","i","0"],"ms":["|","i","0"],"caller":["|","s","0"],"name":["|","s","0"],"code":["|","s","0"],"price":["|","@Amount","0"],"receipt_id":["|","#rcp_","0"],"job_id":["|","#job_","0"],"offer_id":["|","s","0"],"steps":["|","i","0"],"remembered":["=","whole","part"]}',
   River:
     '{"begins":"@Time","opening":"@Amount","paid_in":"@Amount","by_x402":"@Amount","by_balance":"@Amount","sales":"i","at_once":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount","held":"@Amount","disputed":"@Amount","overdue":"@Amount","held_jobs":"i","in_flight?":"i","ended?":{"good":"i","failed":"i","refunded":"i"},"owed":"@Amount","sent":"@Amount","books":["[",{"kind":["=","ext","bal","hold","esc","prov","fees","ops","refp","ref","rfd","out","blk","oper"],"accounts":"i","amount":"@Amount"}],"agrees":"b","checked_at":["|","@Time","0"]}',
   Sanction: '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time"}',
@@ -148,7 +148,7 @@ export const shared: Readonly<Record<string, string>> = {
   Settlement:
     '{"settlement_id":"#txn_","id":"#txn_","status":["w"],"tx_hash":["|","s","0"],"provider_amount_usd":"@UsdNumber","service_id":["|","#svc_","0"],"job_id":["|","#job_","0"],"posting_id":["|","#post_","0"],"created_at":"@Time"}',
   StoryStep:
-    '{"depth":"i","kind":["=","offer","request","payment","settlement","job","milestone","delivery","attempt","books","thread","payout","act"],"id":["|","s","0"],"at":["|","@Time","0"],"sign":["=","done","waits","failed"],"amount":["|","@Amount","0"],"sentence":"s"}',
+    '{"depth":"i","kind":["=","offer","request","payment","settlement","job","milestone","delivery","attempt","books","thread","payout","act"],"id":["|","s","0"],"at":["|","@Time","0"],"sign":["=","done","waits","failed"],"amount":["|","@Amount","0"],"ms":["|","i","0"],"sentence":"s"}',
   Subscription:
     '{"id":"#sub_","subscription_id":"#sub_","plan_id":"#plan_","plan_name":"s","provider_id":"#p_","subscriber":{"participant_id":"#p_","wallet":"@Address"},"status":["w"],"has_access":"b","cancel_at_period_end":"b","billing_period":["=","monthly","annual"],"amount":"@Amount","fee":"@Amount","provider_amount":"@Amount","service_ids":["[","#svc_"],"current_period_start":"@Time","current_period_end":"@Time","next_charge_at":["|","@Time","0"],"failed_charges":"i","periods_paid":"i","payment":{"method":["=","x402","balance"],"transaction":["|","s","0"]},"receipt_id":"#rcp_","paused_at":["|","@Time","0"],"canceled_at":["|","@Time","0"],"ended_at":["|","@Time","0"],"created_at":"@Time","updated_at":"@Time"}',
   Thread:

@@ -12,7 +12,7 @@ import type { Door } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
-import { chosenIndex, type EndpointView, endpointViews, goTo } from './shell/ui.ts'
+import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
 import { useQuery } from './shell/use-query.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
@@ -69,8 +69,8 @@ function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   }
   const parts = door.path.split(/:\w+/).filter((part) => part !== '/' && part !== '')
   const filter = [`method:${door.method}`, ...parts.map((part) => `path:${part}`)].join(' ')
-  const ui = goTo(host.ui.get(), 'logs')
-  host.ui.set({ ...ui, logs: { ...ui.logs, requests: true }, filters: { ...ui.filters, logs: filter } })
+  const ui = unnarrowed(goTo(host.ui.get(), 'logs'), 'logs')
+  host.ui.set({ ...ui, logs: { ...ui.logs, view: 'requests' }, filters: { ...ui.filters, logs: filter } })
 }
 
 /** Begins a call of a row; what its path names is typed in place of the names. */

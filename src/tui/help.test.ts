@@ -28,6 +28,7 @@ function busyMarket() {
   const { postings } = examples.listPostings.answer
   const { services } = examples.listAllServices.answer
   const { holds } = examples.getHolds.answer
+  const { requests } = examples.listRequests.answer
   return market({
     'GET /dashboard/api/admin/jobs': jobsOf(Array.from({ length: 2 * MANY }, (_, i) => job(i + 1, 'disputed'))),
     'GET /dashboard/api/admin/services': { ...page, services: many(services[0] ?? {}, 'id', 'service_id') },
@@ -35,6 +36,7 @@ function busyMarket() {
     'GET /dashboard/api/admin/participants': { ...page, participants: many(participants[0] ?? {}, 'id') },
     'GET /dashboard/api/admin/verification': { ...page, attempts: many(attempts[0] ?? {}, 'id', 'attempt_id') },
     'GET /dashboard/api/admin/holds': { ...page, holds: many(holds[0] ?? {}, 'account') },
+    'GET /dashboard/api/admin/requests': { next_cursor: '1', requests: many(requests[0] ?? {}, 'id', 'request_id') },
     'GET /v1/postings': { ...page, next_cursor: null, postings: many(postings[0] ?? {}, 'id', 'posting_id') },
   })
 }

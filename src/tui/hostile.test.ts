@@ -35,7 +35,7 @@ it('the overview keeps its width and its money, and lets no control character th
   )
 })
 
-const keysOn: Readonly<Partial<Record<ScreenId, string>>> = { logs: 'vj', jobs: 'v', money: 'v', requests: 'j' }
+const keysOn: Readonly<Partial<Record<ScreenId, string>>> = { jobs: 'v', money: 'v', requests: 'j' }
 
 /** Screens, and those of their views that are drawn by hooks of their own. */
 const drawn: readonly (readonly [screen: ScreenId, keys: string])[] = [
@@ -44,6 +44,9 @@ const drawn: readonly (readonly [screen: ScreenId, keys: string])[] = [
   ['services', 'vv'],
   ['services', 'vvv'],
   ['services', 'vvvv'],
+  ['logs', 'vvv'],
+  ['logs', 'vvvv'],
+  ['logs', 'vvvvvv'],
 ]
 
 describe('each screen keeps its width, its money and its ids', () => {

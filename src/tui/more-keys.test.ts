@@ -105,7 +105,6 @@ describe('b leads to the job', () => {
       { screen: 'logs' },
       { ...jobs, 'GET /dashboard/api/admin/requests': { ...examples.listRequests.answer, requests } },
     )
-    await type('v')
     await advance(1_000)
     await type('b')
     expect([host.ui.get().screen, host.ui.get().chosen.jobs]).toEqual(['jobs', jobId(1)])
@@ -163,7 +162,11 @@ it('enter on a row of Endpoints leads to its requests, and v on Compliance to pe
   await type('\r')
   await advance(2_000)
   const { screen, logs, filters } = host.ui.get()
-  expect([screen, logs.requests, filters.logs]).toEqual(['logs', true, 'method:POST path:/v1/services/ path:/purchase'])
+  expect([screen, logs.view, filters.logs]).toEqual([
+    'logs',
+    'requests',
+    'method:POST path:/v1/services/ path:/purchase',
+  ])
   expect(host.face.current.ids).toEqual(['req_0000000000000001'])
   await type('8v')
   expect(host.ui.get().screen).toBe('people')

@@ -262,11 +262,15 @@ describe('what became of calls', () => {
   })
 })
 
+/** From the requests through the views before it. */
+const TO_THE_LOG = 'vvvvvv'
+
 describe('the log', () => {
   it('is shown newest first from a level on, its control characters replaced', async () => {
     const { rows, type, text } = await cockpit({ screen: 'logs' })
-    expect(rows()[3]).toMatch(/\[log\] {2}requests {3}level ≥ info +● follow/)
-    expect(rows()[4]).toContain('no \uFFFD[31mfunds\uFFFD')
+    await type(TO_THE_LOG)
+    expect(rows()[3]).toMatch(/\[everything\] {3}level ≥ info +● follows/)
+    expect(rows()[5]).toContain('no \uFFFD[31mfunds\uFFFD')
     await type('lll')
     expect(rows()[3]).toContain('level ≥ debug')
     expect(text()).toContain('cron success')
@@ -276,16 +280,17 @@ describe('the log', () => {
 
   it('stands still while a row is looked at', async () => {
     const { rows, type } = await cockpit({ screen: 'logs' })
+    await type(TO_THE_LOG)
     await type('j')
     expect(rows()[3]).toContain('– held')
-    expect(rows()[5]).toMatch(/^▌/)
+    expect(rows()[6]).toMatch(/^▌/)
     await type('f')
-    expect(rows()[3]).toContain('● follow')
+    expect(rows()[3]).toContain('● follows')
   })
 })
 
 describe('requests', () => {
-  it('are listed with the story of the chosen one, in place of the log', async () => {
+  it('are listed with what they did, how long their story is, and that of the chosen one', async () => {
     const id = 'req_f7124935e88769c0'
     const requests: WireAnswer<Api['listRequests']>['requests'] = [
       {
@@ -303,6 +308,8 @@ describe('requests', () => {
         price: '0.525',
         receipt_id: null,
         job_id: null,
+        offer_id: null,
+        steps: 2,
         remembered: 'whole',
       },
     ]
@@ -316,6 +323,7 @@ describe('requests', () => {
           at: '2026-11-21T14:02:50.000Z',
           sign: 'done',
           amount: null,
+          ms: 31,
           sentence: 'Bot7 bought it.',
         },
         {
@@ -325,6 +333,7 @@ describe('requests', () => {
           at: null,
           sign: 'failed',
           amount: '0.525',
+          ms: null,
           sentence: 'It was refused.',
         },
       ],
@@ -336,12 +345,13 @@ describe('requests', () => {
       [`GET /dashboard/api/admin/requests/${id}/story`]: story,
     })
     const { type, text, advance } = await cockpit({ screen: 'logs', link, columns: 100, rows: 30 })
-    await type('v')
     await advance(1_000)
-    expect(text()).toMatch(/▌ 14:02:50 +✓ 200 +POST +\/v1\/services\/:id\/purchase +31 ms +Bot7\uFFFD\[2J +\$0\.525/)
-    expect(text()).toContain(' 14:02:50 ✓ request    Bot7 bought it.')
-    expect(text()).toContain(' --:--:--   ✗ settlement $0.525  It was refused.')
-    await type('v')
+    expect(text()).toMatch(
+      /▌ 14:02:50 +● bought +POST +\/v1\/services\/:id\/pur\S* +200 +31 ms +Bot7\uFFFD\[2J +\$0\.525 +2 steps/,
+    )
+    expect(text()).toMatch(/ 14:02:50\.000 ✓ request {4}Bot7 bought it\. +31 ms in all /)
+    expect(text()).toContain(' --:--:--       ✗ settlement $0.525  It was refused.')
+    await type('vvvvvv')
     expect(text()).toContain('level ≥ info')
   })
 })

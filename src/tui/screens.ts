@@ -1,9 +1,9 @@
 import { type ScreenId, screenIds } from '../model/screen.ts'
 import { cronsScreen } from './crons/screen.ts'
 import { endpointsScreen } from './endpoints.ts'
-import { logsScreen } from './logs/screen.ts'
 import { overviewScreen } from './overview/screen.ts'
 import type { Screen, Tab } from './shell/screen.ts'
+import { logPart } from './shell/ui.ts'
 
 /** Screens that are loaded when they are first looked at: the first frame does not pay for them. */
 const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] = [
@@ -44,6 +44,14 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     load: async () => (await import('./money/screen.ts')).useMoney,
   },
   {
+    id: 'logs',
+    digit: '9',
+    title: 'Logs',
+    short: 'Logs',
+    part: ({ logs }) => logPart(logs.view),
+    load: async () => (await import('./logs/screen.ts')).useLogs,
+  },
+  {
     id: 'requests',
     title: 'Requests and bids',
     short: 'Reqs',
@@ -64,7 +72,7 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
 ]
 
 const loaded = new Map<ScreenId, Screen>(
-  [overviewScreen, cronsScreen, endpointsScreen, logsScreen].map((screen) => [screen.id, screen]),
+  [overviewScreen, cronsScreen, endpointsScreen].map((screen) => [screen.id, screen]),
 )
 
 /** The screens there are: those with a tab in its order, then those that the palette leads to. */

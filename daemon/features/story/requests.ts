@@ -8,6 +8,7 @@ import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
+import type { Offers } from './offers.ts'
 import { type LoggedRequest, shownPath } from './request-log.ts'
 
 type RequestRecord = z.output<typeof requestsApi.listRequests.reply.schema>['requests'][number]
@@ -16,6 +17,7 @@ export type Filters = {
   readonly status?: string | undefined
   readonly method?: string | undefined
   readonly path?: string | undefined
+  /** One id, or several with commas between them. */
   readonly request?: string | undefined
   readonly job?: string | undefined
   readonly since?: number | undefined
@@ -26,16 +28,21 @@ type AboutJob = { readonly ids: readonly string[]; readonly paymentId: string | 
 
 /** Which requests are wanted. A job's are those that name it or its conversation, and the one that bought it. */
 export async function matcherOf(t: ReadTx, filters: Filters): Promise<(request: LoggedRequest) => boolean> {
-  const { status, method, path, request: id, job, since } = filters
+  const { status, method, path, request: named, job, since } = filters
+  const ids = named === undefined ? undefined : new Set(idsIn(named))
   const about = job === undefined ? undefined : await aboutJob(t, job)
   const isPath = path === undefined ? undefined : pathMatcher(path)
   return (request) =>
     (status === undefined || isStatus(request.status, status)) &&
     (method === undefined || request.method === method) &&
     (isPath === undefined || isPath(request.path)) &&
-    (id === undefined || request.id === id) &&
+    (ids === undefined || ids.has(request.id)) &&
     (since === undefined || request.at >= since) &&
     (about === undefined || isAbout(request, about))
+}
+
+export function idsIn(named: string): readonly string[] {
+  return [...new Set(named.split(','))]
 }
 
 export async function aboutJob(t: ReadTx, id: string): Promise<AboutJob> {
@@ -55,8 +62,11 @@ function pathMatcher(wanted: string): (path: string) => boolean {
   return wanted.includes('*') ? (path) => matchesGlob(wanted, path) : (path) => path.includes(wanted)
 }
 
-/** As the interface tells it, with what it led to by now. */
-export async function recordOf(t: ReadTx, request: LoggedRequest): Promise<RequestRecord> {
+/** As the interface tells it, with what it led to by now. To count the steps of its story is to tell it. */
+export async function recordOf(
+  { t, offerOf }: { readonly t: ReadTx; readonly offerOf: Offers },
+  request: LoggedRequest,
+): Promise<RequestRecord & { readonly steps: null }> {
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)
   const job = payment && (await jobOf(t, payment))
   const caller = request.caller?.startsWith('p_') ? await t.table(participants).get(request.caller) : undefined
@@ -75,6 +85,8 @@ export async function recordOf(t: ReadTx, request: LoggedRequest): Promise<Reque
     price: payment?.price ?? request.price,
     receipt_id: payment?.receipt_id ?? null,
     job_id: job?.id ?? null,
+    offer_id: offerOf(request)?.id ?? null,
+    steps: null,
     remembered: request.remade ? 'part' : 'whole',
   }
 }

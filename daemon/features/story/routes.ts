@@ -3,8 +3,10 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
+import { payments } from '../payments/rows.ts'
 import { type LoggedRequest, requestLog } from './request-log.ts'
-import { durableRequest, durableRequests, type Filters, matcherOf, recordOf } from './requests.ts'
+import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, recordOf } from './requests.ts'
+import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 
 /** Rows of the store that are looked at to remember what came before the last start. */
@@ -21,11 +23,13 @@ const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ quer
   const found = cursor === undefined ? await remembered(ctx, filters) : log.after(from)
   const requests = await ctx.store.read(async (t) => {
     const wanted = await matcherOf(t, filters)
+    const telling = tellingOf(t, log)
+    const told = filters.request === undefined ? recordOf : countedOf
     return Promise.all(
       found
         .filter(wanted)
         .slice(-limit)
-        .map((request) => recordOf(t, request)),
+        .map((request) => told(telling, request)),
     )
   })
   return { requests, next_cursor: String(last) }
@@ -35,8 +39,9 @@ const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ quer
 async function remembered(ctx: Context, { request }: Filters): Promise<LoggedRequest[]> {
   const log = requestLog.of(ctx)
   if (request !== undefined) {
-    const one = log.find(request) ?? (await ctx.store.read((t) => durableRequest(t, request)))
-    return one ? [one] : []
+    const ids = idsIn(request)
+    const all = await ctx.store.read((t) => Promise.all(ids.map((id) => log.find(id) ?? durableRequest(t, id))))
+    return all.filter((one) => one !== undefined).toSorted((one, two) => one.at - two.at)
   }
   const known = [...log.after(0), ...log.underWay()]
   const ids = new Set(known.map(({ id }) => id))
@@ -44,7 +49,15 @@ async function remembered(ctx: Context, { request }: Filters): Promise<LoggedReq
   return [...older, ...known].toSorted((one, two) => one.at - two.at)
 }
 
+/** The same with how long its story is: for few, since each is told for it. */
+async function countedOf(telling: Telling, request: LoggedRequest) {
+  const { t } = telling
+  const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)
+  const { steps } = await tellRequest(telling, request, payment)
+  return { ...(await recordOf(telling, request)), steps: steps.length }
+}
+
 const getRequestStory: FreeHandler<typeof requestsApi.getRequestStory> = async ({ params }, { ctx }) =>
-  ctx.store.read((t) => storyOf({ t, log: requestLog.of(ctx) }, params.id))
+  ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx)), params.id))
 
 export const storyRoutes: FreeHandlers<typeof requestsApi> = { listRequests, getRequestStory }

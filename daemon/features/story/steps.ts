@@ -4,7 +4,6 @@ import { checksumAddress } from '../../../src/core/hex.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
-import { MINUTE_MS } from '../../../src/core/time.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
@@ -13,6 +12,7 @@ import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
+import { type Offers, offersIn } from './offers.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
 import { shownPath } from './request-log.ts'
 import { aboutJob, isAbout, jobOf } from './requests.ts'
@@ -25,12 +25,21 @@ export type StoryTold = {
   /** A request of it was made anew from the store. */
   readonly remade?: true
 }
-export type Telling = { readonly t: ReadTx; readonly log: RequestLog }
+/** What stories are told from: the store, and the log as it is when the first of them is told. */
+export type Telling = {
+  readonly t: ReadTx
+  readonly find: RequestLog['find']
+  readonly entries: readonly LoggedRequest[]
+  readonly offerOf: Offers
+}
+
+export function tellingOf(t: ReadTx, log: RequestLog): Telling {
+  const entries = log.after(0)
+  return { t, find: log.find, entries, offerOf: offersIn(entries) }
+}
 
 /** Of one kind, below one step. */
 const MAX_SIBLINGS = 50
-/** A price that was asked for so long before it was paid has nothing to do with that. */
-const OFFER_AGE_MS = 10 * MINUTE_MS
 
 /** Puts what was told below another step. */
 export function below(told: StoryTold): StoryTold {
@@ -47,7 +56,7 @@ export function join(...parts: readonly (StoryTold | undefined)[]): StoryTold {
 }
 
 function line(step: Pick<Step, 'kind' | 'sign' | 'sentence'> & Partial<Step>): Step {
-  return { depth: 0, id: null, at: null, amount: null, ...step }
+  return { depth: 0, id: null, at: null, amount: null, ms: null, ...step }
 }
 
 const alone = (step: Step, next: readonly string[] = []): StoryTold => ({ steps: [step], next })
@@ -75,15 +84,14 @@ export async function tellRequest(
 ): Promise<StoryTold> {
   const { t } = telling
   const { id, at, status, tookMs, code, price, remade } = request
-  const took = tookMs === null ? '' : ` in ${tookMs} ms`
-  const answer = status === null ? 'under way' : `answered ${status}${took}`
+  const answer = status === null ? 'under way' : `answered ${status}`
   const sentence = `${await whoIs(t, request.caller)}: ${request.method} ${shownPath(request.path)}, ${remade ? 'as the store remembers it' : answer}${whyOf(code)}`
   const sign = signOf({ failed: (status ?? 0) >= 400, done: status !== null || remade === true })
-  const asked = offerBefore(telling.log, request)
+  const asked = telling.offerOf(request)
   return join(
-    asked && alone(asked),
+    asked && alone(offerLine(asked)),
     {
-      ...alone(line({ kind: 'request', id, at, sign, amount: price, sentence }), nextOfRequest(request)),
+      ...alone(line({ kind: 'request', id, at, sign, amount: price, ms: tookMs, sentence }), nextOfRequest(request)),
       ...compact({ remade }),
     },
     payment && below(await tellPayment(telling, payment)),
@@ -104,31 +112,10 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
   return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []
 }
 
-/** Whether one asked what the other paid: by who they say they are, or by the key that goes with all attempts. */
-function isSameBuyer(one: LoggedRequest, other: LoggedRequest): boolean {
-  if (one.caller !== null) return one.caller === other.caller
-  return one.attempt !== null && one.attempt === other.attempt
-}
-
-/** The price that was asked of the same buyer shortly before; of somebody who did not say who asks, it stays unsaid. */
-function offerBefore(log: RequestLog, request: LoggedRequest): Step | undefined {
-  const paid = request.payment !== null || request.status === 402
-  if (!paid || request.remade) return undefined
-  const asked = log
-    .after(0)
-    .findLast(
-      (one) =>
-        one.status === 402 &&
-        one.id !== request.id &&
-        one.path === request.path &&
-        isSameBuyer(one, request) &&
-        one.at <= request.at &&
-        one.at >= request.at - OFFER_AGE_MS,
-    )
-  if (!asked) return undefined
-  const { id, at, price } = asked
+/** The price that was asked of the same buyer shortly before. */
+function offerLine({ id, at, price, tookMs }: LoggedRequest): Step {
   const sentence = `402 asked for ${price === null ? 'a payment' : `$${formatAmount(price)}`} at the same address`
-  return line({ kind: 'offer', id, at, sign: 'done', amount: price, sentence })
+  return line({ kind: 'offer', id, at, sign: 'done', amount: price, ms: tookMs, sentence })
 }
 
 /** Signature, settlement, and the job that was bought. */
@@ -228,22 +215,20 @@ export function tellDelivery(delivery: DeliveryRow): StoryTold {
   const own = line({ kind: 'delivery', id, at: created_at, sign, sentence: `${type} to ${url}: ${state}${why}` })
   const tries = attempts.map((one, number) => {
     const came = one.error ?? `answered ${one.status ?? 'nothing'}`
-    const sentence = `try ${number + 1}: ${came} in ${one.latency_ms} ms`
-    return line({ kind: 'attempt', at: one.at, sign: one.error === null ? 'done' : 'failed', sentence })
+    const sign = one.error === null ? 'done' : 'failed'
+    return line({ kind: 'attempt', at: one.at, sign, ms: one.latency_ms, sentence: `try ${number + 1}: ${came}` })
   })
   const next = state === 'dead' ? [`souk admin webhooks replay ${id}`] : []
   return join(alone(own, next), below({ steps: tries, next: [] }))
 }
 
 /** What was asked about a job since it was bought. */
-async function requestsAbout({ t, log }: Telling, job: JobRow): Promise<StoryTold[]> {
+async function requestsAbout({ t, entries }: Telling, job: JobRow): Promise<StoryTold[]> {
   const about = await aboutJob(t, job.id)
-  const found = log
-    .after(0)
-    .filter((one) => one.payment !== job.payment_id && one.method !== 'GET' && isAbout(one, about))
-  const lines = found.slice(-MAX_SIBLINGS).map(async ({ id, at, method, path, status, code, caller }) => {
+  const found = entries.filter((one) => one.payment !== job.payment_id && one.method !== 'GET' && isAbout(one, about))
+  const lines = found.slice(-MAX_SIBLINGS).map(async ({ id, at, method, path, status, code, caller, tookMs: ms }) => {
     const sentence = `${await whoIs(t, caller)}: ${method} ${shownPath(path)}, answered ${status}${whyOf(code)}`
-    return alone(line({ kind: 'request', id, at, sign: (status ?? 0) >= 400 ? 'failed' : 'done', sentence }))
+    return alone(line({ kind: 'request', id, at, ms, sign: (status ?? 0) >= 400 ? 'failed' : 'done', sentence }))
   })
   return Promise.all(lines)
 }

@@ -13,7 +13,15 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-type Step = { depth: number; kind: string; id: string | null; sign: string; sentence: string; amount: string | null }
+type Step = {
+  depth: number
+  kind: string
+  id: string | null
+  sign: string
+  sentence: string
+  amount: string | null
+  ms: number | null
+}
 
 const admin = (path: string) => market.market.admin('GET', `/dashboard/api/admin/requests${path}`)
 const list = async (query: string) => (await admin(`?${query}`)).body.requests
@@ -143,6 +151,53 @@ test('a price that was asked of another buyer is not told with a purchase', asyn
   })
   expect(paid.status).toBe(200)
   expect(ofKind((await story(paid.headers.get('x-request-id') ?? '')).steps, 'offer')).toEqual([])
+})
+
+test('the list names the 402 that a purchase paid, and counts the steps of those that are named', async () => {
+  const { answer, job } = await bought(await market.agent())
+  await until(async () => market.hook.received.some(({ body }) => body.job_id === job))
+  const about = (await list('limit=1000')).filter(({ path }: { path: string }) => path.includes('/purchase'))
+  const paid = about.find(({ id }: { id: string }) => id === idOf(answer))
+  const asked = about.find(({ id }: { id: string }) => id === paid.offer_id)
+  expect(asked).toMatchObject({
+    status: 402,
+    code: 'payment_required',
+    path: paid.path,
+    price: '0.525',
+    offer_id: null,
+  })
+  expect([paid.steps, asked.steps]).toEqual([null, null])
+  const named = await list(`request=${paid.id},${asked.id},req_0123456789abcdef`)
+  const told = await Promise.all([asked, paid].map(({ id }) => story(id)))
+  expect(told[1]?.steps[0]).toMatchObject({ kind: 'offer', id: asked.id, ms: asked.ms })
+  expect(ofKind(told[1]?.steps ?? [], 'request')[0]).toMatchObject({ id: paid.id, ms: paid.ms })
+  expect(named.map(({ id, steps }: { id: string; steps: number }) => [id, steps])).toEqual([
+    [asked.id, told[0]?.steps.length],
+    [paid.id, told[1]?.steps.length],
+  ])
+})
+
+test('a try that was refused is a row of its own, and the next one is told from the same 402', async () => {
+  const who = await market.agent()
+  const path = `/v1/services/${await market.list('automated')}/purchase`
+  const headers = { 'Idempotency-Key': crypto.randomUUID() }
+  const offer = await market.market.call('POST', path, { body: {}, headers })
+  const refused = await market.market.call('POST', path, {
+    body: {},
+    headers: { ...headers, 'PAYMENT-SIGNATURE': 'bm9uZQ==' },
+  })
+  expect(refused.status).toBe(402)
+  const paid = await market.market.call('POST', path, {
+    body: {},
+    headers: { ...headers, ...(await signPayment(who.account, offer)) },
+  })
+  expect(paid.status).toBe(200)
+  const rows = await list(`request=${[offer, refused, paid].map(idOf).join(',')}`)
+  expect(rows.map(({ id, offer_id }: { id: string; offer_id: string }) => [id, offer_id])).toEqual([
+    [idOf(offer), null],
+    [idOf(refused), idOf(offer)],
+    [idOf(paid), idOf(offer)],
+  ])
 })
 
 test('a payment that was refused says why, and what to do', async () => {

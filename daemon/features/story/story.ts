@@ -67,8 +67,8 @@ function unknown(id: string, isKind: boolean): AppError {
 }
 
 async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | undefined> {
-  const { t, log } = telling
-  const request = log.find(id) ?? (await durableRequest(t, id))
+  const { t, find } = telling
+  const request = find(id) ?? (await durableRequest(t, id))
   if (!request) return undefined
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)
   const told = await tellRequest(telling, request, payment)
@@ -78,10 +78,10 @@ async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | 
 
 /** From the request that paid, down; without it, from the payment. */
 async function tellOfPayment(telling: Telling, id: string | undefined): Promise<StoryTold | undefined> {
-  const { t, log } = telling
+  const { t, find } = telling
   const payment = id === undefined ? undefined : await t.table(payments).get(id)
   if (!payment) return undefined
-  const known = payment.request_id === undefined ? undefined : log.find(payment.request_id)
+  const known = payment.request_id === undefined ? undefined : find(payment.request_id)
   const request = known ?? requestOfPayment(payment)
   return request ? tellRequest(telling, request, payment) : tellPayment(telling, payment)
 }
@@ -96,12 +96,12 @@ async function tellOfDelivery(telling: Telling, id: string): Promise<StoryTold |
 }
 
 async function tellOfThread(telling: Telling, id: string): Promise<StoryTold | undefined> {
-  const { t, log } = telling
+  const { t, entries } = telling
   const thread = await t.table(threads).get(id)
   if (!thread) return undefined
   const job = thread.job_id === null ? undefined : await t.table(jobs).get(thread.job_id)
   const about = { ids: [id], paymentId: null }
-  const asked = job ? [] : log.after(0).filter((one) => one.method !== 'GET' && isAbout(one, about))
+  const asked = job ? [] : entries.filter((one) => one.method !== 'GET' && isAbout(one, about))
   const requests = await Promise.all(asked.map((one) => tellRequest(telling, one, undefined)))
   const story = job && (await tellOfPayment(telling, job.payment_id))
   return join(threadLine(thread), below(join(...requests, story ?? (job && (await tellJob(telling, job))))))
@@ -152,14 +152,11 @@ async function tellOfHex(telling: Telling, id: string): Promise<StoryTold | unde
 }
 
 async function tellOfWallet(telling: Telling, wallet: string): Promise<StoryTold | undefined> {
-  const { t, log } = telling
+  const { t, entries } = telling
   const paid = (await t.table(payments).page('payer', [wallet], { limit: OF_A_WALLET })).rows
   const known = new Set(paid.map(({ id }) => id))
   const isOther = (payment: string | null) => payment === null || !known.has(payment)
-  const asked = log
-    .after(0)
-    .filter((one) => one.caller === wallet && isOther(one.payment))
-    .slice(-OF_A_WALLET)
+  const asked = entries.filter((one) => one.caller === wallet && isOther(one.payment)).slice(-OF_A_WALLET)
   const out = (await t.table(payouts).page('wallet', [wallet], { limit: OF_A_WALLET })).rows
   const told = await Promise.all([
     ...asked.map((one) => tellRequest(telling, one, undefined)),

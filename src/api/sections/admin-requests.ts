@@ -11,6 +11,9 @@ const ours = { access: admin, origin: 'ours', section: 'Administration' } as con
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
 const MAX_TEXT_CHARS = 200
+/** Requests asked for by their ids at once, each with a comma; longest of what is taken for an id. */
+export const MAX_REQUESTS_NAMED = 50
+const ID_CHARS = 'req_0123456789abcdef,'.length
 
 /** One request as the marketplace remembers it: no header, no query, no body, no signature. */
 const RequestRecord = z
@@ -29,6 +32,14 @@ const RequestRecord = z
     price: Amount.nullable(),
     receipt_id: idOf('receipt').nullable(),
     job_id: idOf('job').nullable(),
+    offer_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'the 402 that asked the same buyer for the price that this one paid, or tried to' }),
+    steps: z
+      .int()
+      .nullable()
+      .meta({ description: 'of its story; null unless it is asked for by its id, since each is told to count them' }),
     remembered: z
       .enum(['whole', 'part'])
       .meta({ description: 'part: it came before the last start, and this is what it left in the store' }),
@@ -60,6 +71,7 @@ export const StoryStep = z
     at: Time.nullable().meta({ description: 'wall time of requests and tries, business time of all else' }),
     sign: z.enum(['done', 'waits', 'failed']),
     amount: Amount.nullable(),
+    ms: z.int().nullable().meta({ description: 'how long a request or a try took' }),
     sentence: z.string(),
   })
   .meta({ id: 'StoryStep' })
@@ -85,7 +97,11 @@ export const requestsApi = {
         .max(MAX_TEXT_CHARS)
         .optional()
         .meta({ description: 'part of the path, or all of it with * for any text' }),
-      request: z.string().max(MAX_TEXT_CHARS).optional().meta({ description: 'id of one request' }),
+      request: z
+        .string()
+        .max(MAX_REQUESTS_NAMED * ID_CHARS)
+        .optional()
+        .meta({ description: `id of one request, or of up to ${MAX_REQUESTS_NAMED} with commas between them` }),
       job: idOf('job').optional().meta({ description: 'what bought a job, and what was asked about it' }),
       since: TimeInput.optional().meta({ description: 'that began at this wall time or later' }),
       cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'only what ended behind it' }),

@@ -16,6 +16,7 @@ export type LogFacts = {
   readonly message: string
   /** The other members as `name=value`. */
   readonly detail: string
+  readonly raw: unknown
 }
 
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
@@ -34,6 +35,7 @@ function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): L
       .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
       .map(([name, member]) => safe(`${name}=${typeof member === 'string' ? member : JSON.stringify(member)}`))
       .join(' '),
+    raw: record,
   }
 }
 

@@ -1,169 +1,136 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
-import { endpoints } from '../../client/endpoints.ts'
-import type { Link, Outcome } from '../../client/link.ts'
-import { count, padEnd, shortAddress, wrap } from '../../text/text.ts'
+import { useMemo, useState } from 'react'
+import { count } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
-import { accent, bad, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
-import { joinedPanels, sideOf } from '../parts/panels.ts'
-import type { ScreenColumn } from '../parts/table.ts'
-import { listHead, listTable, titlesOf, viewWords } from '../shell/finding.ts'
-import { staleness, waitingLines } from '../shell/notice.ts'
-import { ask } from '../shell/queries.ts'
-import type { Query } from '../shell/query.ts'
-import { text } from '../shell/read.ts'
-import type { ScreenArea, View } from '../shell/screen.ts'
+import { toItsJob } from '../jobs/its-job.ts'
+import { jsonLines } from '../parts/json-lines.ts'
+import { dim, type Line } from '../parts/line.ts'
+import { type ScreenColumn, windowStart } from '../parts/table.ts'
+import { findingOf, narrowed, sortActions, titlesOf } from '../shell/finding.ts'
+import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import type { Host, Screen, View } from '../shell/screen.ts'
+import { chosenIndex, logTabs } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { useSettled } from '../shell/use-settled.ts'
+import {
+  type AskedFacts,
+  type AskedView,
+  askedFields,
+  askedOf,
+  COUNTED_MAX,
+  fetchRequests,
+  fetchSteps,
+  isIn,
+  joined,
+  type StepCounts,
+} from './asked.ts'
+import { type Listed, listedLines, logActions, openActions, tabIn } from './listed.ts'
+import { storyLines, useStory } from './story.ts'
 
-const REQUESTS = 500
-const BROKEN_FROM = 400
-const WALLET = /^0x[0-9a-fA-F]{40}$/
+/** A request with how long its story is, where that is known. */
+type Counted = AskedFacts & { readonly steps: number | undefined }
 
-type Answered = WireAnswer<Api['listRequests']>['requests'][number]
-type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
-
-/** A request as the marketplace remembers it: no header, no body. Texts are fit for a terminal. */
-export type AskedFacts = Pick<Answered, 'id' | 'status' | 'ms'> & {
-  readonly at: number
-  readonly method: string
-  readonly path: string
-  /** As the contract has it, `/v1/jobs/:id`: an id is whole in the story, and nowhere in part. */
-  readonly route: string
-  readonly who: string
-  readonly price: string
-  readonly code: string
-  /** That it made or was about; empty for none. */
-  readonly jobId: string
+const empty: Readonly<Record<AskedView, string>> = {
+  requests: 'nobody has asked for anything yet',
+  paid: 'nobody has paid for anything yet: v shows what was asked',
+  refused: 'nothing was refused: every request got what it asked for, or its price',
+  admin: 'the operator has changed nothing yet',
 }
 
-/** Newest first. */
-export const fetchRequests =
-  (link: Link, isWanted: boolean) =>
-  async (signal: AbortSignal): Promise<Outcome<readonly AskedFacts[]>> => {
-    if (!isWanted) return { ok: true, value: [] }
-    const asked = { query: { limit: String(REQUESTS) }, signal }
-    return ask(link, { name: 'listRequests', asked }, ({ requests }) =>
-      requests.filter(isMarket).map(readRequest).toReversed(),
-    )
-  }
-
-/** What the operator, and this cockpit itself, looks at is not what anybody comes to see here. */
-function isMarket({ method, path, status }: Answered): boolean {
-  const isLook = method === 'GET' && (path.startsWith('/dashboard/') || path === '/health')
-  return !isLook || (status ?? 0) >= BROKEN_FROM
-}
-
-const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
-
-function readRequest(request: Answered): AskedFacts {
-  const { id, at, method, path, endpoint, status, ms, caller, name, price, code } = request
-  const who = text(name) || text(caller)
-  return {
-    id: text(id),
-    at: Date.parse(at),
-    method: text(method),
-    path: text(path),
-    route: text(routes.get(endpoint ?? '') ?? path),
-    status,
-    ms,
-    who: WALLET.test(who) ? shortAddress(who) : who,
-    price: price === null ? '' : `$${price}`,
-    code: text(code),
-    jobId: text(request.job_id),
-  }
-}
-
-export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
-
-/** All that followed from a request; undefined for none. */
-export const fetchStory =
-  (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<Story | undefined>> => {
-    if (id === '') return { ok: true, value: undefined }
-    const asked = { params: { id }, signal }
-    return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
-  }
-
-type Model = {
-  readonly requests: Query<readonly AskedFacts[]>
-  readonly rows: readonly AskedFacts[]
-  readonly chosen: number
-  readonly story: Story | undefined
-  readonly view: View
-}
-
-const DRAWER_SHARE = 0.5
-
-/** Requests with the story of the chosen one: beside them where there is room, else below. */
-export function requestLines(model: Model, area: ScreenArea): Line[] {
-  const { requests, rows, chosen, story, view } = model
-  const { width, height } = area
-  const side = sideOf(width)
-  const listed = side === 0 ? width : width - side - 1
-  const head = headLines(model, listed)
-  if (requests.value === undefined) return [...head, ...waitingLines(requests, width)]
+/** A hook: what was asked of the marketplace, each with its story. */
+export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui, area } = view
+  const asked = viewOf(view)
+  const query = useQuery(fetchRequests(host.link), { name: 'requests', every: host.refreshMs })
+  const all = useMemo(() => (query.value ?? []).filter(isIn[asked]), [query.value, asked])
+  const finding = findingOf(ui, 'logs', askedFields)
+  const found = joined(narrowed(all, finding, { fields: askedFields, factsOf: askedOf, now: view.now }))
+  const ids = found.map(({ id }) => id)
+  // Followed, the newest row is the chosen one.
+  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const counts = useCounts(host, inSight(ids, chosen, area.height))
+  const rows = found.map((one) => counted(one, counts.get(one.id)))
+  const story = useStory(host, ids[chosen] ?? '')
   const row = rows[chosen]
-  if (row === undefined) return [...head, [dim(' nobody has asked for anything yet')]]
-  const told = (columns: number) => (story?.id === row.id ? storyLines(story, columns) : [[dim(' asking…')]])
-  const list = { columns, rows, idOf: ({ id }: AskedFacts) => id, chosen }
-  if (side > 0) {
-    const table = listTable(view.ui, { ...list, width: listed - 1, height: Math.max(1, height - head.length - 1) })
-    const right = [rule(side, row.id), ...told(side)]
-    return joinedPanels([...head, table.head, ...table.body], right, { width, split: listed, height })
+  const drawer = (width: number): readonly Line[] =>
+    tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
+  const listed: Listed<Counted> = {
+    query,
+    columns,
+    rows,
+    idOf,
+    chosen,
+    of: count(joined(all).length),
+    empty: empty[asked],
+    drawer,
+    tabs: logTabs,
+    view,
   }
-  const steps = told(width)
-  const room = Math.max(1, Math.min(steps.length, Math.floor(height * DRAWER_SHARE) - 1))
-  const table = listTable(view.ui, { ...list, width, height: Math.max(1, height - head.length - room - 2) })
-  return [...head, table.head, ...table.body, rule(width, row.id), ...steps.slice(0, room)]
+  const told = [row?.jobId, row?.path, ...(story?.steps ?? []).map(({ id }) => id ?? '')]
+  const lines = ui.pane.open === 'beside' || row === undefined ? undefined : drawer(area.width)
+  return {
+    ids,
+    problem: finding.problem,
+    columns: titlesOf(columns),
+    draw: (at) => listedLines(listed, at),
+    actions: {
+      ...sortActions(host, 'logs', askedFields),
+      ...openActions(host, { ids, lines }, area),
+      ...logActions(host, ids, logTabs),
+      itsJob: () => toItsJob(host, told),
+    },
+  }
 }
 
-function headLines({ requests, rows, view: { ui, now, keys } }: Model, width: number): Line[] {
-  const all = requests.value?.length ?? 0
-  return listHead(width, {
-    title: 'Requests',
-    place: `${count(rows.length)} of ${count(all)}`,
-    stale: staleness(requests, now),
-    views: viewWords(['log', 'requests'], 'requests'),
-    ui,
-    screen: 'logs',
-    keys,
-    order: 'newest first',
-    note: ui.logs.follow ? [accent('●'), dim(' follows   ')] : [],
-  })
+/** A row is the same object for as long as it says the same: what is drawn of it is kept by it. */
+const known = new WeakMap<AskedFacts, Counted>()
+
+function counted(asked: AskedFacts, steps: number | undefined): Counted {
+  const before = known.get(asked)
+  if (before !== undefined && before.steps === steps) return before
+  const row: Counted = { ...asked, steps }
+  known.set(asked, row)
+  return row
 }
 
-const columns: readonly ScreenColumn<AskedFacts>[] = [
+const idOf = ({ id }: Counted) => id
+
+function viewOf({ ui }: View): AskedView {
+  const { view } = ui.logs
+  return view === 'paid' || view === 'refused' || view === 'admin' ? view : 'requests'
+}
+
+/** Rows that can be seen at that height, and no more than are counted at once. */
+function inSight(ids: readonly string[], chosen: number, height: number): readonly string[] {
+  const many = Math.min(height, COUNTED_MAX)
+  const first = windowStart({ rows: ids, chosen, height: many })
+  return ids.slice(first, first + many)
+}
+
+const COUNTS_KEPT = 1_000
+
+/** A hook: how long the stories of the rows in sight are; what is known stays until it is told anew. */
+function useCounts(host: Host, ids: readonly string[]): StepCounts {
+  const wanted = useSettled(ids.join(','), host.clock)
+  const told = useQuery(fetchSteps(host.link, wanted), { name: `steps ${wanted}`, every: SLOW_EVERY_MS })
+  const [known] = useState(() => new Map<string, number>())
+  if (known.size > COUNTS_KEPT) known.clear()
+  for (const [id, steps] of told.value ?? []) known.set(id, steps)
+  return known
+}
+
+const columns: readonly ScreenColumn<Counted>[] = [
   { title: 'TIME', value: ({ at }) => clockTime(at) },
-  { title: 'ANSWER', value: statusWord },
-  { title: 'METHOD', value: ({ method }) => method, drop: 3 },
-  { title: 'PATH', value: ({ route }) => route, min: 16 },
+  { title: 'WHAT', value: ({ what }) => what },
+  { title: 'METHOD', value: ({ method }) => method, drop: 4 },
+  { title: 'PATH', value: ({ route }) => route, min: 24 },
+  { title: 'STATUS', value: ({ status }) => (status === null ? '…' : String(status)), drop: 5 },
   { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 1 },
   { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 2 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
+  { title: 'STEPS', value: ({ steps }) => dim(stepsWord(steps)), exact: true, drop: 3 },
 ]
 
-export const requestTitles = titlesOf(columns)
-
-function statusWord({ status, code }: AskedFacts): Piece {
-  if (status === null) return accent('● now')
-  if (status >= 500) return bad(`✗ ${status} ${code}`.trimEnd())
-  if (status === 402) return warn('? 402 asked to pay')
-  return status >= 400 ? warn(`! ${status} ${code}`.trimEnd()) : good(`✓ ${status}`)
-}
-
-const signs: Readonly<Record<Step['sign'], Piece>> = { done: good('✓'), waits: accent('●'), failed: bad('✗') }
-const KIND_COLUMNS = 11
-
-/** A story step by step, what follows from something further in. */
-function storyLines({ steps, lost }: Story, width: number): Line[] {
-  const lines = steps.flatMap(({ depth, kind, at, sign, amount, sentence }): Line[] => {
-    const indent = '  '.repeat(depth)
-    const time = at === null ? '--:--:--' : clockTime(Date.parse(at))
-    const left: Line = [dim(` ${time} `), indent, signs[sign], ' ', accent(padEnd(kind, KIND_COLUMNS))]
-    const money = amount === null ? '' : `$${amount}  `
-    const room = Math.max(1, width - indent.length - money.length - KIND_COLUMNS - 14)
-    const [first = '', ...rest] = wrap(text(sentence), room)
-    const under = ' '.repeat(indent.length + KIND_COLUMNS + 12)
-    return [[...left, strong(money), first], ...rest.map((words): Line => [under, words])]
-  })
-  return lost === '' ? lines : [...lines, [warn(' ! '), lost]]
+function stepsWord(steps: number | undefined): string {
+  if (steps === undefined) return ''
+  return `${count(steps)} ${steps === 1 ? 'step' : 'steps'}`
 }

@@ -93,6 +93,9 @@ export type Binding = {
 /** Screens with a list: it is filtered, sorted by each of its fields, its columns are chosen, and its rows marked. */
 const lists: readonly ScreenId[] = screenIds.filter((id) => id !== 'overview')
 
+/** Screens with several things to know of the chosen row. */
+const tabbed: readonly ScreenId[] = ['services', 'jobs', 'logs']
+
 /** Lists that the instance gives a page at a time. */
 const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people']
 
@@ -113,7 +116,7 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'open the chosen',
     hint: 'open',
-    on: ['overview', 'services', 'jobs', 'threads', 'endpoints'],
+    on: ['overview', 'services', 'jobs', 'threads', 'endpoints', 'logs'],
   },
   {
     action: 'raw',
@@ -121,10 +124,10 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'as JSON',
     hint: 'json',
-    on: ['services', 'jobs', 'money', 'requests', 'people'],
+    on: ['services', 'jobs', 'money', 'requests', 'people', 'logs'],
   },
-  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['services', 'jobs'] },
-  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['services', 'jobs'] },
+  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: tabbed },
+  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: tabbed },
   { action: 'itsJob', keys: ['b'], group: 'GO', label: 'its job', hint: 'its job', on: ['threads', 'money', 'logs'] },
   {
     action: 'nextPage',

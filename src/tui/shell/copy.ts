@@ -42,7 +42,8 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
   compliance: () => ['admin', 'verification', 'list'],
   money: (id) => moneyWords.find(([prefix]) => id.startsWith(prefix))?.[1] ?? ['admin', 'holds'],
   endpoints: () => ['endpoints', 'list'],
-  logs: () => ['logs'],
+  // What has a story is told by its id; a line of the log has none of its own.
+  logs: (id) => (/^(?:req|whd)_/.test(id) ? ['why', id] : ['logs']),
   requests: (id) => ['requests', 'view', id],
   people: (id) => ['participants', 'view', id],
   clock: () => ['clock', 'show'],

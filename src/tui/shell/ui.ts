@@ -36,6 +36,18 @@ export type ShopView = (typeof shopViews)[number]
 export const moneyViews = ['holds', 'payouts', 'failed', 'payees', 'balances'] as const
 export type MoneyView = (typeof moneyViews)[number]
 
+/** What happened: requests of several kinds, messages to endpoints, runs of the crons, and all that the daemon logged. */
+export const logViews = ['requests', 'paid', 'refused', 'webhooks', 'crons', 'admin', 'everything'] as const
+export type LogView = (typeof logViews)[number]
+/** Those that list the same kind of thing, each with hooks of its own. */
+export type LogPart = 'requests' | 'webhooks' | 'crons' | 'everything'
+export function logPart(view: LogView): LogPart {
+  return view === 'paid' || view === 'refused' || view === 'admin' ? 'requests' : view
+}
+/** Headers and bodies have none: nobody remembers them. */
+export const logTabs = ['story', 'json'] as const
+export type LogTab = (typeof logTabs)[number]
+
 /** What of the chosen row is shown: beside the list, or in place of it. */
 export type Pane = {
   readonly open: 'beside' | 'full' | 'raw'
@@ -79,9 +91,10 @@ export type Ui = {
   readonly toast: Toast | undefined
   readonly logs: {
     readonly level: LogLevel
-    readonly follow: boolean /** Requests, not the log. */
-    readonly requests: boolean
+    readonly follow: boolean
+    readonly view: LogView
   }
+  readonly logTab: LogTab
   /** Which endpoints are listed. */
   readonly endpointView: EndpointView
   readonly jobView: JobView
@@ -119,7 +132,8 @@ export function firstUi(screen: ScreenId): Ui {
     frozen: false,
     dialog: undefined,
     toast: undefined,
-    logs: { level: 'info', follow: true, requests: false },
+    logs: { level: 'info', follow: true, view: 'requests' },
+    logTab: 'story',
     endpointView: 'all',
     jobView: 'open',
     jobTab: 'timeline',

@@ -1,0 +1,122 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import { deliveryFields } from '../../api/endpoint/list-fields.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
+import type { SortWord } from '../../core/filter.ts'
+import { MAX_PAGE } from '../../core/limits.ts'
+import type { DeliveryState } from '../../model/delivery.ts'
+import { count } from '../../text/text.ts'
+import { clockTime } from '../../text/time.ts'
+import { toItsJob } from '../jobs/its-job.ts'
+import { jsonLines } from '../parts/json-lines.ts'
+import { accent, bad, dim, good, type Line, type Piece } from '../parts/line.ts'
+import type { ScreenColumn } from '../parts/table.ts'
+import { findingOf, type ListQueryAsked, sortActions, titlesOf, useListQuery } from '../shell/finding.ts'
+import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+import type { Host, Screen, View } from '../shell/screen.ts'
+import { chosenIndex, logTabs } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { type Listed, listedLines, logActions, openActions, tabIn } from './listed.ts'
+import { storyLines, useStory } from './story.ts'
+
+type Delivery = WireAnswer<Api['getWebhooks']>['deliveries'][number]
+
+/** A message to somebody's endpoint, and how its latest try went. */
+type SentFacts = {
+  readonly id: string
+  /** Of its latest try, else when it was written. */
+  readonly at: number | undefined
+  readonly what: Piece
+  readonly type: string
+  readonly url: string
+  readonly answer: string
+  readonly ms: number | undefined
+  readonly tries: number
+  readonly jobId: string
+  readonly raw: Delivery
+}
+
+const states: Readonly<Record<DeliveryState, Piece>> = {
+  pending: accent('● trying'),
+  delivered: good('✓ taken'),
+  dead: bad('✗ given up'),
+  dropped: dim('– moot'),
+}
+
+function readSent(delivery: Delivery): SentFacts {
+  const { id, status, type, url, attempts, job_id, created_at } = delivery
+  const last = attempts.at(-1)
+  return {
+    id: text(id),
+    at: time(last?.at) ?? time(created_at),
+    what: states[status] ?? text(status),
+    type: text(type),
+    url: text(url),
+    answer: last === undefined ? '' : String(last.status ?? 'none'),
+    ms: last?.latency_ms,
+    tries: attempts.length,
+    jobId: text(job_id),
+    raw: delivery,
+  }
+}
+
+/** The newest of them that suit what is typed. */
+const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'getWebhooks', asked: { query: { limit: String(MAX_PAGE), ...asked }, signal } },
+    ({ deliveries, total }) => ({ rows: deliveries.map(readSent), total }),
+  )
+
+/** A hook: messages to the endpoints of providers, each with the story that it belongs to. */
+export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui, area } = view
+  const finding = findingOf(ui, 'logs', deliveryFields)
+  const asked = useListQuery(host, finding, deliveryFields)
+  const name = `sent ${JSON.stringify(asked)}`
+  const query = useQuery(fetchSent(host.link, asked), { name, every: SLOW_EVERY_MS })
+  const { rows, total } = query.value ?? { rows: [], total: 0 }
+  const ids = rows.map(({ id }) => id)
+  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const row = rows[chosen]
+  const story = useStory(host, row?.id ?? '')
+  const drawer = (width: number): readonly Line[] =>
+    tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
+  const listed: Listed<SentFacts> = {
+    query,
+    columns,
+    rows,
+    idOf: ({ id }) => id,
+    chosen,
+    of: count(total),
+    empty: 'nothing was sent to an endpoint yet: a provider that is told of its work has one',
+    drawer,
+    tabs: logTabs,
+    view,
+  }
+  const lines = ui.pane.open === 'beside' || row === undefined ? undefined : drawer(area.width)
+  return {
+    ids,
+    problem: finding.problem,
+    columns: titlesOf(columns),
+    draw: (at) => listedLines(listed, at),
+    actions: {
+      ...sortActions(host, 'logs', deliveryFields),
+      ...openActions(host, { ids, lines }, area),
+      ...logActions(host, ids, logTabs),
+      itsJob: () => toItsJob(host, [row?.jobId]),
+    },
+  }
+}
+
+const columns: readonly ScreenColumn<SentFacts>[] = [
+  { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : clockTime(at)) },
+  { title: 'WHAT', value: ({ what }) => what },
+  { title: 'MESSAGE', value: ({ type }) => type, min: 12 },
+  { title: 'TO', value: ({ url }) => url, min: 16 },
+  { title: 'ANSWER', value: ({ answer }) => answer || '—', drop: 1 },
+  { title: 'TOOK', value: ({ ms }) => (ms === undefined ? '—' : `${count(ms)} ms`), align: 'right', drop: 3 },
+  { title: 'TRIES', value: ({ tries }) => count(tries), align: 'right', drop: 2 },
+  { title: 'JOB', value: ({ jobId }) => dim(jobId), exact: true, drop: 4 },
+]

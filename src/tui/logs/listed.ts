@@ -1,0 +1,152 @@
+import { count } from '../../text/text.ts'
+import { accent, blank, dim, type Line, lineWidth, rule, spread, strong } from '../parts/line.ts'
+import { joinedPanels, sideOf } from '../parts/panels.ts'
+import type { ScreenColumn } from '../parts/table.ts'
+import { refuse } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
+import { listHead, listTable, viewWords } from '../shell/finding.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
+import { openLines, paneActions } from '../shell/pane.ts'
+import type { Query } from '../shell/query.ts'
+import type { Face, Host, ScreenArea, View } from '../shell/screen.ts'
+import { type LogTab, logPart, logTabs, logViews, paneBeside, type Ui, unnarrowed } from '../shell/ui.ts'
+
+const DRAWER_SHARE = 0.5
+
+/** One view of the logs: its rows, and the chosen one of them. */
+export type Listed<R> = {
+  readonly query: Query<unknown>
+  readonly columns: readonly ScreenColumn<R>[]
+  readonly rows: readonly R[]
+  readonly idOf: (row: R) => string
+  /** Of the chosen one, where its id is none for people. */
+  readonly titleOf?: (row: R) => string
+  readonly chosen: number
+  /** How many there are besides those that suit what is typed, `500` or `500, 12 older are gone`. */
+  readonly of: string
+  /** What stands where there is nothing. */
+  readonly empty: string
+  /** The tab of the chosen one, at a width. */
+  readonly drawer: (width: number) => readonly Line[]
+  readonly tabs: readonly LogTab[]
+  /** Behind the views, what else narrows the list. */
+  readonly more?: Line
+  readonly view: View
+}
+
+/** The list with the chosen one: beside it where there is room, else below, or in place of it. */
+export function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Line[] {
+  const { query, columns, rows, idOf, titleOf = idOf, chosen, drawer, view } = listed
+  const { width, height } = area
+  const row = rows[chosen]
+  const { open, scroll } = view.ui.pane
+  if (row !== undefined && open !== 'beside') {
+    const title = titleOf(row)
+    return openLines(drawer(width), { title, scroll, note: tabWords(listed, width - title.length) }, area)
+  }
+  const side = sideOf(width)
+  const head = headLines(listed, side === 0 ? width : width - side - 1)
+  if (query.value === undefined) return [...head, ...waitingLines(query, width)]
+  if (row === undefined) return [...head, blank, [dim(` ${emptyWords(listed)}`)]]
+  const list = { columns, rows, idOf, chosen }
+  if (side > 0) {
+    const split = width - side - 1
+    const table = listTable(view.ui, { ...list, width: split - 1, height: Math.max(1, height - head.length - 1) })
+    const tabs = spread(side, [' ', ...tabWords(listed, side)], [dim(listed.tabs.length > 1 ? '←→ ' : '')])
+    const right = [rule(side, titleOf(row), [accent('⏎'), dim(' whole screen')]), tabs, ...drawer(side)]
+    return joinedPanels([...head, table.head, ...table.body], right, { width, split, height })
+  }
+  const below = drawer(width)
+  const room = Math.max(1, Math.min(below.length, Math.floor(height * DRAWER_SHARE) - 1))
+  const table = listTable(view.ui, { ...list, width, height: Math.max(1, height - head.length - room - 2) })
+  const title = rule(width, titleOf(row), tabWords(listed, width - titleOf(row).length))
+  return [...head, table.head, ...table.body, title, ...below.slice(0, room)]
+}
+
+function headLines<R>({ query, rows, of, more = [], view: { ui, now, keys } }: Listed<R>, width: number): Line[] {
+  const { follow, view } = ui.logs
+  const key = [' ', accent(keyFor('follow', keys)), '   ']
+  return listHead(width, {
+    title: 'Logs',
+    place: `${count(rows.length)} of ${of}`,
+    stale: staleness(query, now),
+    views: [...viewWords(logViews, view), ...more],
+    ui,
+    screen: 'logs',
+    keys,
+    order: 'newest first',
+    note: follow ? [accent('●'), dim(' follows'), ...key] : [dim('– held'), ...key],
+  })
+}
+
+function emptyWords({ empty, view: { ui } }: Pick<Listed<unknown>, 'empty' | 'view'>): string {
+  return ui.filters.logs ? 'nothing matches: esc clears what is typed' : empty
+}
+
+/** The tab that is in sight: the last of them shows things as they came. */
+export function tabIn({ pane, logTab }: Ui, tabs: readonly LogTab[]): LogTab {
+  if (pane.open === 'raw') return 'json'
+  return tabs.includes(logTab) ? logTab : (tabs[0] ?? 'json')
+}
+
+function tabWords({ tabs, view: { ui } }: Pick<Listed<unknown>, 'tabs' | 'view'>, room: number): Line {
+  const current = tabIn(ui, tabs)
+  const all = viewWords(tabs, current).slice(1)
+  return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
+}
+
+/** What all views do alike: the next view, another tab, and whether the newest stays the chosen one. */
+export function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[]): Face['actions'] {
+  const { ui } = host
+  const turn = (by: number) => () => {
+    const now = ui.get()
+    const logTab = logTabs.at((logTabs.indexOf(tabIn(now, tabs)) + by) % logTabs.length)
+    if (logTab !== undefined && tabs.includes(logTab)) ui.set({ ...now, logTab })
+  }
+  return {
+    nextTab: turn(1),
+    previousTab: turn(-1),
+    level: () => refuse(host, 'Only the log itself has levels: v leads on to everything.'),
+    view() {
+      const { logs } = ui.get()
+      const next = logViews[(logViews.indexOf(logs.view) + 1) % logViews.length] ?? logs.view
+      const now = ui.get()
+      // What the one is narrowed and sorted by, the other may not have.
+      const same = logPart(logs.view) === logPart(next)
+      const fresh = same ? { ...now, pane: paneBeside } : unnarrowed(now, 'logs')
+      ui.set({ ...newestChosen(fresh), logs: { ...logs, view: next, follow: true } })
+    },
+    follow() {
+      const now = ui.get()
+      const [first] = ids
+      if (!now.logs.follow) ui.set({ ...newestChosen(now), logs: { ...now.logs, follow: true } })
+      else ui.set(held(now, first))
+    },
+  }
+}
+
+/** Whatever becomes the newest is the chosen one. */
+function newestChosen(ui: Ui): Ui {
+  const { logs: _, ...chosen } = ui.chosen
+  return { ...ui, chosen }
+}
+
+/** What is opened stays the chosen one, whatever comes after it. */
+export function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions'] {
+  const { ids, lines } = model
+  const { open, raw, ...moving } = paneActions(host, lines, area)
+  const holding = (act: (() => void) | undefined) => () => {
+    host.ui.set(held(host.ui.get(), ids[0]))
+    act?.()
+  }
+  return { ...moving, open: holding(open), raw: holding(raw) }
+}
+
+/** Rows, and the lines of what is open in place of them; undefined where nothing is. */
+type Opened = { readonly ids: readonly string[]; readonly lines: readonly Line[] | undefined }
+
+function held(ui: Ui, first: string | undefined): Ui {
+  if (!ui.logs.follow) return ui
+  const chosen = first === undefined ? ui.chosen : { ...ui.chosen, logs: first }
+  return { ...ui, chosen, logs: { ...ui.logs, follow: false } }
+}

@@ -1,0 +1,68 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link, Outcome } from '../../client/link.ts'
+import { count, padEnd, widthOf, wrap } from '../../text/text.ts'
+import { clockTime } from '../../text/time.ts'
+import { accent, bad, dim, good, type Line, type Piece, spread, strong, warn } from '../parts/line.ts'
+import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { text } from '../shell/read.ts'
+import type { Host } from '../shell/screen.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { useSettled } from '../shell/use-settled.ts'
+
+type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
+export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
+
+/** All that followed from a request or a delivery; undefined for none. */
+const fetchStory =
+  (link: Link, id: string) =>
+  async (signal: AbortSignal): Promise<Outcome<Story | undefined>> => {
+    if (id === '') return { ok: true, value: undefined }
+    const asked = { params: { id }, signal }
+    return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
+  }
+
+/** A hook: the story of what is chosen, once the cursor stands still on it. */
+export function useStory(host: Host, id: string): Story | undefined {
+  const wanted = useSettled(id, host.clock)
+  const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
+  return story.value?.id === id ? story.value : undefined
+}
+
+const signs: Readonly<Record<Step['sign'], Piece>> = { done: good('✓'), waits: accent('●'), failed: bad('✗') }
+const KIND_COLUMNS = 11
+/** From this width on times have their milliseconds. */
+const FINE_FROM = 56
+
+/** A story step by step, what follows from something further in. */
+export function storyLines(story: Story | undefined, width: number): Line[] {
+  if (story === undefined) return [[dim(' asking…')]]
+  const lines = story.steps.flatMap((step) => stepLines(step, width))
+  return story.lost === '' ? lines : [...lines, [warn(' ! '), story.lost]]
+}
+
+function stepLines({ depth, kind, at, sign, amount, ms, sentence }: Step, width: number): Line[] {
+  const indent = '  '.repeat(depth)
+  const time = at === null ? padEnd('--:--:--', timeAt(0, width).length) : timeAt(Date.parse(at), width)
+  const left: Line = [dim(` ${time} `), indent, signs[sign], ' ', accent(padEnd(kind, KIND_COLUMNS))]
+  const money = amount === null ? '' : `$${amount}  `
+  const took = tookWord({ kind, depth, ms })
+  const edge = time.length + indent.length + KIND_COLUMNS + 4
+  const room = Math.max(1, width - edge - money.length - (took === '' ? 0 : took.length + 3))
+  const [first = '', ...rest] = wrap(text(sentence), room)
+  const under = ' '.repeat(edge)
+  const head: Line = [...left, strong(money), first]
+  const told = took === '' || edge + widthOf(money) + widthOf(first) + took.length + 3 > width
+  return [told ? head : spread(width, head, [dim(`${took} `)]), ...rest.map((words): Line => [under, words])]
+}
+
+function timeAt(ms: number, width: number): string {
+  if (width < FINE_FROM) return clockTime(ms)
+  return `${clockTime(ms)}.${String(ms % 1_000).padStart(3, '0')}`
+}
+
+/** A request is told by what came of it, and how long all of that took. */
+function tookWord({ kind, depth, ms }: Pick<Step, 'kind' | 'depth' | 'ms'>): string {
+  if (ms === null) return ''
+  return `${count(ms)} ms${kind === 'request' && depth === 0 ? ' in all' : ''}`
+}
