@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
 import { readAnswer } from '../client/call.ts'
 import { widthOf } from '../text/text.ts'
 import { commands, decides, moneyLacks, pauses, runsCron, writes } from './acts.testkit.ts'
@@ -12,6 +14,7 @@ import {
   named,
   requestSays,
   says,
+  sentSays,
   serviceSays,
   threadSays,
 } from './facts.testkit.ts'
@@ -61,6 +64,28 @@ const jobsOf = (filter: string) =>
     const now = await businessNow()
     return jobs.map((job) => jobSays(job, now))
   })
+
+type Request = WireAnswer<Api['listRequests']>['requests'][number]
+
+/** Purchases without the prices that were asked for them, each with the length of its story. */
+function purchasesOf(isWanted: (request: Request) => boolean): Lacks {
+  return list(async () => {
+    const { requests } = await ask('listRequests', { query: '?limit=500' })
+    const purchases = requests.filter((one) => one.path.includes('purchase') && isWanted(one)).toReversed()
+    const paid = new Set(purchases.map(({ offer_id }) => offer_id))
+    const rows = purchases.filter(({ id }) => !paid.has(id))
+    expect(rows.length).toBeGreaterThan(0)
+    return Promise.all(
+      rows.slice(0, TOLD).map(async (one) => {
+        const { steps } = await ask('getRequestStory', { id: one.id })
+        return requestSays(one, steps.length)
+      }),
+    )
+  })
+}
+
+/** Rows of the largest terminal, and then some. */
+const TOLD = 50
 
 /** What is typed, and what stands there then. */
 const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
@@ -133,16 +158,10 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
       }, false),
     ),
   ],
-  ['9', words(async () => ['level ≥ info'])],
-  [
-    'v/path:purchase\r',
-    list(async () => {
-      const { requests } = await ask('listRequests', { query: '?limit=500' })
-      const purchases = requests.filter(({ path }) => path.includes('purchase')).toReversed()
-      expect(purchases.length).toBeGreaterThan(0)
-      return purchases.map(requestSays)
-    }),
-  ],
+  ['9/path:purchase\r', purchasesOf(() => true)],
+  ['v', purchasesOf(({ status, receipt_id, code }) => status === 200 && receipt_id !== null && code === null)],
+  ['vv', list(async () => (await ask('getWebhooks', { query: '?limit=100' })).deliveries.map(sentSays))],
+  ['vvv', words(async () => ['[everything]', 'level ≥ info'])],
   ['1', both(words(overviewSays), inboxLacks)],
 ]
 

@@ -267,16 +267,41 @@ export function attemptSays(one: WireAnswer<Api['listVerifications']>['attempts'
   }
 }
 
-export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][number]): RowSays {
+/** What is said of a purchase that was not taken, by the code of its 402. */
+const untaken: Readonly<Record<string, string>> = {
+  payment_required: '? asked to pay',
+  insufficient_funds: '! no money',
+  insufficient_balance: '! no money',
+}
+
+/** @param steps of its story */
+export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][number], steps: number): RowSays {
   const { status, code, ms, name, caller, price, endpoint } = one
   const known = Object.entries(endpoints).find(([row]) => row === endpoint)?.[1]
-  const taken = (status ?? 0) < 400 ? `✓ ${status}` : `! ${status} ${code}`
+  const refused = status === 402 ? { WHAT: untaken[code ?? ''] ?? '! not taken' } : {}
   return {
-    ANSWER: status === 402 ? '? 402 asked to pay' : taken,
+    ...(status === 200 ? { WHAT: '● bought' } : refused),
     METHOD: one.method,
     PATH: known?.[1] ?? one.path,
+    STATUS: String(status ?? '…'),
     TOOK: ms === null ? '…' : `${count(ms)} ms`,
     WHO: named(name, caller ?? '') || '—',
     ...(price === null ? {} : { PRICE: `$${price}` }),
+    STEPS: `${steps} ${steps === 1 ? 'step' : 'steps'}`,
+  }
+}
+
+const sentWords = { pending: '● trying', delivered: '✓ taken', dead: '✗ given up', dropped: '– moot' } as const
+
+export function sentSays(one: WireAnswer<Api['getWebhooks']>['deliveries'][number]): RowSays {
+  const last = one.attempts.at(-1)
+  return {
+    WHAT: sentWords[one.status],
+    MESSAGE: one.type,
+    TO: one.url,
+    ANSWER: last === undefined ? '—' : String(last.status ?? 'none'),
+    TOOK: last === undefined ? '—' : `${count(last.latency_ms)} ms`,
+    TRIES: String(one.attempts.length),
+    ...(one.job_id === null ? {} : { JOB: one.job_id }),
   }
 }

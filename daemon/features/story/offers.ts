@@ -5,7 +5,7 @@ import type { LoggedRequest } from './request-log.ts'
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
 /** Which request asked a buyer for the price that another one paid, or tried to. */
-export type Offers = (request: LoggedRequest) => LoggedRequest | undefined
+export type OfferOf = (request: LoggedRequest) => LoggedRequest | undefined
 
 /** A 402 that refuses a payment is no offer: it is a try of its own, and has one before it. */
 function isOffer({ status, code }: LoggedRequest): boolean {
@@ -24,7 +24,7 @@ function buyerOf({ caller, attempt }: LoggedRequest): string | undefined {
 }
 
 /** Looks through the offers of a log once, for all the requests that are asked about. */
-export function offersIn(entries: readonly LoggedRequest[]): Offers {
+export function offersIn(entries: readonly LoggedRequest[]): OfferOf {
   let known: ReadonlyMap<string, readonly LoggedRequest[]> | undefined
   return (request) => {
     if (!isTry(request)) return undefined

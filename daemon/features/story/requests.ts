@@ -8,7 +8,7 @@ import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
-import type { Offers } from './offers.ts'
+import type { OfferOf } from './offers.ts'
 import { type LoggedRequest, shownPath } from './request-log.ts'
 
 type RequestRecord = z.output<typeof requestsApi.listRequests.reply.schema>['requests'][number]
@@ -64,7 +64,7 @@ function pathMatcher(wanted: string): (path: string) => boolean {
 
 /** As the interface tells it, with what it led to by now. To count the steps of its story is to tell it. */
 export async function recordOf(
-  { t, offerOf }: { readonly t: ReadTx; readonly offerOf: Offers },
+  { t, offerOf }: { readonly t: ReadTx; readonly offerOf: OfferOf },
   request: LoggedRequest,
 ): Promise<RequestRecord & { readonly steps: null }> {
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)

@@ -12,7 +12,7 @@ import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
-import { type Offers, offersIn } from './offers.ts'
+import { type OfferOf, offersIn } from './offers.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
 import { shownPath } from './request-log.ts'
 import { aboutJob, isAbout, jobOf } from './requests.ts'
@@ -30,7 +30,7 @@ export type Telling = {
   readonly t: ReadTx
   readonly find: RequestLog['find']
   readonly entries: readonly LoggedRequest[]
-  readonly offerOf: Offers
+  readonly offerOf: OfferOf
 }
 
 export function tellingOf(t: ReadTx, log: RequestLog): Telling {

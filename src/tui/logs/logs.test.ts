@@ -159,7 +159,7 @@ describe('steps', () => {
 
 describe('the drawer', () => {
   it('has a story and JSON, beside the list or in place of it, and stays with its row while others come', async () => {
-    const { type, text, host, advance } = await logs()
+    const { type, text, host, advance, until } = await logs()
     expect(text()).toContain('[story]  json')
     await type('\u001B[C')
     expect(text()).toContain('"endpoint": "getCatalog"')
@@ -169,8 +169,7 @@ describe('the drawer', () => {
     await advance(1_000)
     expect(text()).toContain('"request_id": "req_0000000000000008"')
     await type('\u001B')
-    await advance(1_000)
-    expect(text()).toContain('[requests]')
+    await until(() => text().includes('[requests]'))
   })
 
   it('of a line of the log is the line as JSON', async () => {
