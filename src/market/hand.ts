@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Asked, type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
@@ -108,7 +108,8 @@ export async function personOf(
         (await answered(transport, { ...wordsOf(row, asked), headers: { ...own, ...asked.headers } })).body,
       ),
     async pay(row, asked, from = 'x402') {
-      const words: Words = wordsOf(row, asked)
+      // One key with the request that asks and with those that pay, as the command line does: it is one purchase.
+      const words: Words = withHeaders(wordsOf(row, asked), { 'idempotency-key': randomUUID() })
       const first = await dispatched(transport, words)
       if (first.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(first).body)
       const offer = offerIn(first)

@@ -159,7 +159,10 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
     ),
   ],
   ['9/path:purchase\r', purchasesOf(() => true)],
-  ['v', purchasesOf(({ status, receipt_id, code }) => status === 200 && receipt_id !== null && code === null)],
+  [
+    'v/path:purchase\r',
+    purchasesOf(({ status, receipt_id, code }) => status === 200 && receipt_id !== null && code === null),
+  ],
   ['vv', list(async () => (await ask('getWebhooks', { query: '?limit=100' })).deliveries.map(sentSays))],
   ['vvv', words(async () => ['[everything]', 'level ≥ info'])],
   ['1', both(words(overviewSays), inboxLacks)],
