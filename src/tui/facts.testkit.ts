@@ -54,7 +54,10 @@ export function says(line: string, text: string | readonly string[]): boolean {
   if (typeof text !== 'string') return text.some((one) => says(line, one))
   const at = ` ${line} `.replaceAll('▌', ' ')
   if (at.includes(` ${text} `)) return true
-  const cells = at.split(/ {2,}/).filter((cell) => cell.endsWith('…'))
+  const cells = at
+    .trimEnd()
+    .split(/ {2,}/)
+    .filter((cell) => cell.endsWith('…'))
   return cells.some((cell) => cell.length > 2 && text.startsWith(cell.slice(0, -1).trim()))
 }
 
