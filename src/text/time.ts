@@ -1,5 +1,3 @@
-import { DAY_MS } from '../core/time.ts'
-
 /** How times are shown to people: short, in the zone of this machine or in UTC, or as programs get them. */
 export type TimeStyle = 'local' | 'utc' | 'iso'
 
@@ -53,7 +51,11 @@ export function monthDay(ms: number): string {
 
 /** The time of a day in sight, else the day: `14:03:07` or `Nov 20`. */
 export function timeOrDay(ms: number, now: number): string {
-  return dateTime(ms).slice(0, DATE_CHARS) === dateTime(now).slice(0, DATE_CHARS) ? clockTime(ms) : monthDay(ms)
+  return isSameDay(ms, now) ? clockTime(ms) : monthDay(ms)
+}
+
+function isSameDay(one: number, other: number): boolean {
+  return dateTime(one).slice(0, DATE_CHARS) === dateTime(other).slice(0, DATE_CHARS)
 }
 
 const DATE_CHARS = '2026-11-21'.length
@@ -63,10 +65,10 @@ export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
 
-/** The time of what is less than a day away; with its date before that. */
+/** The time of a day in sight, else with its date. */
 export function timeNear(at: number | undefined, now: number | undefined): string {
   if (at === undefined) return '--:--:--'
-  return now !== undefined && Math.abs(now - at) < DAY_MS ? clockTime(at) : dateTime(at)
+  return now !== undefined && isSameDay(at, now) ? clockTime(at) : dateTime(at)
 }
 
 /** The zone shown, as it is called at that instant: `CET`, `UTC`. */

@@ -150,7 +150,7 @@ describe('keys', () => {
     await type('6?')
     expect(text()).not.toContain('run it now')
     await type('9')
-    expect(rows()[2]).toMatch(/^─ Log ─/)
+    expect(rows()[2]).toMatch(/^─ Logs ─/)
   })
 
   it('let a message go after a while', async () => {

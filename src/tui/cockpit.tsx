@@ -164,12 +164,12 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
 
   function bodyLines(): readonly Line[] {
     const { dialog, picker } = view.ui
-    if (dialog) return dialogLines(dialog, floatArea(view))
+    if (dialog) return dialogLines(dialog, floatArea(view, drawn.problem))
     if (picker?.kind === 'help' && picker.text === '') {
       const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
-      return helpLines({ where, title: screen.title, at: picker.at }, floatArea(view))
+      return helpLines({ where, title: screen.title, at: picker.at }, floatArea(view, drawn.problem))
     }
-    if (picker) return pickerBox(picker, picksOf(host, picker), floatArea(view))
+    if (picker) return pickerBox(picker, picksOf(host, picker), floatArea(view, drawn.problem))
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined

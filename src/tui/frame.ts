@@ -58,17 +58,15 @@ export function linesBelow(view: FrameView, { columns }: Size): Line[] {
 /** The body, with what has to be said over its last rows. */
 export function withMessage(lines: readonly Line[], view: FrameView, problem?: string): Line[] {
   const { width, height } = view.area
-  const wrong: Line | undefined = problem === undefined ? undefined : [warn(` ! ${problem}`)]
-  const said = messageLines(view, width)
-  const message = said.length === 0 && wrong !== undefined ? [wrong] : said
+  const message = messageLines(view, width, problem)
   const shown = toHeight(lines, height)
   return [...shown.slice(0, height - message.length), ...message.map((line) => sized(line, width))]
 }
 
 /** What is left for what floats: its last row is as whole as the message under it. */
-export function floatArea(view: FrameView): ScreenArea {
+export function floatArea(view: FrameView, problem?: string): ScreenArea {
   const { width, height } = view.area
-  return { width, height: Math.max(1, height - messageLines(view, width).length) }
+  return { width, height: Math.max(1, height - messageLines(view, width, problem).length) }
 }
 
 const MESSAGE_ROWS_MAX = 3
@@ -81,7 +79,13 @@ function wrapped(text: string, width: number): readonly string[] {
 
 const SAME_AS_COLUMNS = 10
 
-function messageLines({ ui, health }: FrameView, width: number): Line[] {
+/** What was done or is wrong; what is typed wrong only where nothing else is said. */
+function messageLines(view: FrameView, width: number, problem?: string): Line[] {
+  const said = saidLines(view, width)
+  return said.length === 0 && problem !== undefined ? [[warn(` ! ${problem}`)]] : said
+}
+
+function saidLines({ ui, health }: FrameView, width: number): Line[] {
   if (ui.dialog && !ui.toast)
     return wrapped(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS).map((text, i) => [
       dim(i === 0 ? ' same as  ' : ' '.repeat(SAME_AS_COLUMNS)),

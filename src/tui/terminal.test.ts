@@ -173,6 +173,9 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       const id = await disputed()
       await start('tui jobs', { sees: '[open' })
       await terminal.type('vv')
+      await terminal.see(/\[disputed \d+\][\s\S]*^▌ \? disputed/m)
+      // What somebody has waited for longest stands first.
+      await terminal.type('G')
       await terminal.see(new RegExp(`^▌ \\? disputed [\\s\\S]*─ ${id} ─`, 'm'))
       await terminal.see(/disputed +Half of it is missing/)
       await terminal.press('Right', 'Right', 'Right')
@@ -232,7 +235,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         ['5', 'TOOK'],
         ['6', 'VERB'],
         ['7', '─ Books ─'],
-        ['9', 'level ≥'],
+        ['9', '[requests]'],
         ['?', 'Keys for Logs'],
         ['1', 'Needs a hand'],
         ['P', 'PAUSE THE PLATFORM'],

@@ -121,13 +121,13 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
 const columns: readonly ScreenColumn<Counted>[] = [
   { title: 'TIME', value: ({ at }) => clockTime(at) },
   { title: 'WHAT', value: ({ what }) => what },
-  { title: 'METHOD', value: ({ method }) => method, drop: 4 },
-  { title: 'PATH', value: ({ route }) => route, min: 24 },
-  { title: 'STATUS', value: ({ status }) => (status === null ? '…' : String(status)), drop: 5 },
-  { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 1 },
-  { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 2 },
+  { title: 'METHOD', value: ({ method }) => method, drop: 5 },
+  { title: 'PATH', value: ({ route }) => route, min: 24, drop: 1 },
+  { title: 'STATUS', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
+  { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 2 },
+  { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 3 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
-  { title: 'STEPS', value: ({ steps }) => dim(stepsWord(steps)), exact: true, drop: 3 },
+  { title: 'STEPS', value: ({ steps }) => dim(stepsWord(steps)), exact: true, drop: 4 },
 ]
 
 function stepsWord(steps: number | undefined): string {
