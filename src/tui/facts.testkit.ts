@@ -284,9 +284,9 @@ export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][num
   const refused = status === 402 ? { WHAT: untaken[code ?? ''] ?? '! not taken' } : {}
   return {
     ...(status === 200 ? { WHAT: '● bought' } : refused),
-    METHOD: one.method,
+    VERB: one.method,
     PATH: known?.[1] ?? one.path,
-    STATUS: String(status ?? '…'),
+    HTTP: String(status ?? '…'),
     TOOK: ms === null ? '…' : `${count(ms)} ms`,
     WHO: named(name, caller ?? '') || '—',
     ...(price === null ? {} : { PRICE: `$${price}` }),

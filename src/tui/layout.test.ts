@@ -128,8 +128,8 @@ it.each([
   const views = 'requests]  paid  refused  webhooks  crons  admin  everything'
   const order = columns === 80 ? '● follows f   ' : '● follows f   newest first  s sort '
   expect(text[3]?.slice(0, columns === 160 ? 100 : columns)).toMatch(new RegExp(`^ \\[${views} +${order}$`))
-  expect(text[4]).toMatch(/^ {2}TIME +WHAT +(?:METHOD +)?PATH +(?:STATUS +)?TOOK +WHO +PRICE/)
-  if (columns !== 80) expect(text[4]).toMatch(/ METHOD .* STATUS .* STEPS/)
+  expect(text[4]).toMatch(/^ {2}TIME +WHAT +(?:VERB +)?PATH +(?:HTTP +)?TOOK +WHO +PRICE/)
+  if (columns !== 80) expect(text[4]).toMatch(/ VERB .* HTTP .* STEPS/)
   expect(text.join('\n')).toMatch(columns === 160 ? /│ \[story\] {2}json +←→ / : /─ \[story\] {2}json ─/)
   expect(text[5]).toContain(' /v1/services/:id/purchase ')
 })

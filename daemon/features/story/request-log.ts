@@ -1,4 +1,5 @@
-import type { EndpointName } from '../../../src/api/index.ts'
+import type { Endpoint } from '../../../src/api/endpoint/define.ts'
+import { api, type EndpointName, endpointNames } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { noFacts, type RequestFacts } from '../../endpoint/exchange.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -11,15 +12,14 @@ export const MAX_FOLLOWERS = 16
 const MAX_UNDER_WAY = 8_192
 const MAX_PATH_CHARS = 200
 const TRY_AGAIN_SECONDS = 5
-/** Whoever reads the log of requests leaves no line in it, nor does what a cockpit asks again and again. */
-const READERS: ReadonlySet<string> = new Set([
-  'listRequests',
-  'getRequestStory',
-  'getAttention',
-  'getRiver',
-  'getSeries',
-  'getEndpointFigures',
-] satisfies EndpointName[])
+/** What the operator looks at leaves no line: a cockpit asks again and again, and would push out what others did. */
+const LOOKS: ReadonlySet<string> = new Set(endpointNames.filter(isLook))
+
+function isLook(name: EndpointName): boolean {
+  const { method, access }: Endpoint = api[name]
+  return name === 'getHealth' || (method === 'GET' && access.kind === 'admin')
+}
+
 /** What begins like a key, token or secret of ours, or is longer than any id or name in a path. */
 const SECRET_SEGMENT = /^(?:sk|adm|jt|whsec|souk)_|^.{65,}$/
 
@@ -100,7 +100,7 @@ export function openRequestLog(wall: () => number): RequestLog {
     },
     end(entry, status) {
       if (!open.delete(entry.id)) return
-      if (status < 400 && entry.row !== null && READERS.has(entry.row)) return
+      if (status < 400 && entry.row !== null && LOOKS.has(entry.row)) return
       last += 1
       entry.seq = last
       entry.status = status

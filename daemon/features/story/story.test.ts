@@ -69,6 +69,16 @@ test('a request that was answered 404 is there at once, without its query', asyn
   expect((await story(idOf(lost))).steps).toMatchObject([{ kind: 'request', sign: 'failed' }])
 })
 
+test('what the operator only looks at leaves no line, what was refused to it does', async () => {
+  const operator = (path: string) => market.market.admin('GET', path)
+  const looks = ['/dashboard/api/admin/jobs', '/dashboard/api/admin/holds', '/metrics', '/health']
+  const seen = await Promise.all(looks.map(operator))
+  const lost = await operator('/dashboard/api/admin/jobs/job_0123456789abcdef/bundle')
+  expect([...seen, lost].map(({ status }) => status)).toEqual([200, 200, 200, 200, 404])
+  expect(await list(`request=${seen.map(idOf).join(',')}`)).toEqual([])
+  expect(await list(`request=${idOf(lost)}`)).toMatchObject([{ status: 404 }])
+})
+
 test('what is answered from a finished page is remembered too', async () => {
   const page = await market.market.call('GET', '/v1/services/catalog')
   const again = await market.market.call('GET', '/v1/services/catalog')

@@ -121,9 +121,9 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
 const columns: readonly ScreenColumn<Counted>[] = [
   { title: 'TIME', value: ({ at }) => clockTime(at) },
   { title: 'WHAT', value: ({ what }) => what },
-  { title: 'METHOD', value: ({ method }) => method, drop: 5 },
-  { title: 'PATH', value: ({ route }) => route, min: 24, drop: 1 },
-  { title: 'STATUS', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
+  { title: 'VERB', value: ({ method }) => method, drop: 5 },
+  { title: 'PATH', value: ({ route }) => route, min: 25, drop: 1 },
+  { title: 'HTTP', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
   { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 2 },
   { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 3 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },

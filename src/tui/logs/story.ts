@@ -49,11 +49,23 @@ function stepLines({ depth, kind, at, sign, amount, ms, sentence }: Step, width:
   const took = tookWord({ kind, depth, ms })
   const edge = time.length + indent.length + KIND_COLUMNS + 4
   const room = Math.max(1, width - edge - money.length - (took === '' ? 0 : took.length + 3))
-  const [first = '', ...rest] = wrap(text(sentence), room)
-  const under = ' '.repeat(edge)
+  const [first = '', ...rest] = hung(text(sentence), { room, edge, width })
   const head: Line = [...left, strong(money), first]
   const told = took === '' || edge + widthOf(money) + widthOf(first) + took.length + 3 > width
-  return [told ? head : spread(width, head, [dim(`${took} `)]), ...rest.map((words): Line => [under, words])]
+  return [told ? head : spread(width, head, [dim(`${took} `)]), ...rest.map((words): Line => [words])]
+}
+
+type Hang = { readonly room: number; readonly edge: number; readonly width: number }
+
+/** A sentence that goes on below where it began; further left where a word, such as a path with an id, would be cut. */
+function hung(sentence: string, { room, edge, width }: Hang): readonly string[] {
+  const [begun = ''] = wrap(sentence, room)
+  const first = sentence.startsWith(begun) ? begun : ''
+  const left = sentence.slice(first.length).trimStart()
+  if (left === '') return [first]
+  const longest = Math.max(...left.split(' ').map(widthOf))
+  const indent = Math.max(1, Math.min(edge, width - longest - 1))
+  return [first, ...wrap(left, width - indent - 1).map((words) => `${' '.repeat(indent)}${words}`)]
 }
 
 function timeAt(ms: number, width: number): string {
