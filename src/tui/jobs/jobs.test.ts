@@ -61,8 +61,8 @@ describe('jobs', () => {
       ' Bot7 → Inkwell  paid x402  held, waits for a ruling',
       ' 14:00:07  paid        0.525 USDC by x402',
       ' 14:02:07  ? disputed  Half of it is missing',
+      ' now       ○ waits     for a ruling: nobody else decides',
       ' held $0.525   release pays $0.50, fee $0.025   refund gives $0.525',
-      '',
       '',
     ])
   })
@@ -93,8 +93,11 @@ describe('jobs', () => {
     ])
     expect(right.join('\n')).toContain(
       [
+        ' now       ○ waits     for a ruling: nobody else decides',
+        '',
         ' ── what each ruling does ──',
         ' buyer paid    $0.525  $0.50 + $0.025 fee',
+        ` held          $0.525  ${'━'.repeat(18)}`,
         ' release pays  $0.50  Inkwell, fee $0.025',
         ' refund gives  $0.525  back to Bot7',
         '',

@@ -102,6 +102,7 @@ export function rulingLines(job: JobOnScreen, width: number): Line[] {
   return [
     [dim(' ── what each ruling does ──')],
     row('buyer paid', amount, `${providerAmount} + ${fee} fee`),
+    row('held', amount, '━'.repeat(HELD_BAR_COLUMNS)),
     row(
       'release pays',
       providerAmount,
@@ -113,6 +114,7 @@ export function rulingLines(job: JobOnScreen, width: number): Line[] {
 }
 
 const RULING_LABEL = 15
+const HELD_BAR_COLUMNS = 18
 
 /** The same in one row, where the sums have room in it. */
 export function rulingLine(job: JobOnScreen, width: number): Line[] {
@@ -141,7 +143,10 @@ type Shown = { readonly detail: JobDetail; readonly width: number; readonly now:
 
 const tabLines: Readonly<Record<JobTab, (shown: Shown) => Line[]>> = {
   timeline: ({ detail, width, now }) =>
-    entryLines(detail.timeline.map(inWords), { width, now, none: 'nothing has happened yet' }),
+    entryLines([...detail.timeline.map(inWords), ...waiting(detail.job, now)], {
+      ...{ width, now },
+      none: 'nothing has happened yet',
+    }),
   input: ({ detail }) => [...faultLines(detail.faults.input), ...jsonLines(detail.input ?? null)],
   deliverables: deliverableLines,
   messages: ({ detail, width, now }) => entryLines(detail.messages, { width, now, none: 'nobody has said anything' }),
@@ -154,11 +159,30 @@ export function linesOf(tab: JobTab, shown: Shown): Line[] {
   return tabLines[tab](shown)
 }
 
-type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece }
+type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece /** In place of a time. */; readonly when?: string }
 
 /** What a job came to stands there as it does in lists. */
 function inWords(entry: HistoryEntry): Entry {
   return { ...entry, head: isState(entry.head) ? states[entry.head] : entry.head }
+}
+
+/** Whom a job waits for now, and what comes of it if they do nothing. */
+function waiting(job: JobOnScreen, now: number | undefined): Entry[] {
+  const words = isAtStake(job) ? 'for a ruling: nobody else decides' : waitsFor(job, now)
+  return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]
+}
+
+const whoActs: Readonly<Partial<Record<JobOnScreen['status'], string>>> = {
+  dispatched: 'the provider',
+  in_progress: 'the provider',
+  completed: 'the buyer',
+}
+
+function waitsFor(job: JobOnScreen, now: number | undefined): string | undefined {
+  const [who, left] = [whoActs[job.status], leftWord(job, now)]
+  if (who === undefined || left === '—') return undefined
+  const move = `the money ${movesBy[job.nextEvent]}`
+  return left.startsWith('-') ? `for ${who}; ${move}, due ${left.slice(1)} ago` : `for ${who}, else ${move} in ${left}`
 }
 
 function isState(event: string): event is JobOnScreen['status'] {
@@ -174,7 +198,7 @@ type EntryOptions = { readonly width: number; readonly now: number | undefined; 
 
 function entryLines(entries: readonly Entry[], { width, now, none }: EntryOptions): Line[] {
   if (entries.length === 0) return [[dim(` ${none}`)]]
-  const times = entries.map(({ at }) => timeNear(at, now))
+  const times = entries.map(({ at, when }) => when ?? timeNear(at, now))
   const time = Math.max(...times.map((word) => word.length))
   const head = Math.min(HEADS_MAX, Math.max(...entries.map(({ head: one }) => lineWidth([one]))))
   const left = time + head + 4
