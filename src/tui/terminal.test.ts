@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTerminal, type Terminal, tmuxVersion } from './tmux.testkit.ts'
+import { openTerminal, seeFrame, type Terminal, tmuxVersion } from './tmux.testkit.ts'
 
 /*
  * The built program in a real terminal against a real daemon. Without tmux these tests are reported as not run;
@@ -249,17 +249,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('PAUSE THE PLATFORM')
     })
 
-    /** For a moment a terminal shows one part of a frame and another of the next. */
-    const seeWhole = async (sign: string | RegExp, height: number) => {
-      await terminal.see(sign)
-      await expect
-        .poll(async () => {
-          const shown = await terminal.rows()
-          const heads = shown.flatMap((row, at) => (row.startsWith(' souk  local') ? [at] : []))
-          return [shown.length, heads, /q quit|esc /.test(shown.at(-1) ?? '')]
-        })
-        .toEqual([height, [0], true])
-    }
+    const seeWhole = (sign: string | RegExp, height: number) => seeFrame(terminal, sign, height)
   })
 
   describe('whatever ends it', () => {

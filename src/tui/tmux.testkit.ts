@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { expect } from 'vitest'
 
 /* A real terminal: a tmux server of its own, driven and looked at as a person would. */
 
@@ -86,6 +87,18 @@ export async function openTerminal({ columns, rows, folder, env }: TerminalOptio
   await terminal.line("PS1='shell> '; clear")
   await terminal.see(/^shell>/)
   return terminal
+}
+
+/** A frame in one piece: for a moment a terminal shows one part of it and another of the next. */
+export async function seeFrame(terminal: Terminal, sign: string | RegExp, height: number): Promise<void> {
+  await terminal.see(sign)
+  await expect
+    .poll(async () => {
+      const shown = await terminal.rows()
+      const heads = shown.flatMap((row, at) => (row.startsWith(' souk  local') ? [at] : []))
+      return [shown.length, heads, /q quit|esc /.test(shown.at(-1) ?? '')]
+    })
+    .toEqual([height, [0], true])
 }
 
 async function until(look: () => Promise<string>, done: (screen: string) => boolean, what: string): Promise<string> {

@@ -11,13 +11,13 @@ import { toItsJob } from '../jobs/its-job.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
-import { findingOf, type ListQueryAsked, sortActions, titlesOf, useListQuery } from '../shell/finding.ts'
+import { findingOf, type ListQueryAsked, useListQuery } from '../shell/finding.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, logTabs } from '../shell/ui.ts'
+import { logTabs } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import { type Listed, listedLines, logActions, openActions, tabIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 
 type Delivery = WireAnswer<Api['getWebhooks']>['deliveries'][number]
@@ -71,14 +71,14 @@ const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFie
 
 /** A hook: messages to the endpoints of providers, each with the story that it belongs to. */
 export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
-  const { ui, area } = view
+  const { ui } = view
   const finding = findingOf(ui, 'logs', deliveryFields)
   const asked = useListQuery(host, finding, deliveryFields)
   const name = `sent ${JSON.stringify(asked)}`
   const query = useQuery(fetchSent(host.link, asked), { name, every: SLOW_EVERY_MS })
   const { rows, total } = query.value ?? { rows: [], total: 0 }
   const ids = rows.map(({ id }) => id)
-  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const chosen = chosenIn(ui, ids)
   const row = rows[chosen]
   const story = useStory(host, row?.id ?? '')
   const drawer = (width: number): readonly Line[] =>
@@ -95,19 +95,11 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
     tabs: logTabs,
     view,
   }
-  const lines = ui.pane.open === 'beside' || row === undefined ? undefined : drawer(area.width)
-  return {
-    ids,
+  return listedFace(host, listed, {
+    fields: deliveryFields,
     problem: finding.problem,
-    columns: titlesOf(columns),
-    draw: (at) => listedLines(listed, at),
-    actions: {
-      ...sortActions(host, 'logs', deliveryFields),
-      ...openActions(host, { ids, lines }, area),
-      ...logActions(host, ids, logTabs),
-      itsJob: () => toItsJob(host, [row?.jobId]),
-    },
-  }
+    actions: { itsJob: () => toItsJob(host, [row?.jobId]) },
+  })
 }
 
 const columns: readonly ScreenColumn<SentFacts>[] = [

@@ -1,15 +1,16 @@
+import type { ListFields } from '../../core/filter.ts'
 import { count } from '../../text/text.ts'
 import { accent, blank, dim, type Line, lineWidth, rule, spread, strong } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import { listHead, listTable, viewWords } from '../shell/finding.ts'
+import { listHead, listTable, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, paneActions } from '../shell/pane.ts'
 import type { Query } from '../shell/query.ts'
-import type { Face, Host, ScreenArea, View } from '../shell/screen.ts'
-import { type LogTab, logPart, logTabs, logViews, paneBeside, type Ui, unnarrowed } from '../shell/ui.ts'
+import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { chosenIndex, type LogTab, logPart, logTabs, logViews, paneBeside, type Ui, unnarrowed } from '../shell/ui.ts'
 
 const DRAWER_SHARE = 0.5
 
@@ -34,8 +35,40 @@ export type Listed<R> = {
   readonly view: View
 }
 
+/** Which row is the chosen one: followed, the newest. */
+export function chosenIn(ui: Ui, ids: readonly string[]): number {
+  return ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+}
+
+/** What a view finds by, and what it does besides what all of them do. */
+type Own = {
+  readonly fields: ListFields
+  readonly problem: string | undefined
+  readonly actions: Face['actions']
+}
+
+/** A view as the cockpit draws and works it. */
+export function listedFace<R extends object>(host: Host, listed: Listed<R>, own: Own): ReturnType<Screen['use']> {
+  const { columns, rows, idOf, chosen, drawer, tabs, view } = listed
+  const { ui, area } = view
+  const ids = rows.map(idOf)
+  const isOpen = ui.pane.open !== 'beside' && rows[chosen] !== undefined
+  return {
+    ids,
+    problem: own.problem,
+    columns: titlesOf(columns),
+    draw: (at) => listedLines(listed, at),
+    actions: {
+      ...sortActions(host, 'logs', own.fields),
+      ...openActions(host, { ids, lines: isOpen ? drawer(area.width) : undefined }, area),
+      ...logActions(host, ids, tabs),
+      ...own.actions,
+    },
+  }
+}
+
 /** The list with the chosen one: beside it where there is room, else below, or in place of it. */
-export function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Line[] {
+function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Line[] {
   const { query, columns, rows, idOf, titleOf = idOf, chosen, drawer, view } = listed
   const { width, height } = area
   const row = rows[chosen]
@@ -96,7 +129,7 @@ function tabWords({ tabs, view: { ui } }: Pick<Listed<unknown>, 'tabs' | 'view'>
 }
 
 /** What all views do alike: the next view, another tab, and whether the newest stays the chosen one. */
-export function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[]): Face['actions'] {
+function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[]): Face['actions'] {
   const { ui } = host
   const turn = (by: number) => () => {
     const now = ui.get()
@@ -132,7 +165,7 @@ function newestChosen(ui: Ui): Ui {
 }
 
 /** What is opened stays the chosen one, whatever comes after it. */
-export function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions'] {
+function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions'] {
   const { ids, lines } = model
   const { open, raw, ...moving } = paneActions(host, lines, area)
   const holding = (act: (() => void) | undefined) => () => {

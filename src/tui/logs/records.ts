@@ -6,11 +6,11 @@ import { toItsJob } from '../jobs/its-job.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
-import { findingOf, narrowed, sortActions, titlesOf } from '../shell/finding.ts'
+import { findingOf, narrowed } from '../shell/finding.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, type LogTab, type Ui } from '../shell/ui.ts'
+import type { LogTab, Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import { type Listed, listedLines, logActions, openActions } from './listed.ts'
+import { chosenIn, type Listed, listedFace } from './listed.ts'
 import { fetchLogs, type LogFacts } from './record.ts'
 
 const DRAWER_LINES = 3
@@ -19,13 +19,13 @@ const tabs: readonly LogTab[] = ['json']
 
 /** A hook: what the daemon logged, from a level on. */
 export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
-  const { ui, area } = view
+  const { ui } = view
   const query = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
   const finding = findingOf(ui, 'logs', recordFields)
   const newest = shown(query.value?.records ?? [], ui)
   const rows = narrowed(newest, finding, { fields: recordFields, factsOf, now: view.now })
   const ids = rows.map(({ id }) => id)
-  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const chosen = chosenIn(ui, ids)
   const row = rows[chosen]
   const isOpen = ui.pane.open !== 'beside' && row !== undefined
   const drawer = (width: number): readonly Line[] => (isOpen ? jsonLines(row.raw) : detailLines(row, width))
@@ -44,19 +44,11 @@ export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
     more: [strong(`   level ≥ ${ui.logs.level}`)],
     view,
   }
-  return {
-    ids,
+  return listedFace(host, listed, {
+    fields: recordFields,
     problem: finding.problem,
-    columns: titlesOf(columns),
-    draw: (at) => listedLines(listed, at),
-    actions: {
-      ...sortActions(host, 'logs', recordFields),
-      ...openActions(host, { ids, lines: isOpen ? drawer(area.width) : undefined }, area),
-      ...logActions(host, ids, tabs),
-      level: () => nextLevel(host),
-      itsJob: () => toItsJob(host, [row?.message, row?.detail]),
-    },
-  }
+    actions: { level: () => nextLevel(host), itsJob: () => toItsJob(host, [row?.message, row?.detail]) },
+  })
 }
 
 function nextLevel({ ui }: Host): void {

@@ -5,10 +5,10 @@ import { toItsJob } from '../jobs/its-job.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { dim, type Line } from '../parts/line.ts'
 import { type ScreenColumn, windowStart } from '../parts/table.ts'
-import { findingOf, narrowed, sortActions, titlesOf } from '../shell/finding.ts'
+import { findingOf, narrowed } from '../shell/finding.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, logTabs } from '../shell/ui.ts'
+import { logTabs } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
 import {
@@ -23,7 +23,7 @@ import {
   joined,
   type StepCounts,
 } from './asked.ts'
-import { type Listed, listedLines, logActions, openActions, tabIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 
 /** A request with how long its story is, where that is known. */
@@ -45,8 +45,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   const finding = findingOf(ui, 'logs', askedFields)
   const found = joined(narrowed(all, finding, { fields: askedFields, factsOf: askedOf, now: view.now }))
   const ids = found.map(({ id }) => id)
-  // Followed, the newest row is the chosen one.
-  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const chosen = chosenIn(ui, ids)
   const counts = useCounts(host, inSight(ids, chosen, area.height))
   const rows = found.map((one) => counted(one, counts.get(one.id)))
   const story = useStory(host, ids[chosen] ?? '')
@@ -66,19 +65,11 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
     view,
   }
   const told = [row?.jobId, row?.path, ...(story?.steps ?? []).map(({ id }) => id ?? '')]
-  const lines = ui.pane.open === 'beside' || row === undefined ? undefined : drawer(area.width)
-  return {
-    ids,
+  return listedFace(host, listed, {
+    fields: askedFields,
     problem: finding.problem,
-    columns: titlesOf(columns),
-    draw: (at) => listedLines(listed, at),
-    actions: {
-      ...sortActions(host, 'logs', askedFields),
-      ...openActions(host, { ids, lines }, area),
-      ...logActions(host, ids, logTabs),
-      itsJob: () => toItsJob(host, told),
-    },
-  }
+    actions: { itsJob: () => toItsJob(host, told) },
+  })
 }
 
 /** A row is the same object for as long as it says the same: what is drawn of it is kept by it. */

@@ -7,12 +7,12 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { bad, dim, good, type Line, type Piece } from '../parts/line.ts'
 import { columnsAt } from '../parts/table.ts'
 import type { CronRunFacts } from '../shell/cron-facts.ts'
-import { findingOf, narrowed, sortActions, titlesOf } from '../shell/finding.ts'
+import { findingOf, narrowed } from '../shell/finding.ts'
 import { fetchCrons } from '../shell/queries.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, logTabs } from '../shell/ui.ts'
+import { logTabs } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import { type Listed, listedLines, logActions, openActions, tabIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 
 /** One run of one of the crons; the log keeps the failed ones alone. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
@@ -38,7 +38,7 @@ function factsOf({ cron, result, trigger, reason, tookMs, at }: RunFacts): Facts
 
 /** A hook: the runs that are remembered of all crons, the newest first. */
 export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
-  const { ui, area } = view
+  const { ui } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
   const query = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
   const all = (query.value?.crons ?? [])
@@ -49,7 +49,7 @@ export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
   const finding = findingOf(ui, 'logs', runFields)
   const rows = narrowed(all, finding, { fields: runFields, factsOf, now })
   const ids = rows.map(({ id }) => id)
-  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const chosen = chosenIn(ui, ids)
   const row = rows[chosen]
   const drawer = (width: number): readonly Line[] => drawn(row, tabIn(ui, logTabs) === 'json', width)
   const columns = columnsOf(now)
@@ -66,19 +66,11 @@ export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
     tabs: logTabs,
     view,
   }
-  const lines = ui.pane.open === 'beside' || row === undefined ? undefined : drawer(area.width)
-  return {
-    ids,
+  return listedFace(host, listed, {
+    fields: runFields,
     problem: finding.problem,
-    columns: titlesOf(columns),
-    draw: (at) => listedLines(listed, at),
-    actions: {
-      ...sortActions(host, 'logs', runFields),
-      ...openActions(host, { ids, lines }, area),
-      ...logActions(host, ids, logTabs),
-      itsJob: () => toItsJob(host, [row?.reason]),
-    },
-  }
+    actions: { itsJob: () => toItsJob(host, [row?.reason]) },
+  })
 }
 
 function drawn(row: RunFacts | undefined, isJson: boolean, width: number): readonly Line[] {
