@@ -1,36 +1,69 @@
 import { defineConfig } from 'vitest/config'
-import { leftOut } from './fixtures/kit/left-out.ts'
-import { slowTests } from './fixtures/kit/slow.ts'
+import { reportOf } from './fixtures/kit/report.ts'
+import { commitNumber, partOf, type TestFile, testFiles } from './fixtures/kit/rings.ts'
 
 /**
  * The same files over another port: what is paid, delivered, disputed, paid out and done by the clock, on a real chain.
  * Left out are those that hand in a chain of their own: they would run as they do anyway. What makes no sense on a chain
  * says so where it stands, by `onSandbox`.
  */
-const onDevnet = [
-  'daemon/tests/{balance,job,negotiation,product,referral,reputation,request,subscription,thread,participant}-scenarios.test.ts',
-  'daemon/tests/{first-sale,commerce,cron-crash,money-flow,quoted-terms,foreign-clients}.test.ts',
-  'daemon/features/{payments,payouts,jobs,reputation}/*.test.ts',
-]
+const onDevnet =
+  /^daemon\/tests\/((balance|job|negotiation|product|referral|reputation|request|subscription|thread|participant)-scenarios|first-sale|commerce|money-flow)\.test\.ts$/
+/** They go deeper into the same paths, and take turns. */
+const deepOnDevnet =
+  /^daemon\/(tests\/(cron-crash|quoted-terms|foreign-clients)|features\/(payments|payouts|jobs|reputation)\/[\w-]+)\.test\.ts$/
 
 /** Where to leave a machine-readable report; `.ci/run` counts the tests from it. */
 const reportFile = process.env.SOUK_TEST_REPORT
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    include: mode === 'devnet' ? onDevnet : ['{src,daemon,commands,bin,fixtures}/**/*.test.{ts,tsx}'],
-    // People see times in their own zone; what the tests expect of them is said in this one.
-    env: { TZ: 'UTC', ...(mode === 'devnet' ? { SOUK_TEST_CHAIN: 'devnet' } : {}) },
-    exclude: ['**/node_modules/**', 'dist/**', ...(mode === 'fast' ? slowTests(import.meta.dirname) : [])],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 120_000,
-    // Slow machines are waited for; nothing here measures time.
-    expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 120_000,
-    teardownTimeout: 10_000,
-    allowOnly: false,
-    reporters:
-      reportFile === undefined ? ['default', leftOut] : ['default', leftOut, ['json', { outputFile: reportFile }]],
-  },
-}))
+const root = import.meta.dirname
+const files = testFiles(root)
+const commit = commitNumber(root)
+const near = files.filter(({ ring }) => ring === 'first')
+const rest = files.filter(({ ring }) => ring === 'rest')
+const deep = files.filter(({ ring }) => ring === 'deep')
+const matching = (pattern: RegExp) => files.filter(({ path }) => pattern.test(path))
+/** Which files a command runs, by its `--mode`; all of them where files are named. */
+const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
+  first: () => near,
+  rest: () => [...rest, ...partOf(deep, commit)],
+  all: () => [...near, ...rest, ...partOf(deep, commit)],
+  deep: () => files.filter(({ ring, isSampled }) => ring === 'deep' || isSampled),
+  devnet: () => [...matching(onDevnet), ...partOf(matching(deepOnDevnet), commit)],
+  'devnet-deep': () => matching(deepOnDevnet),
+}
+
+export default defineConfig(({ mode }) => {
+  const taken = (chosen[mode] ?? (() => files))()
+  const project = (name: string, isolate: boolean) => ({
+    extends: true as const,
+    test: { name, isolate, include: taken.filter(({ isApart }) => isApart === isolate).map(({ path }) => path) },
+  })
+  return {
+    test: {
+      // Files of a worker share its modules; one that minds says `@isolate` and why.
+      projects: [project('shared', false), project('apart', true)].filter(({ test }) => test.include.length > 0),
+      setupFiles: ['fixtures/kit/measure.ts'],
+      // People see times in their own zone; what the tests expect of them is said in this one.
+      env: {
+        TZ: 'UTC',
+        SOUK_TEST_COMMIT: String(commit),
+        ...(mode.startsWith('devnet') ? { SOUK_TEST_CHAIN: 'devnet' } : {}),
+        ...(mode.endsWith('deep') ? { SOUK_TEST_DEPTH: 'deep' } : {}),
+      },
+      pool: 'forks',
+      maxWorkers: 2,
+      testTimeout: 120_000,
+      // Slow machines are waited for; nothing here measures time.
+      expect: { poll: { timeout: 20_000 } },
+      hookTimeout: 120_000,
+      teardownTimeout: 10_000,
+      allowOnly: false,
+      reporters: [
+        'default',
+        reportOf(files, taken),
+        ...(reportFile === undefined ? [] : [['json', { outputFile: reportFile }] as ['json', { outputFile: string }]]),
+      ],
+    },
+  }
+})

@@ -1,76 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { commandIndex } from '../bin/command-index.ts'
 import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
 import type { Entry } from '../src/cli/command.ts'
 import { exits } from '../src/cli/exit.ts'
-import { globalOptions } from '../src/cli/globals.ts'
-import { groups } from '../src/cli/run/groups.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
-import { kebab } from '../src/text/text.ts'
 import { schemasIn } from './help.ts'
 import { entries } from './index.ts'
 import { definitions, heldBack, outputs } from './outputs.ts'
 
-/* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */
+/* Every command there is: each of its examples against a seeded daemon of its own, and what it says without one. */
 
 beforeAll(openExamples)
 afterAll(closeExamples)
-
-describe('the list of commands', () => {
-  it('is what the files say; `npm run commands` writes it anew', async () => {
-    const written = await commandIndex()
-    const lists = readdirSync(join(import.meta.dirname, 'entries')).map((file) => `entries/${file}`)
-    expect(['index.ts', ...lists].toSorted()).toEqual([...written.keys()].toSorted())
-    for (const [file, text] of written) expect(readFileSync(join(import.meta.dirname, file), 'utf8')).toBe(text)
-  })
-
-  it('has a text for every noun, and no noun without a command', () => {
-    const nouns = entries
-      .filter(({ hidden }) => !hidden)
-      .flatMap(({ name }) => name.split(' ').map((_, at, words) => words.slice(0, at).join(' ')))
-      .filter((noun) => noun !== '')
-    expect([...new Set(nouns)].sort()).toEqual(groups.map(({ name }) => name).sort())
-  })
-
-  it('keeps the letters of flags apart', async () => {
-    const taken = globalOptions.flatMap(({ flags }) => /^-(\w),/.exec(flags)?.[1] ?? [])
-    expect(new Set(taken).size).toBe(taken.length)
-    for (const { load } of entries) {
-      const letters = membersOf((await load()).command.options).flatMap(([, { short }]) => short ?? [])
-      expect(new Set(letters).size).toBe(letters.length)
-    }
-  })
-})
-
-describe.each(entries.map((entry) => [entry.name, entry] as const))('souk %s', (name, entry) => {
-  it('explains itself, with a word on each flag', async () => {
-    const { command } = await entry.load()
-    const { code, out, err } = await run(`souk ${name} --help`)
-    expect([code, err]).toEqual([0, ''])
-    expect(out).toContain(`Usage: souk ${name}`)
-    expect(out).not.toMatch(/\(default: (\)|\[|undefined|null)/)
-    for (const example of command.examples) expect(out).toContain(`$ ${example}`)
-    for (const [key, shape] of [...membersOf(command.args), ...membersOf(command.options)]) {
-      expect(shape.summary, kebab(key)).not.toBe('')
-    }
-  })
-
-  it('refuses an unknown flag with exit 2 and an empty stdout', async () => {
-    const { code, out, err } = await run(`souk ${name} --no-such-flag`)
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toContain('no-such-flag')
-  })
-
-  it('tells that as one JSON object under --json', async () => {
-    const { out, err } = await run(`souk ${name} --no-such-flag --json`)
-    expect(out).toBe('')
-    expect(JSON.parse(err)).toMatchObject({ error: { code: 'usage', exit: 2 } })
-  })
-})
 
 /** They end the daemon that the others need. */
 const LAST = ['restart', 'down']
@@ -200,27 +142,6 @@ describe('without a terminal, at a pipe that stays open', () => {
     // is told before anybody is asked.
     const needsNone = code === exits.ok || code === exits.conflict
     if (!needsNone) expect({ code, err }).toEqual({ code: exits.usage, err: expect.stringContaining('--yes') })
-  })
-})
-
-function takesAnything(schema: Readonly<Record<string, unknown>>): boolean {
-  const forms = Array.isArray(schema.anyOf) ? schema.anyOf : [schema]
-  return forms.some((one) =>
-    '$ref' in one ? one.$ref === '#/$defs/Json' : one.type === 'object' && !('properties' in one),
-  )
-}
-
-describe('help --json', () => {
-  it('has a schema of what each command prints; one that takes anything says why', async () => {
-    const { commands, $defs } = JSON.parse(await mustRun('souk help --json'))
-    expect(commands.map(({ name }: { name: string }) => name)).toEqual(
-      entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined).map(({ name }) => name),
-    )
-    for (const { name, output } of commands) {
-      expect([name, Object.keys(output)]).not.toEqual([name, []])
-      if (takesAnything(output)) expect(output).toEqual({ ...output, description: expect.stringMatching(/\w{3}/) })
-      expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile({ ...output, $defs })).not.toThrow()
-    }
   })
 })
 

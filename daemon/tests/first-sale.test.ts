@@ -1,9 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readQr } from '../../fixtures/kit/qr.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
@@ -132,60 +126,4 @@ test('the same payment on another body, query or path is a 409 and charges nothi
     answers.map(() => [409, 'idempotency_mismatch']),
   )
   expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
-})
-
-describe('after SIGKILL and restart', () => {
-  let dir: string
-  let child: ChildProcess | undefined
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'souk-kill-'))
-  })
-  afterAll(async () => {
-    child?.kill('SIGKILL')
-    await rm(dir, { recursive: true, force: true })
-  })
-
-  async function start(): Promise<string> {
-    const config = { ...market.config, dataDir: dir, durability: 'full' }
-    child = spawn(process.execPath, ['fixtures/kit/daemon-process.ts', JSON.stringify(config)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const [line] = await once(child.stdout as NodeJS.ReadableStream, 'data')
-    return JSON.parse(String(line)).url
-  }
-
-  async function post(url: string, target: string, options: { body: unknown; headers?: Record<string, string> }) {
-    const response = await fetch(`${url}${target}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...options.headers },
-      body: JSON.stringify(options.body),
-    })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) } as Answer
-  }
-
-  test('the same header still gets that answer, its secret included', async () => {
-    const url = await start()
-    const payer = privateKeyToAccount(generatePrivateKey())
-    const key = (await readFile(join(dir, 'admin.key'), 'utf8')).trim()
-    await post(url, '/dashboard/api/admin/faucet', {
-      body: { wallet: payer.address, amount: '1.00' },
-      headers: { Authorization: `Bearer ${key}` },
-    })
-    const catalog = (await (await fetch(`${url}/v1/services/catalog?q=qr`)).json()) as Answer['body']
-    const target = `/v1/services/${catalog.services[0].id}/purchase`
-    const body = { data: 'survives' }
-    const headers = { ...(await signPayment(payer, await post(url, target, { body }))), 'Idempotency-Key': 'kill' }
-    const first = await post(url, target, { body, headers })
-    expect(first.status).toBe(200)
-    child?.kill('SIGKILL')
-    await once(child as ChildProcess, 'exit')
-    const restarted = await start()
-    const again = await post(restarted, target, { body, headers })
-    expect(again.headers.get('Idempotency-Replayed')).toBe('true')
-    expect(again.text).toBe(first.text)
-    const payment = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'Idempotency-Key'))
-    const withoutKey = await post(restarted, target, { body, headers: payment })
-    expect([withoutKey.body.access_token, withoutKey.body.secret_withheld]).toEqual([null, true])
-  })
 })
