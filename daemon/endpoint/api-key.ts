@@ -1,4 +1,4 @@
-import { apiKeyHeader } from '../../src/api/endpoint/credentials.ts'
+import { apiKeyHeader, balanceHeader } from '../../src/api/endpoint/credentials.ts'
 import { invalidField } from '../../src/core/error.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -9,13 +9,19 @@ export function readBearer(exchange: Exchange): string | undefined {
   return BEARER.exec(exchange.header('authorization') ?? '')?.[1]
 }
 
-/** `X-API-Key: sk_…` or `Authorization: Bearer sk_…`. @throws AppError 400 when both are there and differ. */
+/**
+ * The API key of a request: `X-API-Key`, `Authorization: Bearer sk_…` or `X-BALANCE-AUTH`.
+ * @throws AppError 400 when two of them are there and differ: they name two participants, or one that nobody knows.
+ */
 export function readApiKey(exchange: Exchange): string | undefined {
   const bearer = readBearer(exchange)
-  const bearerKey = bearer?.startsWith('sk_') ? bearer : undefined
-  const header = exchange.header(apiKeyHeader)
-  if (header !== undefined && bearerKey !== undefined && header !== bearerKey) {
-    throw invalidField(apiKeyHeader, 'names another key than Authorization: send one')
-  }
-  return header ?? bearerKey
+  const sent = [
+    [apiKeyHeader, exchange.header(apiKeyHeader)],
+    ['Authorization', bearer?.startsWith('sk_') ? bearer : undefined],
+    [balanceHeader, exchange.header(balanceHeader)],
+  ].filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const [first] = sent
+  const other = sent.find(([, key]) => key !== first?.[1])
+  if (first && other) throw invalidField(first[0], `names another key than ${other[0]}: send one`)
+  return first?.[1]
 }

@@ -1,4 +1,3 @@
-import { balanceHeader } from '../../src/api/endpoint/credentials.ts'
 import { type Access, type Endpoint, takesSignIn } from '../../src/api/endpoint/define.ts'
 import { signInHeader } from '../../src/api/endpoint/sign-in.ts'
 import { AppError } from '../../src/core/error.ts'
@@ -99,7 +98,7 @@ function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppErr
 
 /** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */
 export async function keyed(ctx: Context, exchange: Exchange): Promise<ParticipantRow | null> {
-  const sent = readApiKey(exchange) ?? exchange.header(balanceHeader)
+  const sent = readApiKey(exchange)
   if (sent === undefined) return null
   const participant = await participantOfKey(ctx, sent)
   if (!participant) throw new AppError('unauthorized', 'The API key is not known here.')

@@ -9,8 +9,7 @@ const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
  * Identity of a request (decisions §4 Retry): SHA-256 over method, path, sorted query, canonical
- * body (RFC 8785) and the participant whose key came along. The payer is in the payment's own id;
- * a participant found by wallet is not used, since `register` itself creates it.
+ * body (RFC 8785) and the participant that calls; null for a payment, which is found by its payer.
  */
 export async function fingerprintOf(exchange: Exchange, participantId: string | null): Promise<string> {
   const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Access, Endpoint, FeedReply, JsonOrPageReply, PaidEndpoint } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../src/api/index.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
+import { readApiKey } from '../endpoint/api-key.ts'
 import { identify } from '../endpoint/caller.ts'
 import {
   type EventIn,
@@ -66,6 +67,7 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
     sent: exchange.sent,
     visitor: exchange.visitor,
   }
+  readApiKey(exchange) // 400 on every endpoint where two keys differ
   const seller = sellerOf(handlers, name)
   if (seller) {
     const request = { ctx, seller, exchange, base }

@@ -57,6 +57,20 @@ test.each(where(isKept))('%s is 401 without a credential, and with a wrong one',
   }
 })
 
+const [known, unknown] = ['1', '0'].map((digit) => `sk_${digit.repeat(40)}`) as [string, string]
+test.each(all)('%s refuses two API keys that differ', async (_, row) => {
+  const pairs: Record<string, string>[] = [
+    { 'X-API-Key': known, 'X-BALANCE-AUTH': unknown },
+    { 'X-API-Key': known, 'X-BALANCE-AUTH': 'garbage' },
+    { 'X-API-Key': known, Authorization: `Bearer ${unknown}` },
+    { 'X-BALANCE-AUTH': known, Authorization: `Bearer ${unknown}` },
+  ]
+  for (const headers of pairs) {
+    const answer = await call(row, headers)
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request'])
+  }
+})
+
 test.each(all.filter(([, row]) => row.switch !== undefined))('%s is a 404 until it is enabled', async (_, row) => {
   const answer = await call(row)
   expect([answer.status, answer.body.code]).toEqual([404, 'not_found'])

@@ -334,7 +334,7 @@ test('a key of another participant beside a balance credential is refused, uncha
   const [payer, other] = [await member(market, { balance: '1.00' }), await member(market)]
   const headers = { 'X-BALANCE-AUTH': payer.apiKey, 'X-API-Key': other.apiKey }
   const answer = await market.call('POST', path, { body, headers })
-  expect([answer.status, answer.body.code]).toEqual([403, 'forbidden'])
+  expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request'])
   expect(await balanceOfAccount(market, account.balance(payer.id))).toBe(1_000_000n)
 })
 

@@ -11,7 +11,7 @@ import type { Tender } from '../listings/quote-window.ts'
 import { refuseSanctioned } from '../sanctions/screening.ts'
 import type { Tendered } from './credential.ts'
 import { quoteOf } from './offer.ts'
-import { keyHolderId, payerOf } from './payer.ts'
+import { payerOf } from './payer.ts'
 import type { PaymentRow } from './rows.ts'
 import type { SealKey } from './sealed.ts'
 import type { PaidRequest, PayCall, Payer, Quote } from './seller.ts'
@@ -103,17 +103,20 @@ export async function repeatOf(
   const key = idempotencyKeyOf(exchange)
   const proof = credential.kind === 'x402' ? credential.payment.signature : credential.key
   return {
-    fingerprint: await fingerprintOf(exchange, keyHolderId(request, credential, payer)),
-    idempotency: idempotencyOf(request, credential, payer),
+    // Who pays is in the payment's id, or in the scope of the key that it is found by.
+    fingerprint: await fingerprintOf(exchange, null),
+    idempotency: idempotencyOf(exchange, payer),
     sealKey: key === undefined ? null : { proof, idempotencyKey: key },
   }
 }
 
-/** The `Idempotency-Key` in its scope, hashed. */
-export function idempotencyOf(request: PaidRequest, credential: Tendered, payer: Payer): string | null {
-  const key = idempotencyKeyOf(request.exchange)
-  if (key === undefined) return null
-  return idempotencyScope(request.exchange, keyHolderId(request, credential, payer) ?? payer.wallet, key)
+/**
+ * The hash of the `Idempotency-Key` in its scope. The scope is the wallet that pays, whichever credential came along:
+ * a retry with another credential of the same payer buys nothing twice.
+ */
+export function idempotencyOf(exchange: Exchange, { wallet }: Payer): string | null {
+  const key = idempotencyKeyOf(exchange)
+  return key === undefined ? null : idempotencyScope(exchange, wallet, key)
 }
 
 /** How it is paid for. */

@@ -25,22 +25,19 @@ const credentialNames = { balance: 'balance credential', key: 'API key' } as con
 
 /** Whom a credential names, proven or not. @throws AppError 401, and 403 where a key is another wallet's. */
 export async function payerOf(request: PaidRequest, credential: Tendered): Promise<Payer> {
-  const { ctx, exchange } = request
+  const { ctx } = request
   if (credential.kind !== 'x402') {
     const participant = await participantOfKey(ctx, credential.key)
     if (!participant) throw new AppError('unauthorized', `The ${credentialNames[credential.kind]} is not known here.`)
-    if ((readApiKey(exchange) ?? credential.key) !== credential.key) throw otherWallet()
     return { wallet: participant.wallet, participant }
   }
   const wallet = credential.payment.authorization.from
   const holder = await keyHolder(request)
-  if (holder && holder.wallet !== wallet) throw otherWallet()
+  if (holder && holder.wallet !== wallet) {
+    throw new AppError('forbidden', 'The API key belongs to another wallet than the payment; nothing was charged.')
+  }
   const page = await ctx.store.table(participants).page('wallet', [wallet], { limit: 1 })
   return { wallet, participant: page.rows[0] ?? null }
-}
-
-function otherWallet(): AppError {
-  return new AppError('forbidden', 'The API key belongs to another wallet than the payment; nothing was charged.')
 }
 
 export function isX402Only({ access }: PaidEndpoint): boolean {
@@ -52,13 +49,4 @@ async function keyHolder({ ctx, seller, exchange }: PaidRequest): Promise<Partic
   if (!isX402Only(seller.endpoint)) return keyed(ctx, exchange)
   const sent = readApiKey(exchange)
   return (sent === undefined ? undefined : await participantOfKey(ctx, sent)) ?? null
-}
-
-/**
- * The participant whose key came along, null where the wallet alone is known. An endpoint that makes or replaces a key
- * is asked the same thing with the old key, the new one or none.
- */
-export function keyHolderId({ seller, exchange }: PaidRequest, credential: Tendered, payer: Payer): string | null {
-  const isKeyed = credential.kind !== 'x402' || (!isX402Only(seller.endpoint) && readApiKey(exchange) !== undefined)
-  return isKeyed ? (payer.participant?.id ?? null) : null
 }

@@ -49,7 +49,7 @@ export async function replay(
   if (!payer || !isTendered(credential)) return undefined
   const { ctx } = request
   const signed = signedPayment(credential)
-  const key = idempotencyOf(request, credential, payer)
+  const key = idempotencyOf(request.exchange, payer)
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
     // A signature that looks up another payment has to be one that could be used now.

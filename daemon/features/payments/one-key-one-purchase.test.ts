@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { balanceOfAccount, type Member, member, openPayments, payFor, soundBooks } from '../../../fixtures/kit/money.ts'
+import {
+  type Answer,
+  type Buyer,
+  type Marketplace,
+  openMarketplace,
+  signPayment,
+} from '../../../fixtures/market/marketplace.ts'
+import { jobs } from '../jobs/rows.ts'
+import { account } from '../ledger/legs.ts'
+
+/* One Idempotency-Key of one wallet buys once, whichever credential a retry shows (decisions §4 Retry). */
+
+const PRICE = 10_000n
+const body = { data: 'mine' }
+
+let market: Marketplace
+let path: string
+beforeAll(async () => {
+  market = await openMarketplace()
+  path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+})
+afterAll(() => market.close())
+afterEach(async () => {
+  await soundBooks(market)
+  expect(await openPayments(market)).toEqual([])
+})
+
+const signed = async (one: Buyer, version: 1 | 2) =>
+  signPayment(one.account, await market.call('POST', path, { body }), { version })
+
+/** Ways in which one payer can show who it is and pay. */
+const ways: Record<string, (one: Member) => Promise<Record<string, string>>> = {
+  'x402 v1': (one) => signed(one, 1),
+  'x402 v2': (one) => signed(one, 2),
+  'x402 and X-API-Key': async (one) => ({ ...(await signed(one, 1)), 'X-API-Key': one.apiKey }),
+  'x402 and Bearer': async (one) => ({ ...(await signed(one, 2)), Authorization: `Bearer ${one.apiKey}` }),
+  balance: async (one) => ({ 'X-BALANCE-AUTH': one.apiKey }),
+  'balance and X-API-Key': async (one) => ({ 'X-BALANCE-AUTH': one.apiKey, 'X-API-Key': one.apiKey }),
+}
+const names = Object.keys(ways)
+
+const send = (headers: Record<string, string>, key: string) =>
+  market.call('POST', path, { body, headers: { ...headers, 'Idempotency-Key': key } })
+
+/** What the wallet and the balance of somebody hold together. */
+const holdings = async (one: Member) =>
+  (await market.daemon.ctx.chain.balanceOf(one.wallet)) + (await balanceOfAccount(market, account.balance(one.id)))
+
+/** Fails unless every answer tells of the same purchase, and the books of one. */
+async function boughtOnce(one: Member, before: bigint, answers: readonly Answer[]): Promise<void> {
+  expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200))
+  expect(new Set(answers.map((answer) => answer.body.job_id)).size).toBe(1)
+  const first = answers.filter((answer) => answer.headers.get('Idempotency-Replayed') !== 'true')
+  expect(first.map((answer) => answer.body.amount)).toEqual(['0.01'])
+  expect(before - (await holdings(one))).toBe(PRICE)
+}
+
+describe.each(names)('a purchase paid by %s', (first) => {
+  test.each(names)('is not bought again by a retry with %s', async (second) => {
+    const one = await member(market, { wallet: '0.10', balance: '0.10' })
+    const before = await holdings(one)
+    const [pay, again] = [ways[first], ways[second]] as [(typeof ways)[string], (typeof ways)[string]]
+    const answers = [await send(await pay(one), 'once'), await send(await again(one), 'once')]
+    await boughtOnce(one, before, answers)
+    expect(await market.daemon.ctx.store.table(jobs).count('buyer', [one.wallet])).toBe(1)
+  })
+})
+
+test('copies with any credentials that arrive together buy once', async () => {
+  const one = await member(market, { wallet: '5.00', balance: '5.00' })
+  let round = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...names), { minLength: 2, maxLength: 6 }), async (chosen) => {
+      round += 1
+      const key = `together-${round}`
+      const before = await holdings(one)
+      const headers = await Promise.all(chosen.map((name) => ways[name]?.(one)))
+      await boughtOnce(one, before, await Promise.all(headers.map((sent) => send(sent ?? {}, key))))
+    }),
+    { numRuns: 25 },
+  )
+  expect(await market.daemon.ctx.store.table(jobs).count('buyer', [one.wallet])).toBe(round)
+})
+
+test('who registers after a purchase gets its answer by the key of the account', async () => {
+  const buyer = await market.buyer('1.00')
+  const bought = await send(await signed(buyer, 1), 'before')
+  const answer = await payFor(market, buyer, { path: '/v1/register', body: { name: 'late', type: 'agent' } })
+  const headers = { ...(await signed(buyer, 1)), 'X-API-Key': answer.body.api_key }
+  const again = await send(headers, 'before')
+  expect([again.status, again.body.job_id]).toEqual([200, bought.body.job_id])
+})
+
+test('a retry of rotate-key with the new API key makes no third one, and withholds the second', async () => {
+  const one = await member(market)
+  const rotate = '/v1/participants/rotate-key'
+  const headers = { 'Idempotency-Key': 'rotate' }
+  const rotated = await payFor(market, one, { path: rotate, headers })
+  const key = rotated.body.api_key
+  const again = await payFor(market, one, { path: rotate, headers: { ...headers, 'X-API-Key': key } })
+  expect([again.status, again.body.api_key, again.body.secret_withheld]).toEqual([200, null, true])
+  expect((await market.call('GET', '/v1/balance', { headers: { 'X-API-Key': key } })).status).toBe(200)
+})
