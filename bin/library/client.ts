@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sellerOf, subjectOf } from '../../src/cli/wallet/spending.ts'
+import { payeeOf } from '../../src/cli/wallet/spending.ts'
 import { readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
 import {
   dispatched,
@@ -211,10 +211,9 @@ async function gateOf(hand: Hand, offer: Chosen, words: Words): Promise<[Spender
   const places = options.configDir === undefined ? placesOf(process.env) : { config: options.configDir }
   if (account === undefined || policyOf(places, account.address) === undefined) return undefined
   const at = new URL(options.url).origin
-  const subject = subjectOf(words.path)
   const call: SoukClient['call'] = async (name, asked) =>
     readAnswer(name, settled(await dispatched(transport, wordsOf(name, asked))).body)
-  const payee = { at, instance: at, seller: await sellerOf({ call }, words, subject), subject, payTo: offer.payTo }
+  const payee = { at, instance: at, ...(await payeeOf({ call }, words)), payTo: offer.payTo }
   const wallet = { name: account.address, address: account.address }
   // Whoever approves has been asked by now.
   const approve = async () => (options.spend?.approve ? true : undefined)

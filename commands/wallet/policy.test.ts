@@ -90,6 +90,28 @@ describe('at a living market', () => {
     expect([again.code, again.err]).toEqual([5, expect.stringContaining('rule: per_seller')])
   })
 
+  test('is not got around by another spelling of a path', async () => {
+    await somebody('speller')
+    const { id, provider_id: seller } = await user.json('services', 'view', 'qr_code')
+    const spellings = ['?a=1', '/', ''].map((end) => `/v1/services/${id}/purchase${end}`)
+    spellings.push(`/v1/services/${id.replace('_', '%5F')}/purchase`, `/v1/services/${id}/%70urchase`)
+    const pay = (path: string) => user.souk('api', '-X', 'POST', path, '-f', 'data=x', '--as', 'speller', '--json')
+    const rules = { deny: ['--deny', seller], allow: ['--remove', seller, '--allow', 'market'] }
+    for (const [rule, words] of Object.entries(rules)) {
+      await set('speller', ...words)
+      for (const path of spellings.slice(0, 4)) {
+        const { code, err } = await pay(path)
+        expect([path, code, err]).toEqual([path, 5, expect.stringContaining(`rule: ${rule}`)])
+      }
+    }
+    await set('speller', '--remove', 'market', '--per-seller', '0.015')
+    const codes = []
+    for (const path of spellings.slice(0, 4)) codes.push((await pay(path)).code)
+    expect(codes).toEqual([0, 5, 5, 5])
+    expect((await pay(spellings[4] as string)).code).not.toBe(0)
+    expect((await user.json('wallet', 'spend', 'speller')).day).toMatchObject({ count: 3, agreed: '1.02' })
+  })
+
   test('above the threshold nobody is asked without a terminal, and --yes is nobody', async () => {
     await somebody('careful')
     await set('careful', '--ask-above', '0.005')

@@ -1,3 +1,4 @@
+import { endpoints } from '../../client/endpoints.ts'
 import type { RawAnswer } from '../../client/exchange.ts'
 import { LOCAL } from '../../client/settings.ts'
 import type { Hold, Spend, Spender } from '../../client/spending/gate.ts'
@@ -45,10 +46,8 @@ export type Wanted = {
 export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
   const { price, limit, wallet, payTo, call } = wanted
   const { name: at, instance } = session.target
-  const subject = subjectOf(call.path)
   const isAsked = policyOf(host.places, wallet.address) !== undefined || host.unlessSet !== undefined
-  const unasked = subject === null ? MARKET : null
-  const seller = isAsked ? await sellerOf(session, call, subject) : unasked
+  const { seller, subject } = isAsked ? await payeeOf(session, call) : paidFor(call)
   const payee: Recipient = { at, instance, seller, subject, payTo: payTo.toLowerCase() }
   return { price, limit, wallet, payee, call: `${call.method} ${call.path}` }
 }
@@ -94,30 +93,56 @@ function isRefusal({ code }: AppError): boolean {
   return !['internal', 'request_timeout'].includes(code)
 }
 
-const SUBJECT = /(?<=\/)(svc|plan|prod|post|thr|job)_[0-9a-f]{16}(?=\/|$)/
-/** Acts about a job or a conversation that cost a fee of the marketplace; those that buy are told by their last word. */
+/** Ids of what is sold, or of where its price was agreed. */
+const SUBJECT = /^(svc|plan|prod|post|thr)_[0-9a-f]{16}$/
+/** Endpoints that sell something of somebody; all others with a price take a fee of the marketplace. */
 const BUYS = /\/(purchase|subscribe|award|accept)$/
+/** Advertised paths: only the instance knows whose listing stands behind them. */
+const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/** What a purchase names; null for a fee of the marketplace. */
-export function subjectOf(path: string): string | null {
-  return BUYS.test(path) ? (SUBJECT.exec(path)?.[0] ?? null) : null
+/**
+ * Who a call pays, as far as its path says: what it names, or the marketplace. The path is read as the daemon reads
+ * it, whatever its spelling; one that is no endpoint with a price pays nobody who is known.
+ */
+function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
+  const nobody = { seller: null, subject: null }
+  const parts = partsOf(path)
+  const template = Object.values(endpoints).find(
+    ([verb, at, opens]) => verb === method && opens.endsWith('paid') && isAt(parts, at.split('/')),
+  )?.[1]
+  if (template === undefined || NAMED.test(template)) return nobody
+  if (!BUYS.test(template)) return { seller: MARKET, subject: null }
+  const subject = parts[template.split('/').findIndex((part) => part.startsWith(':'))]
+  return subject !== undefined && SUBJECT.test(subject) ? { seller: null, subject } : nobody
+}
+
+/** The decoded parts of a path, without query and trailing slash; none where it cannot be decoded. */
+function partsOf(path: string): readonly string[] {
+  try {
+    const { pathname } = new URL(path, 'http://instance.invalid')
+    return pathname.replace(/\/$/, '').split('/').map(decodeURIComponent)
+  } catch {
+    // No endpoint has such a path.
+    return []
+  }
+}
+
+function isAt(parts: readonly string[], template: readonly string[]): boolean {
+  return parts.length === template.length && template.every((part, at) => part.startsWith(':') || part === parts[at])
 }
 
 /** Whoever can be asked what is sold by whom. */
 type Asking = Pick<Session, 'call'>
 
-/** Who sells, by the word of the instance; null where it does not say. */
-export async function sellerOf(
-  session: Asking,
-  { body }: Pick<Wanted['call'], 'body'>,
-  subject: string | null,
-): Promise<string | null> {
-  if (subject === null) return MARKET
+/** The same with who sells, by the word of the instance; null where it does not say. */
+export async function payeeOf(session: Asking, call: Wanted['call']): Promise<Pick<Recipient, 'seller' | 'subject'>> {
+  const paid = paidFor(call)
+  if (paid.subject === null) return paid
   try {
-    return await providerOf(session, subject, body)
+    return { ...paid, seller: await providerOf(session, paid.subject, call.body) }
   } catch (error) {
     // Not known is an answer: lists that name sellers do not hold then.
-    if (error instanceof Error) return null
+    if (error instanceof Error) return paid
     throw error
   }
 }
