@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Addition, additions } from '../fixtures/contributing/additions.ts'
 import { copyTree } from '../fixtures/kit/tree-copy.ts'
 
+// @deep the page is followed to the letter, with all checks
+
 /*
  * docs/CONTRIBUTING.md is followed to the letter in a copy of the tree: an endpoint, a command, a cron, a function and a
  * screen that nobody needs. Each costs the files that its section promises, and the checks and the new tests pass.

@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
+import { sampled } from '../fixtures/kit/depth.ts'
 import type { Entry } from '../src/cli/command.ts'
 import { exits } from '../src/cli/exit.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
@@ -20,6 +21,8 @@ const LAST = ['restart', 'down']
 const STARTING = ['up', 'tour', 'start', 'restart', 'daemon serve']
 /** Stands for whatever a command wants to be told. */
 const SOMETHING = 'something'
+/** What is refused alike is tried with one command in so many; the others are the turn of the next commits. */
+const ONE_IN = 4
 /** They draw on a terminal; the tests of the cockpit run them on one. */
 const ON_TERMINAL = ['tui']
 const apart = [...ON_TERMINAL]
@@ -131,10 +134,11 @@ describe('examples', () => {
 
 describe('without a terminal, at a pipe that stays open', () => {
   const asking = examples.filter(([line]) => / (--yes|-y)( |$)/.test(line))
+  const turns = sampled(asking, ONE_IN)
 
   it('there are commands that ask', () => expect(asking.length).toBeGreaterThan(20))
 
-  it.each(asking)('%s ends by itself without its --yes, and says what to type', async (line, name) => {
+  it.each(turns)('%s ends by itself without its --yes, and says what to type', async (line, name) => {
     await mustRun('souk up --port 0 --seed house')
     const unasked = line.replace(/ (--yes|-y)(?= |$)/, '')
     const { code, err } = await runApart(unasked, name, UNATTENDED)
@@ -148,7 +152,8 @@ describe('without a terminal, at a pipe that stays open', () => {
 describe('where there is nothing yet: no daemon, no wallet, no settings', () => {
   const empty = { config: 'nothing', more: { SOUK_NO_INPUT: '', SOUK_INSTANCE: 'nothing' } }
 
-  it.each(entries.filter(({ aliasOf, name }) => aliasOf === undefined && !STARTING.includes(name)))(
+  const alone = entries.filter(({ aliasOf, name }) => aliasOf === undefined && !STARTING.includes(name))
+  it.each(sampled(alone, ONE_IN))(
     'souk $name --json ends by itself: stdout holds JSON or nothing, stderr one error',
     async ({ name, load }) => {
       const { args } = (await load()).command

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+// @deep every rule is seen to fire
+
 /*
  * A rule that nobody has seen fire is a wish. Each row plants one violation in an empty tree under this
  * repository's own configuration; the tool must name the rule for that file. Rows without a rule must stay silent.

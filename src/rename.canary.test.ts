@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path'
 import ts from 'typescript'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-// @slow the compiler goes over every command and screen again and again
+// @deep the compiler goes over every command and screen again and again
 
 /* A wire field is renamed in the contract, in memory: whatever reads or writes it must then not compile. */
 

@@ -12,6 +12,8 @@ import { createClient, SoukError, TransportError } from './client.ts'
 import { createDesk, type WebhookEvent, webhookExpress, webhookFetch } from './provider.ts'
 import { type Market, type Persona, type Snapshot, startMarket } from './testing.ts'
 
+// @slow whole markets are opened and moved in time
+
 /* What the package offers as a library: a market within a test, a client that pays, and a provider's side. */
 
 let market: Market

@@ -13,6 +13,8 @@ import manifest from '../../package.json' with { type: 'json' }
 import { openTerminal } from '../../src/tui/tmux.testkit.ts'
 import { targets } from './binary.ts'
 
+// @deep the program is packed and installed
+
 /* What is handed out, made from a copy of the tree and used where nothing else is. */
 
 const PATIENCE_MS = 600_000

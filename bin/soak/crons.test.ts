@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { run } from './crons.ts'
 
+// @deep a soak
+
 const KILLS = 3
 
 test('three kills while crons run leave nothing undone and nothing done twice', { timeout: 60_000 }, async () => {

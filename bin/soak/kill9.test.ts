@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { run } from './kill9.ts'
 
+// @deep a soak
+
 const ROUNDS = 10
 
 test('ten kills under sixteen writers lose nothing acknowledged', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { run } from './payments.ts'
 
+// @deep a soak
+
 const ROUNDS = 3
 
 test('three kills under sixteen paying buyers lose nothing, charge nothing twice and refuse nobody', async () => {

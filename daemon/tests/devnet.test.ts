@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
 
+// @slow starts a chain
+
 const TIMES = 5
 const body = { data: 'on a chain of our own' }
 let market: Marketplace

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runOf } from '../../fixtures/kit/crash.ts'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { chainWith, movableClock } from '../../fixtures/kit/faults.ts'
 import { balanceOfAccount, soundBooks } from '../../fixtures/kit/money.ts'
 import { noTicks } from '../../fixtures/kit/time.ts'
@@ -26,7 +27,7 @@ import { commit } from '../store/draw.ts'
 
 /* Random histories of sales, crons, withdrawals, sanctions and a chain that fails: what comes in is paid out, once. */
 
-const RUNS = 60
+const RUNS = runs(60, 20)
 const MAX_STEPS = 30
 const WHOLE_BPS = 10_000n
 const PAYEES = [

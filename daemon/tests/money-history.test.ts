@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { balanceOfAccount, type Member, member, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
 import { AppError } from '../../src/core/error.ts'
@@ -12,7 +13,7 @@ import type { Store, Tx } from '../store/port.ts'
 
 // @slow random histories
 
-const RUNS = 100
+const RUNS = runs(100, 25)
 const MAX_STEPS = 8
 const PRICE = 10_000n
 const NET = 9_500n

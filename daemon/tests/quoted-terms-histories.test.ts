@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { type Escrow, openEscrow } from '../../fixtures/market/escrow.ts'
 import { type Answer, signPayment } from '../../fixtures/market/marketplace.ts'
 import type { Person } from '../../fixtures/market/people.ts'
@@ -11,7 +12,7 @@ import { QUOTE_WINDOW_MS } from '../features/listings/quote-window.ts'
 
 /* A provider that edits at random against buyers that pay at random, over HTTP; what each was quoted is kept here. */
 
-const RUNS = 25
+const RUNS = runs(25, 10)
 const STEPS = 14
 
 let market: Escrow

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
+import { sampled } from '../../fixtures/kit/depth.ts'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Callable, readAnswer } from '../client/call.ts'
@@ -19,13 +20,15 @@ import { openTerminal, type Terminal } from './tmux.testkit.ts'
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
 const exec = promisify(execFile)
-export const SIZES = [
+const ALL_SIZES = [
   [60, 18],
   [80, 24],
   [100, 30],
   [160, 50],
 ] as const
-export type Columns = (typeof SIZES)[number][0]
+/** Two of them with each commit. */
+export const SIZES = sampled(ALL_SIZES, 2)
+export type Columns = (typeof ALL_SIZES)[number][0]
 const TRIES = 100
 const TRY_MS = 250
 export const TRADES = ['--rate', '120', '--for', '2s'] as const

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert'
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
+import { runs } from '../../../fixtures/kit/depth.ts'
 import { fund } from '../../../fixtures/kit/money.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { jobIn } from '../../../fixtures/market/job-states.ts'
@@ -39,7 +40,7 @@ import { type DealRow, deals } from './rows.ts'
 
 /* Jobs, the contract and others who call it, in any order, while the process dies at any of its steps. */
 
-const RUNS = 200
+const RUNS = runs(200, 40)
 const STEPS = 40
 /** What the marketplace has itself: emergencies after a release are its loss. */
 const OWN = usdc(500_000_000n)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../../fixtures/kit/depth.ts'
 import { member } from '../../../fixtures/kit/money.ts'
 import { type Death, mortal, NEVER } from '../../../fixtures/kit/mortal.ts'
 import type { Buyer } from '../../../fixtures/market/marketplace.ts'
@@ -18,7 +19,7 @@ import { settlements } from './rows.ts'
  * without exactly one seller and requirement that its success belongs to.
  */
 
-const RUNS = 20
+const RUNS = runs(20, 8)
 const STEPS = 14
 /** Longer than a history takes, on whatever machine. */
 const WINDOW_SECONDS = 3_600

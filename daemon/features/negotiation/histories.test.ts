@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../../fixtures/kit/depth.ts'
 import { credit } from '../../../fixtures/kit/money.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Answer } from '../../../fixtures/market/marketplace.ts'
@@ -14,7 +15,7 @@ import { account } from '../ledger/legs.ts'
 
 /* Random conversations over HTTP against a model of them, written out here; the whole audit runs after each step. */
 
-const RUNS = 80
+const RUNS = runs(80, 20)
 const STEPS = 12
 const CALL = 1_000n
 

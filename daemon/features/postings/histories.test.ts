@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../../fixtures/kit/depth.ts'
 import { credit } from '../../../fixtures/kit/money.ts'
 import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
@@ -15,7 +16,7 @@ import { type BidRow, bids, notices, type PostingRow, postings } from './rows.ts
 
 /* Whatever happens to requests, in whatever order: rows, bids, jobs and money agree after every step. */
 
-const RUNS = 40
+const RUNS = runs(40, 15)
 const STEPS = 24
 
 let requests: Requests

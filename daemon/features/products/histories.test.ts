@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../../fixtures/kit/depth.ts'
 import { balanceOfAccount, credit, soundBooks } from '../../../fixtures/kit/money.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
@@ -13,7 +14,7 @@ import { account } from '../ledger/legs.ts'
 
 /* Files that are priced, sold, withdrawn and deleted in any order: the books against a model of them. */
 
-const RUNS = 25
+const RUNS = runs(25, 10)
 const MAX_STEPS = 14
 const BUYERS = 2
 const PRODUCTS = 3

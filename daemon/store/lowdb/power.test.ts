@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../fixtures/kit/depth.ts'
 import { account, accounts, seed } from '../conformance/world.testkit.ts'
 import { simulatedDisk } from '../disk-sim.testkit.ts'
 import type { Store } from '../port.ts'
@@ -10,7 +11,7 @@ import { cleanUp, contents, options, tempDir } from './temp.testkit.ts'
 
 cleanUp()
 
-const RUNS = 150
+const RUNS = runs(150, 40)
 /** Some syncs take long, so that whatever must wait for one is caught when it does not. */
 const SLOW_SYNC_SHARE = 0.3
 const SLOW_SYNC_TURNS = 40

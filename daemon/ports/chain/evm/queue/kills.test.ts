@@ -22,7 +22,7 @@ import {
 } from './queue.testkit.ts'
 import { chainSigners, chainTxs } from './rows.ts'
 
-// @slow kills the queue at every step
+// @deep kills the queue at every step
 
 const KILLS = 3
 const BUYERS = 16
