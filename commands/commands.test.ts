@@ -10,6 +10,8 @@ import { schemasIn } from './help.ts'
 import { entries } from './index.ts'
 import { definitions, heldBack, outputs } from './outputs.ts'
 
+// @slow every example of every command
+
 /* Every command there is: each of its examples against a seeded daemon of its own, and what it says without one. */
 
 beforeAll(openExamples)

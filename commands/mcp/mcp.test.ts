@@ -8,6 +8,8 @@ import { type Hostile, openHostile } from '../../fixtures/hostile/server.ts'
 import { tricks } from '../../fixtures/hostile/tricks.ts'
 import { openUserAtMarket, type User } from '../../fixtures/kit/user.ts'
 
+// @slow real programs speak with each other
+
 /* An agent's program, the official client, talks to a real server process over stdio, at a real daemon. */
 
 const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')

@@ -13,6 +13,8 @@ import { isAlive, processStartedMs } from '../client/discover.ts'
 import { memoryVariables } from './memory.ts'
 import { STUB_ENTRY, stubDoor } from './stub.testkit.ts'
 
+// @slow real daemons come and go
+
 /* Real processes, files and signals; only the marketplace inside the daemon is a small server. */
 
 let home: string

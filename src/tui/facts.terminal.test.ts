@@ -51,6 +51,8 @@ import {
  */
 import { type OpenJobs, stripLacks, workLacks } from './worked.testkit.ts'
 
+// @slow cockpits in real terminals
+
 const tmux = await tmuxVersion()
 const START_LIMIT_MS = 120_000
 const WALK_LIMIT_MS = 180_000

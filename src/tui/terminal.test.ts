@@ -9,6 +9,8 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTerminal, seeFrame, type Terminal, tmuxVersion } from './tmux.testkit.ts'
 
+// @slow cockpits in real terminals
+
 /*
  * The built program in a real terminal against a real daemon. Without tmux these tests are reported as not run;
  * with SOUK_REQUIRE_TOOLS=1 its absence fails.

@@ -17,6 +17,8 @@ import { firstPartyServices } from './index.ts'
 import type { Engines } from './service/engines.ts'
 import type { FirstPartyService, JsonInput } from './service/service.ts'
 
+// @slow every function that fetches meets every bad site
+
 /* What a stranger names is fetched under one set of rules, whichever function fetches it: all of them, by their listings. */
 
 const audio = openAudio().port

@@ -13,6 +13,8 @@ import { type BrowserEngine, type BrowserOptions, MAX_BROWSERS, openBrowsers } f
 import type { BrowserPage } from './page.ts'
 import { MAX_REQUESTS } from './traffic.ts'
 
+// @slow a real browser
+
 const MB = 1024 * 1024
 let site: Site
 const opened: BrowserEngine[] = []

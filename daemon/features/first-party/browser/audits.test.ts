@@ -8,6 +8,8 @@ import { cleanPage, faults, faultyPage, openBrowserTest } from './pages.testkit.
 import { performanceAnalysis } from './performance-analysis.ts'
 import { share } from './speed.ts'
 
+// @slow a real browser
+
 const { site, engine, run } = await openBrowserTest()
 
 describe.each([
