@@ -35,7 +35,6 @@ const front = [
   'src/cli/jq',
   'src/cli/naming',
   'src/cli/wallet',
-  'src/cli/replay',
   'src/cli/files',
   'src/cli/run',
   'src/cli/nouns',

@@ -31,7 +31,6 @@ export const healthAndInterface: readonly EntryRow[] = [
   ['endpoints view', 'show one row of the interface with its description', () => import('../endpoints/view.ts')],
   ['health', 'show the health report', () => import('../health.ts')],
   ['openapi', 'print the OpenAPI description, or check it against the health report', () => import('../openapi.ts')],
-  ['replay', 'send recorded requests to an instance again, and compare what it answers', () => import('../replay.ts')],
   [
     'stats calls',
     'show how often each endpoint was called, how it answered, and how fast',

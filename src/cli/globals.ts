@@ -57,12 +57,6 @@ export const globalOptions = [
     env: 'SOUK_TIMEOUT',
     summary: 'give up on an answer, or on waiting, after this',
   },
-  {
-    key: 'record',
-    flags: '--record <file>',
-    env: 'SOUK_RECORD',
-    summary: 'add what is sent to a recording for souk replay, without credentials',
-  },
   { key: 'idempotencyKey', flags: '--idempotency-key <key>', summary: 'repeat an earlier request safely' },
   {
     key: 'color',
@@ -189,6 +183,4 @@ export type Globals = {
   readonly wait: boolean | number
   readonly timeoutMs?: number
   readonly idempotencyKey?: string
-  /** File that what is sent is added to. */
-  readonly record?: string
 }

@@ -117,7 +117,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
     headers,
     ...compact({ timeoutMs, fingerprint, inTheClear, connections: host.connections }),
   })
-  const plain = await recordedAs(host, await toldAs(host, sender, headers))
+  const plain = await debuggedAs(host, sender, headers)
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
     if (host.globals.dryRun && request.method !== 'GET') throw new DryRun(heldBack(target, request))
@@ -167,22 +167,19 @@ export async function openSession(host: SessionHost): Promise<Session> {
 }
 
 /** `--debug` shows what is sent and what is answered; `--debug=http` with the bodies. */
-async function toldAs({ io, system }: SessionHost, transport: Transport, headers: Readonly<Record<string, string>>) {
+async function debuggedAs(
+  { io, system }: SessionHost,
+  transport: Transport,
+  headers: Readonly<Record<string, string>>,
+) {
   const { debug } = io.settings
   if (debug === 'nothing') return transport
-  const { told } = await import('../client/recording/told.ts')
-  return told(transport, { headers, bodies: debug === 'http', line: (line) => io.debug(line), now: () => system.now() })
-}
-
-/** What `--record` names keeps what is sent. */
-async function recordedAs({ globals, io }: SessionHost, transport: Transport): Promise<Transport> {
-  if (globals.record === undefined) return transport
-  const { recorded } = await import('../client/recording/record.ts')
-  const file = globals.record
-  return recorded(transport, {
-    file,
-    now: io.now,
-    full: () => io.warn(`! the recording ${file} takes no more: it is full`),
+  const { debugTransport } = await import('../client/debug/debug-transport.ts')
+  return debugTransport(transport, {
+    headers,
+    bodies: debug === 'http',
+    line: (line) => io.debug(line),
+    now: () => system.now(),
   })
 }
 

@@ -84,9 +84,7 @@ async function told(run: Run, context: Context | undefined, error: unknown): Pro
 
 async function plainContextOf(run: Run, running: Running): Promise<Context> {
   const { system, io, parsed, raw } = run
-  // Completion and its like ask on their own: nobody's story is told by that.
-  const { record: _, ...unrecorded } = raw
-  const globals = await readGlobals(parsed.command.hidden ? unrecorded : raw)
+  const globals = await readGlobals(raw)
   const { instance, config, data } = raw
   const choices = { instance: asText(instance), configDir: asText(config), dataDir: asText(data) }
   const places = placesOf(system.env, choices)

@@ -68,7 +68,6 @@ export async function readGlobals(raw: RawGlobals): Promise<Globals> {
       template: text(raw.template),
       confirm: text(raw.confirm),
       idempotencyKey: text(raw.idempotencyKey),
-      record: text(raw.record),
     }),
     pay: payChoice(raw.pay),
     maxPrice: await price(raw.maxPrice),

@@ -258,8 +258,6 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
     files: [
       'src/api/',
       'src/client/transport.ts',
-      // Says of a recorded request only that such a key was there.
-      'src/client/recording/exchange.ts',
       'src/cli/wallet/paying.ts',
       'src/market/hand.ts',
       'commands/api.ts',

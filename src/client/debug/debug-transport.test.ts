@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Transport, TransportRequest } from '../transport.ts'
+import { debugTransport } from './debug-transport.ts'
 import { REDACTED } from './masking.ts'
-import { told } from './told.ts'
 
 /* What `--debug=http` shows of an exchange with a server that repeats whatever it was sent, wherever it likes. */
 
@@ -19,7 +19,7 @@ async function shown(request: TransportRequest, answer: Answer): Promise<string>
     chunks: () => Readable.from([]),
     file: () => Readable.from([]),
   })
-  const send = told(transport, { headers: {}, bodies: true, now: () => 0, line: (line) => lines.push(line) })
+  const send = debugTransport(transport, { headers: {}, bodies: true, now: () => 0, line: (line) => lines.push(line) })
   await (await send(request)).text()
   return lines.join('\n')
 }
@@ -116,7 +116,7 @@ test('the part of a path that is a credential is left out, also of a link in an 
   expect(text).toContain(`/verification/consent/${REDACTED}?x=1`)
 })
 
-test('what is too long is cut behind its masks, and what is no JSON is told by its size', async () => {
+test('what is too long is cut behind its masks, and what is no JSON is shown by its size', async () => {
   const key = `sk_${'a'.repeat(40)}`
   const long = await shown(
     { method: 'GET', path: '/' },

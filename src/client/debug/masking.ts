@@ -8,14 +8,12 @@ export const REDACTED = '‹redacted›'
 
 const SECRET_NAME =
   /(^|[_-])(secret|token|signature|api_?key|private_?key|password|passphrase|authorization|cookie|mnemonic)$/i
-/** Keys, tokens and signatures as instances and wallets make them. */
-const SECRET_VALUE = /\b((sk|adm)_[0-9a-f]{40}|jt_[0-9a-f]{64}|0x[0-9a-f]{130})\b|\bwhsec_[A-Za-z0-9+/_-]{16}/i
-/** The same within any text, whatever touches it, and as an address spells it. */
+/** Keys, tokens and signatures as instances and wallets make them, anywhere in a text, also as an address spells them. */
 const SECRET_VALUES =
   /(sk|adm)_[0-9a-f]{40,}|jt_[0-9a-f]{64,}|0x[0-9a-f]{130,}|whsec_(?:[A-Za-z0-9+/_=-]|%2[bf]|%3d){16,}/gi
 
 /** Paths of which a part is a credential: what they begin with. */
-export const secretPaths = Object.values(endpoints).flatMap(([, path]) => {
+const secretPaths = Object.values(endpoints).flatMap(([, path]) => {
   const [start = ''] = path.split(':token')
   return path.includes('/:token') ? [start] : []
 })
@@ -24,11 +22,6 @@ const PARAMETER = /([?&]([^=&#\s"]+)=)[^&#\s"]*/g
 
 function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'))
-}
-
-/** Whether a member or parameter of this name and value is a credential. */
-export function isSecret(name: string, value: string): boolean {
-  return value !== '' && (isSecretName(name) || SECRET_VALUE.test(value))
 }
 
 /** How many credentials are remembered; a long run signs each payment anew, and nobody repeats those of an hour ago. */
