@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { finderIn } from '../fixtures/kit/layers.ts'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 // @slow whole stores are written and replaced
@@ -14,7 +13,6 @@ beforeAll(async () => {
   user = await openUserAtMarket()
   file = join(user.home, 'market.ndjson')
   await user.register('ann', '20.00')
-  await user.json('account', 'edit', '--name', '=1+1', '--as', 'ann')
   await user.json('buy', 'qr_code', '-i', 'data=hello', '--pay', 'x402', '--as', 'ann')
   await user.json('export', '--all', file)
 })
@@ -29,8 +27,6 @@ describe('souk export --all', () => {
     const saved = await user.json('export', '--all', file, '--yes')
     expect(saved).toMatchObject({
       file,
-      csv: null,
-      anonymised: false,
       sha256: endOf(readFileSync(file, 'utf8')).sha256,
     })
     expect(readdirSync(user.home).filter((name) => name.includes('.part'))).toEqual([])
@@ -45,47 +41,12 @@ describe('souk export --all', () => {
   })
 
   test.each([
-    [['--anonymise', 'mine.ndjson'], /--all/],
-    [['--all'], /--csv DIR/],
-    [['--all', 'x.ndjson', '--csv', 'x'], /one of them/],
+    [['--all'], /file/],
     [['--all', '--only', 'job', 'x.ndjson'], /--only/],
     [['--all', '-', '--jq', '.in'], /behind a pipe/],
   ])('says what is wrong with %j', async (words, message) => {
     const { code, out, err } = await user.souk('export', ...words)
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)])
-  })
-
-  test('without people is a marketplace of its own, in which nobody of the old one is found', async () => {
-    const copy = join(user.home, 'nobody.ndjson')
-    expect(await user.json('export', '--all', '--anonymise', copy)).toMatchObject({ anonymised: true })
-    const wallet = await user.json('wallet', 'show', 'ann')
-    const { participant_id: id } = await user.json('account', 'show', '--as', 'ann')
-    const folder = join(user.home, '.config/souk')
-    const kept = [
-      readFileSync(join(folder, 'secrets.json'), 'utf8'),
-      readFileSync(join(folder, 'wallets/ann.json'), 'utf8'),
-    ]
-    const keys = kept.join().match(/\bsk_[0-9a-f]{40}|\b0x[0-9a-f]{64}|\bwhsec_[\w+/=]+/g) ?? []
-    const secrets = [wallet.address, id, ...keys]
-    expect(secrets.length).toBeGreaterThan(3)
-    expect(secrets.filter(finderIn(readFileSync(file, 'utf8')))).toEqual(expect.arrayContaining([wallet.address, id]))
-    expect(secrets.filter(finderIn(readFileSync(copy, 'utf8')))).toEqual([])
-    await user.json('import', copy, '--instance', 'nobody')
-    await user.json('up', '--port', '0', '--instance', 'nobody')
-    expect((await user.souk('money', 'audit', '--exit-status', '--instance', 'nobody')).code).toBe(0)
-  })
-
-  test('makes tables whose cells no spreadsheet runs', async () => {
-    const tables = join(user.home, 'tables')
-    const { records } = await user.json('export', '--all', '--csv', tables)
-    expect(records).toBeGreaterThan(10)
-    const people = readFileSync(join(tables, 'participants.csv'), 'utf8')
-    expect(people.split('\r\n')[0]).toContain('"id","wallet","name"')
-    expect(people).toContain(`,"'=1+1",`)
-    expect((await user.souk('export', '--all', '--csv', tables)).code).toBe(6)
-    const own = join(user.home, 'own')
-    await user.json('export', '--csv', own, '--as', 'ann')
-    expect(readFileSync(join(own, 'participant.csv'), 'utf8')).toContain(`"'=1+1"`)
   })
 })
 

@@ -320,7 +320,6 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
 }
 
 type ExportWanted = {
-  readonly anonymise: boolean
   /** A backup to take it from, instead of what a daemon that is down has. */
   readonly tarFile?: string
   /** Gets it as lines of JSON, some at a time. */
@@ -329,10 +328,9 @@ type ExportWanted = {
 
 /** The whole state of a marketplace; see `openState`. @throws StoreLocked while its daemon runs. */
 export async function exportData(dataDir: string, wanted: ExportWanted): Promise<Exported> {
-  const { tarFile, anonymise, lines } = wanted
+  const { tarFile, lines } = wanted
   const write = async (dir: string) => {
-    const parts = { dir, collections: allCollections, anonymise, entropy: systemEntropy() }
-    return writeState(await openState(parts), lines, systemClock.now())
+    return writeState(await openState({ dir, collections: allCollections }), lines, systemClock.now())
   }
   if (tarFile !== undefined) return withUnpacked(tarFile, write)
   await undoHalfReplaced(dataDir)

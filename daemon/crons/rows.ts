@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { CronRun, MAX_CRON_RUNS } from '../../src/model/cron.ts'
-import { ours } from '../store/masks.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
 /** What is known of a cron; `/health.crons` is read off this row. Times are business time. */
@@ -26,7 +25,6 @@ export type CronRow = z.infer<typeof CronRow>
 export const crons = defineCollection('crons', {
   schema: CronRow,
   key: 'id',
-  masks: { ...ours('id', 'skip_reason'), runs: { reason: 'text' } },
   indexes: [],
 })
 

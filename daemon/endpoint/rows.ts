@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { LEFT_OUT } from '../store/masks.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
 /** What the administrator's request with an `Idempotency-Key` was answered. */
@@ -18,7 +17,6 @@ export type AdminAnswerRow = z.infer<typeof AdminAnswerRow>
 export const adminAnswers = defineCollection('admin_answers', {
   schema: AdminAnswerRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 

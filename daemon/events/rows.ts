@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { JsonObject } from '../../src/model/service.ts'
-import { ours } from '../store/masks.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
 /** What an administrator did: one entry of the audit log, written in the transaction of the act itself. */
@@ -52,11 +51,6 @@ export type EventRow = z.infer<typeof EventRow>
 export const events = defineCollection('events', {
   schema: EventRow,
   key: 'key',
-  masks: {
-    ...ours('key', 'id', 'type', 'participant_id', 'subject_kind', 'subject_id'),
-    data: 'empty',
-    data_file: 'gone',
-  },
   indexes: [
     { name: 'seq', fields: ['seq'] },
     { name: 'own', fields: ['participant_id', 'seq'] },
@@ -67,7 +61,6 @@ export const events = defineCollection('events', {
 export const adminActs = defineCollection('admin_acts', {
   schema: AdminActRow,
   key: 'id',
-  masks: { ...ours('id', 'actor', 'request_id', 'act', 'subject_kind', 'subject_id'), reason: 'text', detail: 'empty' },
   indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
 })
 

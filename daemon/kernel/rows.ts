@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { StoredWallet } from '../../src/core/codecs.ts'
 import { participantTypes, tiers } from '../../src/model/participant.ts'
 import { partyRoles } from '../../src/model/party.ts'
-import { LEFT_OUT, masked, ours } from '../store/masks.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { type Collection, defineCollection } from '../store/port.ts'
 /** A named counter or setting of the installation. */
@@ -73,14 +72,6 @@ export type TallyRow = z.infer<typeof TallyRow>
 export const participants = defineCollection('participants', {
   schema: ParticipantRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'wallet', 'referred_by', 'terms_version', 'key_hash'),
-    ...masked('text', 'name', 'description', 'capabilities'),
-    webhook_url: 'gone',
-    links: 'empty',
-    webhook_secret: 'secret',
-    previous_webhook_secret: { secret: 'secret' },
-  },
   indexes: [
     { name: 'wallet', fields: ['wallet'], unique: true },
     { name: 'key', fields: ['key_hash'], unique: true },
@@ -102,28 +93,22 @@ export const participants = defineCollection('participants', {
 export const counters = defineCollection('counters', {
   schema: CounterRow,
   key: 'id',
-  masks: { id: 'ours' },
   indexes: [],
 })
 
 export const settings = defineCollection('settings', {
   schema: SettingRow,
   key: 'id',
-  masks: {
-    id: 'ours', // Why somebody paused, and where a list was read.
-    value: masked('text', 'paused_reason', 'escrow_paused_reason', 'source', 'last_status'),
-  },
   indexes: [],
 })
 
-export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', masks: LEFT_OUT, indexes: [] })
+export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
 
 /** Who is a side of what; `store/parties.ts` writes these rows with their subjects. */
 export function partiesOf(name: string): Collection<PartyRow> {
   return defineCollection(name, {
     schema: PartyRow,
     key: 'id',
-    masks: ours('id', 'wallet', 'subject_id', 'status'),
     indexes: [
       { name: 'wallet', fields: ['wallet', 'at'], order: 'desc' },
       { name: 'wallet_role', fields: ['wallet', 'role', 'at'], order: 'desc' },

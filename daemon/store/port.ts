@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { LEFT_OUT, Masks } from './masks.ts'
 
 /**
  * The storage port (one contract, any engine). Rows are immutable domain values: bigint money,
@@ -31,7 +30,6 @@ export type Collection<R extends Row = Row> = {
   readonly schema: z.ZodType<R>
   readonly key: keyof R & string
   readonly indexes: readonly Index<R>[]
-  readonly masks?: Masks | typeof LEFT_OUT
   /** Members that may hold an address of the installation: in another one its own stands there. */
   readonly addresses?: readonly (keyof R & string)[]
 }
@@ -42,8 +40,6 @@ export type AnyCollection = {
   readonly schema: z.ZodType
   readonly key: string
   readonly indexes: readonly AnyIndex[]
-  /** What becomes of its texts in a copy without people; a collection of the marketplace says so. */
-  readonly masks?: Masks | typeof LEFT_OUT
   readonly addresses?: readonly string[]
 }
 

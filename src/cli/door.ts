@@ -77,7 +77,6 @@ type HistoryOf = {
 type WholeState = { readonly files: number; readonly sha256: string }
 
 type ExportWanted = {
-  readonly anonymise: boolean
   readonly tarFile?: string
   readonly lines: (text: string) => Promise<void>
 }

@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
-import { CliError, usage } from '../cli/exit.ts'
-import { openCsvFolder } from '../cli/nouns/csv-folder.ts'
+import { CliError } from '../cli/exit.ts'
 import { findDaemon } from '../client/discover.ts'
 import { PRIVATE_FILE_MODE, privateDir } from '../client/files.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
@@ -22,16 +21,8 @@ export const STDOUT = '-'
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 
-export type WholeTarget = {
-  readonly file: string | undefined
-  readonly csv: string | undefined
-  readonly anonymise: boolean
-}
-
 export type SavedState = {
   readonly file: string | null
-  readonly csv: string | null
-  readonly anonymised: boolean
   readonly records: number
   readonly files: number
   /** Of the state: of two that are equal, the state is. */
@@ -49,12 +40,11 @@ export type WrittenLine =
       readonly made_at: string
       readonly rows: number
       readonly files: number
-      /** null in a copy without people */
       readonly installation: {
         readonly asset: string | null
         readonly pay_to: string | null
         readonly settings: Row
-      } | null
+      }
     }
   | { readonly in: string /** as that list has it in this format of the store */; readonly row: Row }
   | { readonly file: string; readonly size: number; readonly at: number; readonly data: string }
@@ -66,8 +56,8 @@ export type WrittenLine =
       readonly header_sha256: string
     }
 
-/** Writes the whole state of the marketplace to a file, stdout or tables: of a running daemon, or of one that is down. */
-export async function exportWhole(context: Host, target: WholeTarget): Promise<SavedState> {
+/** Writes the whole state of the marketplace to a file or stdout: of a running daemon, or of one that is down. */
+export async function exportWhole(context: Host, file: string): Promise<SavedState> {
   const { io } = context
   const progress = io.progress('reading the whole state')
   let lines = 0
@@ -76,16 +66,9 @@ export async function exportWhole(context: Host, target: WholeTarget): Promise<S
     progress.update(`exporting   ${lines} lines`)
   }
   try {
-    const write = sinkOf(context, target, watch)
-    const { rows, ...saved } = await write((sink) => stateOf(context, { anonymise: target.anonymise, lines: sink }))
-    const { file, csv, anonymise } = target
-    return {
-      file: file === STDOUT ? null : (file ?? null),
-      csv: csv ?? null,
-      anonymised: anonymise,
-      records: rows,
-      ...saved,
-    }
+    const write = sinkOf(context, file, watch)
+    const { rows, ...saved } = await write((sink) => stateOf(context, { lines: sink }))
+    return { file: file === STDOUT ? null : file, records: rows, ...saved }
   } finally {
     progress.stop()
   }
@@ -95,9 +78,7 @@ type Sink = Wanted['lines']
 type Exported = Awaited<ReturnType<Door['exportData']>>
 type Write = (run: (sink: Sink) => Promise<Exported>) => Promise<Exported>
 
-function sinkOf({ io }: Host, { file, csv }: WholeTarget, watch: (text: string) => void): Write {
-  if (csv !== undefined) return (run) => intoTables(csv, run, watch)
-  if (file === undefined) throw usage('FILE is missing: where to, or - for stdout.')
+function sinkOf({ io }: Host, file: string, watch: (text: string) => void): Write {
   if (file !== STDOUT) {
     const whole: Write = (run) =>
       writeWhole(
@@ -117,27 +98,6 @@ function sinkOf({ io }: Host, { file, csv }: WholeTarget, watch: (text: string) 
       io.bytes(Buffer.from(text))
       await io.flush() // no faster than it is read
     })
-}
-
-/** Only the rows: a file is no row of a table. */
-async function intoTables(folder: string, run: (sink: Sink) => Promise<Exported>, watch: (text: string) => void) {
-  const tables = await openCsvFolder(folder)
-  try {
-    const exported = await run(async (text) => {
-      watch(text)
-      for (const line of text.split('\n')) {
-        if (!line.startsWith('{"in":')) continue
-        const { in: list, row } = JSON.parse(line) as { in: string; row: Record<string, unknown> } // as it was just made
-        const { version: _, ...record } = row
-        await tables.add(list, record)
-      }
-    })
-    await tables.end()
-    return exported
-  } catch (error) {
-    await tables.drop()
-    throw error
-  }
 }
 
 async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {

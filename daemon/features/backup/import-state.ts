@@ -120,7 +120,7 @@ async function unpackItems(options: StateImport, { writer, blobs }: Places): Pro
 function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
   if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
   if (header.installation) return header.installation
-  throw faultAt(1, 'is null, as in every anonymised copy: there is nothing for --replace to keep', 'installation')
+  throw faultAt(1, 'is null: there is nothing for --replace to keep', 'installation')
 }
 
 async function addSettings(writer: WholeWriter, values: InstallationValues): Promise<void> {

@@ -56,7 +56,7 @@ export const StateHeader = z.strictObject({
   made_at: z.iso.datetime(),
   rows: Count,
   files: Count,
-  /** null in a copy without people. */
+  /** null in an anonymised copy, as earlier versions wrote them. */
   installation: InstallationValues.nullable(),
 })
 export type StateHeader = z.infer<typeof StateHeader>

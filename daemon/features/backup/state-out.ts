@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { settings } from '../../kernel/rows.ts'
 import { sandboxTokens } from '../../ports/chain/sandbox/ledger.ts'
@@ -11,8 +10,6 @@ import { readWhole, type WholeTable } from '../../store/lowdb/whole.ts'
 import { FORMAT } from '../../store/migrations.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { payments } from '../payments/rows.ts'
-import { maskerOf } from './masker.ts'
-import { createPseudonyms, STUB } from './pseudonyms.ts'
 import {
   FILE_PART_BYTES,
   type InstallationValues,
@@ -25,20 +22,17 @@ import {
 
 /** Text that is handed on at once. */
 const CHUNK_CHARS = 256 * 1024
-const SALT_BYTES = 32
 
 export type StateExport = {
   /** Folder of the store, which nobody writes to. */
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  readonly anonymise: boolean
-  readonly entropy: Entropy
 }
 
 /** One row on its way out. */
 export type OutRow = { readonly collection: AnyCollection; readonly json: AnyRow }
 export type StateOut = {
-  readonly installation: InstallationValues | null
+  readonly installation: InstallationValues
   readonly rows: number
   /** Names of the files, in order. */
   readonly files: readonly string[]
@@ -48,50 +42,32 @@ export type StateOut = {
 
 /** A payment is under way that another installation could not end: whoever asks may try again. */
 export class PaymentsUnderWay extends AppError {
-  constructor(count: number, what: string) {
-    super('unavailable', `${count} ${count === 1 ? 'payment is' : 'payments are'} ${what}: try again in a moment.`)
+  constructor(count: number) {
+    super(
+      'unavailable',
+      `${count} ${count === 1 ? 'payment is' : 'payments are'} being settled: try again in a moment.`,
+    )
   }
 }
 
-/** What leaves the store. @throws PaymentsUnderWay, StoreDamaged, and TypeError for a text that no mask speaks of */
+/** What leaves the store. @throws PaymentsUnderWay, StoreDamaged */
 export async function openState(options: StateExport): Promise<StateOut> {
   const tables = await readWhole(options.dir, options.collections)
-  refuseUnderWay(tables, options.anonymise)
+  refuseUnderWay(tables)
   const installation = installationOf(tables)
   const blobs = await openBlobs({ dir: join(options.dir, BLOB_DIR) })
-  const names = options.anonymise ? createPseudonyms(options.entropy(SALT_BYTES)) : undefined
-  const kept = tables.flatMap((table) => {
-    const mask = names ? maskerOf(table.collection, names) : undefined
-    if (names && !mask) return []
-    return [{ ...table, rows: table.rows.filter((row) => !isOwn(table.collection, row)), mask }]
-  })
+  const kept = tables.map((table) => ({ ...table, rows: table.rows.filter((row) => !isOwn(table.collection, row)) }))
   return {
-    installation: options.anonymise ? null : installation,
+    installation,
     rows: kept.reduce((sum, { rows }) => sum + rows.length, 0),
-    files: options.anonymise ? [stubName()] : (await blobs.list()).sort(),
+    files: (await blobs.list()).sort(),
     *each() {
-      for (const { collection, codec, rows, mask } of kept) {
+      for (const { collection, codec, rows } of kept) {
         const prepared = rows.map((row) => symbolic(collection, row, installation))
-        // Other names stand in another order.
-        for (const row of ordered(collection, mask ? prepared.map(mask) : prepared)) {
-          yield { collection, json: codec.toJson(row) }
-        }
+        for (const row of ordered(collection, prepared)) yield { collection, json: codec.toJson(row) }
       }
     },
-    bytesOf: async (file) => (options.anonymise ? stubbed() : stored(blobs, file)),
-  }
-}
-
-function stubName(): string {
-  return createHash('sha256').update(STUB).digest('hex')
-}
-
-function stubbed() {
-  return {
-    size: STUB.byteLength,
-    chunks: (async function* () {
-      yield STUB
-    })(),
+    bytesOf: (file) => stored(blobs, file),
   }
 }
 
@@ -104,13 +80,10 @@ function tableOf(tables: readonly WholeTable[], { name }: { readonly name: strin
   return tables.find(({ collection }) => collection.name === name)?.rows ?? []
 }
 
-/** A signature that is about to be settled is good here only; without its people no open payment can be ended. */
-function refuseUnderWay(tables: readonly WholeTable[], anonymise: boolean): void {
-  const rows = tableOf(tables, payments)
-  const settling = rows.filter((row) => row['state'] === 'settling').length
-  if (settling > 0) throw new PaymentsUnderWay(settling, 'being settled')
-  const open = anonymise ? rows.filter((row) => row['open'] === true).length : 0
-  if (open > 0) throw new PaymentsUnderWay(open, 'under way, and without its people none can be ended')
+/** A signature that is about to be settled is good here only. */
+function refuseUnderWay(tables: readonly WholeTable[]): void {
+  const settling = tableOf(tables, payments).filter((row) => row['state'] === 'settling').length
+  if (settling > 0) throw new PaymentsUnderWay(settling)
 }
 
 function installationOf(tables: readonly WholeTable[]): InstallationValues {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { dealActs, dealStates, escrowStates } from '../../../src/model/job.ts'
-import { masked, ours } from '../../store/masks.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
 export type DealAct = (typeof dealActs)[number]
@@ -59,12 +58,6 @@ export type DealRow = z.infer<typeof DealRow>
 export const deals = defineCollection('escrow_deals', {
   schema: DealRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'buyer', 'refund_to'),
-    ...masked('text', 'last_error'),
-    transactions: ours('hash'),
-    taken: ours('transaction'),
-  },
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'due', fields: ['next_attempt_at'], where: { field: 'due', equals: true } },

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { facilitatedStates } from '../../../src/model/payment.ts'
-import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
@@ -72,10 +71,6 @@ export type ResourceRow = z.infer<typeof ResourceRow>
 export const settlements = defineCollection('facilitator_settlements', {
   schema: SettlementRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'seller', 'requirement', 'payer', 'pay_to', 'nonce', 'signature', 'transaction', 'handed_by'),
-    ...masked('url', 'resource'),
-  },
   indexes: [
     { name: 'newest', fields: ['created_at'], order: 'desc' },
     { name: 'state', fields: ['state', 'created_at'], order: 'desc' },
@@ -87,14 +82,12 @@ export const settlements = defineCollection('facilitator_settlements', {
 export const facilitatorDays = defineCollection('facilitator_days', {
   schema: FacilitatorDayRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'day', fields: ['day'] }],
 })
 
 export const facilitatedResources = defineCollection('facilitated_resources', {
   schema: ResourceRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'updated', fields: ['updated_at'] }],
 })
 

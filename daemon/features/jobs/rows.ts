@@ -13,7 +13,6 @@ import { KnownJson, KnownJsonObject, serviceTypes } from '../../../src/model/ser
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { isLarge, type TextOf } from '../../store/blobs.ts'
-import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 import { type HeldJob, openDeal, updateDeal } from '../escrow/deal.ts'
@@ -97,28 +96,6 @@ export type UncountedJobRow = z.infer<typeof UncountedJobRow>
 export const jobs = defineCollection('jobs', {
   schema: JobRow,
   key: 'id',
-  masks: {
-    ...ours(
-      'id',
-      'service_id',
-      'buyer_wallet',
-      'buyer_id',
-      'provider_id',
-      'thread_id',
-      'posting_id',
-      'subscription_id',
-      'receipt_id',
-      'payment_id',
-      'transaction',
-      'access_token_hash',
-    ),
-    ...masked('text', 'service_name', 'notes'),
-    ...masked('empty', 'deliverable_schema', 'input', 'deliverables'),
-    ...masked('gone', 'input_file', 'deliverables_file'),
-    verification: { comment: 'text' },
-    dispute: { ...masked('text', 'reason', 'resolution_reason'), evidence: 'ours' },
-    timeline: { event: 'ours', detail: 'text' },
-  },
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
@@ -137,7 +114,6 @@ export const jobs = defineCollection('jobs', {
 export const deliverables = defineCollection('deliverables', {
   schema: DeliverablesRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [],
 })
 
@@ -146,7 +122,6 @@ export const jobParties = partiesOf('job_parties')
 export const uncountedJobs = defineCollection('uncounted_jobs', {
   schema: UncountedJobRow,
   key: 'id',
-  masks: { id: 'ours' },
   indexes: [{ name: 'due', fields: ['at'] }],
 })
 

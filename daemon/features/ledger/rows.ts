@@ -3,7 +3,6 @@ import { Micro } from '../../../src/core/codecs.ts'
 import { keysOf } from '../../../src/core/record.ts'
 import { earningRoles } from '../../../src/model/earning.ts'
 import { accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
-import { ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One earning of a participant; written with the transaction of the books that it is a line of. */
@@ -76,7 +75,6 @@ export type AccountRow = z.infer<typeof AccountRow>
 export const ledger = defineCollection('ledger', {
   schema: LedgerRow,
   key: 'id',
-  masks: { ...ours('id', 'ref_kind', 'ref_id'), lines: ours('account') },
   indexes: [
     { name: 'seq', fields: ['seq'], unique: true },
     { name: 'at', fields: ['at'] },
@@ -87,14 +85,12 @@ export const ledger = defineCollection('ledger', {
 export const accounts = defineCollection('accounts', {
   schema: AccountRow,
   key: 'id',
-  masks: { id: 'ours' },
   indexes: [{ name: 'kind', fields: ['kind'] }],
 })
 
 export const history = defineCollection('history', {
   schema: HistoryRow,
   key: 'key',
-  masks: { ...ours('key', 'transaction_id', 'participant_id', 'ref_kind', 'ref_id') },
   indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
 })
 
@@ -102,7 +98,6 @@ export const history = defineCollection('history', {
 export const earnings = defineCollection('earnings', {
   schema: EarningRow,
   key: 'id',
-  masks: { ...ours('id', 'owner_id', 'transaction_id', 'referred_id', 'ref_kind', 'ref_id') },
   indexes: [
     { name: 'own', fields: ['owner_id', 'stream', 'seq'], order: 'desc' },
     { name: 'own_role', fields: ['owner_id', 'role', 'seq'], order: 'desc' },

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { KnownJsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
-import { masked, ours, saleTermsMasks } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a listing. */
@@ -39,14 +38,6 @@ export type ServiceRow = z.infer<typeof ServiceRow>
 export const services = defineCollection('services', {
   schema: ServiceRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'provider_id', 'first_party_slug'),
-    ...masked('text', 'name', 'description', 'category', 'tags'),
-    ...saleTermsMasks,
-    previous: { version: saleTermsMasks },
-    input_schema: 'empty',
-    webhook_url: 'gone',
-  },
   indexes: [
     { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
     { name: 'slug', fields: ['first_party_slug'] },
@@ -71,7 +62,6 @@ export type PollRow = z.infer<typeof PollRow>
 export const polls = defineCollection('polls', {
   schema: PollRow,
   key: 'id',
-  masks: { id: 'ours' },
   indexes: [{ name: 'live', fields: ['polled_at'], where: { field: 'live', equals: true } }],
 })
 

@@ -3,7 +3,6 @@ import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
 import { KnownJson } from '../../../src/model/service.ts'
 import { WireInput } from '../../endpoint/input.ts'
-import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /**
@@ -95,23 +94,6 @@ export type IdempotencyRow = z.infer<typeof IdempotencyRow>
 export const payments = defineCollection('payments', {
   schema: PaymentRow,
   key: 'id',
-  masks: {
-    ...ours(
-      'id',
-      'payer',
-      'participant_id',
-      'endpoint',
-      'fingerprint',
-      'idempotency',
-      'receipt_id',
-      'request_id',
-      'books',
-      'transaction',
-    ),
-    borne: ours('from'),
-    authorization: ours('nonce', 'signature'), // Of an open one these are needed, but a copy without people has none that is open.
-    ...masked('gone', 'input', 'file_sha256', 'begun', 'terms', 'outcome'),
-  },
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
@@ -129,7 +111,6 @@ export const payments = defineCollection('payments', {
 export const answers = defineCollection('answers', {
   schema: AnswerRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [
     { name: 'at', fields: ['at'] },
     { name: 'file', fields: ['file_sha256'], where: { field: 'file_sha256', present: true } },
@@ -139,7 +120,6 @@ export const answers = defineCollection('answers', {
 export const idempotency = defineCollection('idempotency', {
   schema: IdempotencyRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 

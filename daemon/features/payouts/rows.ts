@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/payout.ts'
-import { ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** A payout row is written with the postings that put its money aside in `out:<id>`. */
@@ -39,10 +38,6 @@ export type PayoutRow = z.infer<typeof PayoutRow>
 export const payouts = defineCollection('payouts', {
   schema: PayoutRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'wallet', 'source', 'ref_kind', 'ref_id', 'bytes', 'hash', 'transaction'),
-    last_error: 'text',
-  },
   indexes: [
     { name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } },
     { name: 'open_wallet', fields: ['wallet'], unique: true, where: { field: 'open', equals: true } },

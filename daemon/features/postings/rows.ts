@@ -5,7 +5,6 @@ import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
 import { KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import { LEFT_OUT, masked, ours, saleTermsMasks } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
 
@@ -152,11 +151,6 @@ export type NoticeRow = z.infer<typeof NoticeRow>
 export const postings = defineCollection('postings', {
   schema: PostingRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'poster_id', 'poster_wallet', 'parent_job_id', 'awarded_bid_id', 'job_id'),
-    ...masked('text', 'title', 'category'),
-    brief: 'empty',
-  },
   indexes: [
     { name: 'number', fields: ['number'], unique: true },
     { name: 'newest', fields: ['status', 'number'], order: 'desc' },
@@ -169,7 +163,6 @@ export const postings = defineCollection('postings', {
 export const bids = defineCollection('bids', {
   schema: BidRow,
   key: 'id',
-  masks: { ...ours('id', 'posting_id', 'provider_id', 'service_id'), terms: saleTermsMasks, pitch: 'text' },
   indexes: [
     { name: 'posting', fields: ['posting_id', 'created_at'] },
     { name: 'bidder', fields: ['posting_id', 'provider_id'] },
@@ -182,21 +175,18 @@ export const bids = defineCollection('bids', {
 export const optIns = defineCollection('posting_opt_ins', {
   schema: OptInRow,
   key: 'id',
-  masks: { id: 'ours', categories: 'text' },
   indexes: [{ name: 'enabled', fields: ['id'], where: { field: 'enabled', equals: true } }],
 })
 
 export const fanouts = defineCollection('posting_fanouts', {
   schema: FanoutRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 
 export const notices = defineCollection('posting_notices', {
   schema: NoticeRow,
   key: 'id',
-  masks: { ...ours('id', 'posting_id', 'participant_id', 'delivery_id') },
   indexes: [
     { name: 'due', fields: ['next_at'], where: { field: 'waiting', equals: true } },
     { name: 'delivery', fields: ['delivery_id'], unique: true },

@@ -3,7 +3,6 @@ import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
 import { productStatuses } from '../../../src/model/product.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'
-import { masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
@@ -57,11 +56,6 @@ export type PurchaseRow = z.infer<typeof PurchaseRow>
 export const products = defineCollection('products', {
   schema: ProductRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'provider_id'),
-    ...masked('text', 'name', 'description', 'category'),
-    ...masked('file', 'file', 'file_sha256'),
-  },
   indexes: [
     { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
     { name: 'category', fields: ['status', 'category', 'listed_at'], order: 'desc' },
@@ -75,11 +69,6 @@ export const products = defineCollection('products', {
 export const purchases = defineCollection('purchases', {
   schema: PurchaseRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'product_id', 'provider_id', 'buyer_wallet', 'buyer_id', 'receipt_id', 'transaction'),
-    product_name: 'text',
-    ...masked('file', 'file', 'file_sha256'),
-  },
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
     { name: 'bought', fields: ['product_id', 'buyer_wallet'], unique: true },

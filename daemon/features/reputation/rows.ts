@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
-import { LEFT_OUT, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
@@ -172,41 +171,32 @@ export type DocumentRow = z.infer<typeof DocumentRow>
 export const identityLinks = defineCollection('identity_links', {
   schema: IdentityLinkRow,
   key: 'id',
-  masks: { ...ours('id', 'wallet', 'agent_id', 'agent_registry') },
   indexes: [{ name: 'agent', fields: ['agent_registry', 'agent_id'], unique: true }],
 })
 
 export const countedJobs = defineCollection('counted_jobs', {
   schema: CountedJobRow,
   key: 'id',
-  masks: { ...ours('id', 'provider_id', 'service_id') },
   indexes: [{ name: 'entries', fields: ['provider_id', 'part', 'number'] }],
 })
 
 export const standings = defineCollection('standings', {
   schema: StandingRow,
   key: 'id',
-  masks: { ...ours('id', 'provider_id') },
   indexes: [],
 })
 
 export const evidence = defineCollection('evidence', {
   schema: EvidenceRow,
   key: 'id',
-  masks: { ...ours('id', 'previous', 'root') },
   indexes: [{ name: 'due', fields: ['due_at'], where: { field: 'due', equals: true } }],
 })
 
-export const documents = defineCollection('documents', { schema: DocumentRow, key: 'id', masks: LEFT_OUT, indexes: [] })
+export const documents = defineCollection('documents', { schema: DocumentRow, key: 'id', indexes: [] })
 
 export const publications = defineCollection('publications', {
   schema: PublicationRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'subject_id', 'transaction'),
-    call: { ...ours('agent_id', 'client', 'tag1', 'tag2', 'hash', 'subject', 'root'), endpoint: 'text', uri: 'url' },
-    last_error: 'text',
-  },
   indexes: [{ name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } }],
 })
 

@@ -36,7 +36,6 @@ export type SdnState = z.infer<typeof SdnState>
 export const sanctions = defineCollection('sanctions', {
   schema: SanctionRow,
   key: 'wallet',
-  masks: { wallet: 'ours', reason: 'text' },
   indexes: [
     { name: 'wallet', fields: ['wallet'] },
     { name: 'manual', fields: ['since'], order: 'desc', where: { field: 'manual', equals: true } },

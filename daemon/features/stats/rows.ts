@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { LEFT_OUT, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Counts of one UTC day of business time; the key is its date. */
@@ -23,7 +22,6 @@ export type WatchCallerRow = z.infer<typeof WatchCallerRow>
 export const watchDays = defineCollection('watch_days', {
   schema: WatchDayRow,
   key: 'id',
-  masks: { ...ours('id', 'salt') },
   indexes: [
     { name: 'open', fields: ['id'], where: { field: 'closed', equals: false } },
     { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
@@ -33,7 +31,6 @@ export const watchDays = defineCollection('watch_days', {
 export const watchCallers = defineCollection('watch_callers', {
   schema: WatchCallerRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'date', fields: ['date'] }],
 })
 

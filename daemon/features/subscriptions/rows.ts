@@ -5,7 +5,6 @@ import { SaleTerms } from '../../../src/model/service.ts'
 import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/subscription.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import { masked, ours, saleTermsMasks } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of a plan (decisions §9): services of one provider for a price a period. */
@@ -93,11 +92,6 @@ export const subscriptionParties = partiesOf('subscription_parties')
 export const plans = defineCollection('plans', {
   schema: PlanRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'provider_id', 'service_ids'),
-    previous: { version: ours('service_ids') },
-    ...masked('text', 'name', 'description'),
-  },
   indexes: [
     { name: 'newest', fields: ['status', 'created_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'status', 'created_at'], order: 'desc' },
@@ -107,19 +101,6 @@ export const plans = defineCollection('plans', {
 export const subscriptions = defineCollection('subscriptions', {
   schema: SubscriptionRow,
   key: 'id',
-  masks: {
-    ...ours(
-      'id',
-      'plan_id',
-      'provider_id',
-      'buyer_wallet',
-      'participant_id',
-      'service_ids',
-      'transaction',
-      'receipt_id',
-    ),
-    plan_name: 'text',
-  },
   indexes: [
     { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'live', equals: true } },
     { name: 'live', fields: ['buyer_wallet', 'plan_id'], unique: true, where: { field: 'live', equals: true } },
@@ -131,7 +112,6 @@ export const subscriptions = defineCollection('subscriptions', {
 export const coverage = defineCollection('coverage', {
   schema: CoverageRow,
   key: 'id',
-  masks: { ...ours('id', 'subscription_id', 'service_id', 'buyer_wallet'), terms: saleTermsMasks },
   indexes: [
     { name: 'own', fields: ['buyer_wallet', 'service_id', 'until'], order: 'desc' },
     { name: 'service', fields: ['service_id', 'until'], order: 'desc' },
@@ -180,7 +160,6 @@ export type UnservedPeriodRow = z.infer<typeof UnservedPeriodRow>
 export const unservedPeriods = defineCollection('unserved_periods', {
   schema: UnservedPeriodRow,
   key: 'id',
-  masks: { ...ours('id', 'subscription_id', 'provider_id', 'participant_id') },
   indexes: [
     { name: 'open', fields: ['opened_at'], where: { field: 'open', equals: true } },
     { name: 'running', fields: ['provider_id'], where: { field: 'open', equals: true } },

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/codecs.ts'
-import { LEFT_OUT } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
@@ -16,7 +15,6 @@ const GrantDayRow = z.strictObject({
 export const grantDays = defineCollection('grant_days', {
   schema: GrantDayRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [{ name: 'day', fields: ['day'] }],
 })
 

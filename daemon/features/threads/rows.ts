@@ -6,7 +6,6 @@ import { StoredFile } from '../../../src/model/stored-file.ts'
 import { Proposal, threadStatuses } from '../../../src/model/thread.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import { type Masks, masked, ours, saleTermsMasks } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of an entry of a conversation (decisions §9); text is kept as it was sent. */
@@ -57,16 +56,9 @@ export const ThreadRow = z.strictObject({
 })
 export type ThreadRow = z.infer<typeof ThreadRow>
 
-const proposalMasks: Masks = { ...masked('text', 'message', 'estimated_delivery'), terms: saleTermsMasks }
-
 export const threads = defineCollection('threads', {
   schema: ThreadRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'service_id', 'buyer_wallet', 'agent_id', 'provider_id', 'job_id'),
-    proposal: proposalMasks,
-    previous: { version: proposalMasks },
-  },
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
@@ -86,14 +78,12 @@ export const threadParties = partiesOf('thread_parties')
 export const messages = defineCollection('messages', {
   schema: MessageRow,
   key: 'id',
-  masks: { ...ours('id', 'thread_id', 'file_id'), body: 'text' },
   indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
 })
 
 export const threadFiles = defineCollection('thread_files', {
   schema: ThreadFileRow,
   key: 'id',
-  masks: { ...ours('id', 'thread_id', 'message_id'), ...masked('file', 'file', 'file_sha256') },
   indexes: [
     { name: 'thread', fields: ['thread_id', 'created_at'] },
     { name: 'file', fields: ['file_sha256'] },

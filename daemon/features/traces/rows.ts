@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
 import { JsonObject } from '../../../src/model/service.ts'
-import { LEFT_OUT } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One recorded purchase attempt (decisions §11); kept 90 days. */
@@ -27,7 +26,6 @@ export type TraceRow = z.infer<typeof TraceRow>
 export const traces = defineCollection('traces', {
   schema: TraceRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [
     { name: 'event', fields: ['signer', 'event_id'], unique: true },
     { name: 'signer', fields: ['signer', 'at'] },

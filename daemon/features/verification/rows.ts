@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { attemptStatuses } from '../../../src/model/verification.ts'
-import { masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** An attempt to verify who stands behind a participant (decisions §6). */
@@ -34,11 +33,6 @@ export type AttemptRow = z.infer<typeof AttemptRow>
 export const attempts = defineCollection('verification_attempts', {
   schema: AttemptRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'participant_id', 'token_hash'),
-    ...masked('text', 'operator_name', 'vendor_session', 'reason'),
-    vendor_url: 'url',
-  },
   indexes: [
     { name: 'token', fields: ['token_hash'], unique: true },
     { name: 'session', fields: ['vendor_session'] },

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
-import { masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a delivery. Times are epoch milliseconds of the business clock unless said otherwise. */
@@ -50,14 +49,6 @@ export type DeliveryRow = z.infer<typeof DeliveryRow>
 export const deliveries = defineCollection('deliveries', {
   schema: DeliveryRow,
   key: 'id',
-  masks: {
-    ...ours('id', 'event_id', 'type', 'participant_id', 'service_id', 'job_id', 'sender'),
-    url: 'url',
-    body: 'empty',
-    body_file: 'gone',
-    reason: 'text',
-    attempts: masked('text', 'error', 'excerpt'),
-  },
   indexes: [
     { name: 'due', fields: ['next_at'], where: { field: 'open', equals: true } },
     {

@@ -5,7 +5,6 @@ import type { TransportResponse } from '../../client/transport.ts'
 import { type Append, writeWhole } from '../../client/whole-file.ts'
 import { AppError } from '../../core/error.ts'
 import { isObject, jsonIn } from '../../core/json.ts'
-import { openCsvFolder } from './csv-folder.ts'
 
 type Records = { readonly [K in ExportKind]: z.input<(typeof exportRecords)[K]> } & {
   readonly export: z.input<typeof ExportStart>
@@ -87,21 +86,4 @@ export async function saveLines(path: string, lines: AsyncIterable<Line>): Promi
     return End.parse(last?.record)
   }
   return writeWhole(path, write, PRIVATE_FILE_MODE)
-}
-
-/** Puts the records of each kind into a table of its own. */
-export async function saveTables(folder: string, lines: AsyncIterable<Line>): Promise<End> {
-  const tables = await openCsvFolder(folder)
-  try {
-    let last: ExportLine | undefined
-    for await (const { parsed } of lines) {
-      if (parsed.kind !== 'export' && parsed.kind !== 'end') await tables.add(parsed.kind, parsed.record)
-      last = parsed
-    }
-    await tables.end()
-    return End.parse(last?.record)
-  } catch (error) {
-    await tables.drop()
-    throw error
-  }
 }

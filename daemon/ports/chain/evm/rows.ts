@@ -16,7 +16,6 @@ const ChainGrantRow = z.strictObject({
 export const chainGrants = defineCollection('chain_grants', {
   schema: ChainGrantRow,
   key: 'wallet',
-  masks: { wallet: 'ours' },
   addresses: ['wallet'],
   indexes: [],
 })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../../src/core/codecs.ts'
-import { ours } from '../../../store/masks.ts'
 import { defineCollection } from '../../../store/port.ts'
 import { sandboxRegistryCollections } from './registry-rows.ts'
 
@@ -48,7 +47,6 @@ export type SandboxTransferRow = z.infer<typeof SandboxTransferRow>
 export const sandboxTokens = defineCollection('sandbox_tokens', {
   schema: SandboxTokenRow,
   key: 'id',
-  masks: { ...ours('asset', 'pay_to') },
   addresses: ['asset', 'pay_to'],
   indexes: [],
 })
@@ -56,7 +54,6 @@ export const sandboxTokens = defineCollection('sandbox_tokens', {
 export const sandboxAccounts = defineCollection('sandbox_accounts', {
   schema: SandboxAccountRow,
   key: 'wallet',
-  masks: { wallet: 'ours' },
   addresses: ['wallet'],
   indexes: [{ name: 'wallet', fields: ['wallet'] }],
 })
@@ -64,7 +61,6 @@ export const sandboxAccounts = defineCollection('sandbox_accounts', {
 export const sandboxTransfers = defineCollection('sandbox_transfers', {
   schema: SandboxTransferRow,
   key: 'id',
-  masks: { ...ours('id', 'from', 'to', 'digest', 'transaction') },
   addresses: ['from', 'to'],
   indexes: [{ name: 'transaction', fields: ['transaction'], unique: true }],
 })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../../src/core/codecs.ts'
-import { ours } from '../../../store/masks.ts'
 import { defineCollection } from '../../../store/port.ts'
 
 const wallet = StoredWallet
@@ -62,28 +61,24 @@ const SandboxAnchorRow = z.strictObject({
 export const sandboxRegistries = defineCollection('sandbox_registries', {
   schema: SandboxRegistriesRow,
   key: 'id',
-  masks: { ...ours('identity', 'reputation', 'anchors') },
   indexes: [],
 })
 
 export const sandboxAgents = defineCollection('sandbox_agents', {
   schema: SandboxAgentRow,
   key: 'id',
-  masks: { ...ours('id', 'owner') },
   indexes: [],
 })
 
 export const sandboxFeedback = defineCollection('sandbox_feedback', {
   schema: SandboxFeedbackRow,
   key: 'id',
-  masks: { ...ours('id', 'agent_id', 'client', 'tag1', 'tag2', 'hash', 'transaction'), endpoint: 'text', uri: 'url' },
   indexes: [{ name: 'agent', fields: ['agent_id', 'client', 'tag1', 'tag2', 'index'] }],
 })
 
 export const sandboxAnchors = defineCollection('sandbox_anchors', {
   schema: SandboxAnchorRow,
   key: 'id',
-  masks: { ...ours('id', 'subject', 'root', 'transaction'), uri: 'url' },
   indexes: [{ name: 'subject', fields: ['subject', 'seq'], unique: true, order: 'desc' }],
 })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { chainTxStates } from '../../../../../src/model/payment.ts'
-import { LEFT_OUT } from '../../../../store/masks.ts'
 import { defineCollection } from '../../../../store/port.ts'
 
 /** A transfer inside a transaction: its authorization and what signs it, from before it is sent until it is final. */
@@ -99,7 +98,6 @@ const ChainSignerRow = z.strictObject({
 export const chainTxs = defineCollection('chain_txs', {
   schema: ChainTxRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [
     { name: 'open', fields: ['signer', 'nonce'], where: { field: 'open', present: true } },
     { name: 'call', fields: ['call', 'nonce'], where: { field: 'call', present: true } },
@@ -112,7 +110,6 @@ export const chainTxs = defineCollection('chain_txs', {
 export const chainTransfers = defineCollection('chain_transfers', {
   schema: ChainTransferRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [
     { name: 'reversed', fields: ['id'], where: { field: 'reversed', present: true } },
     { name: 'watched', fields: ['id'], where: { field: 'watched', present: true } },
@@ -122,7 +119,6 @@ export const chainTransfers = defineCollection('chain_transfers', {
 export const chainSigners = defineCollection('chain_signers', {
   schema: ChainSignerRow,
   key: 'id',
-  masks: LEFT_OUT,
   indexes: [],
 })
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { chainNetworks } from '../../../../../src/core/authorization.ts'
 import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { keysOf } from '../../../../../src/core/record.ts'
-import { ours } from '../../../../store/masks.ts'
 import { defineCollection } from '../../../../store/port.ts'
 import { queueCollections } from '../queue/rows.ts'
 import { chainGrants } from '../rows.ts'
@@ -31,7 +30,6 @@ export type ChainHomeRow = z.infer<typeof ChainHomeRow>
 export const chainHomes = defineCollection('chain_homes', {
   schema: ChainHomeRow,
   key: 'id',
-  masks: ours('mode', 'genesis', 'gas_key', 'pay_to', 'salt', 'contracts'),
   addresses: ['gas_key', 'pay_to'],
   indexes: [],
 })
