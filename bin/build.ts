@@ -35,7 +35,6 @@ export const libraryEntries: Readonly<Record<string, string>> = {
 
 /** Loaded by import() only, and a file of its own in dist/: path of ours or package → its name there. */
 const heavyPackages: Readonly<Record<string, string>> = {
-  liquidjs: 'liquid',
   ora: 'ora',
   'src/cli/files/yaml.ts': 'yaml',
   tinyld: 'tinyld',

@@ -3,7 +3,7 @@ import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { unjudged } from '../../src/cli/files/document.ts'
-import { picturesOf, type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/jobs/deliverable.ts'
+import { type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/jobs/deliverable.ts'
 import { type FetchedJob, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs/jobs.ts'
 import { inputOptions, readInput } from '../../src/cli/nouns/services/input.ts'
 import { checkInput } from '../../src/cli/nouns/services/input-check.ts'
@@ -66,7 +66,6 @@ export const command = defineCommand({
     const sign = status === 'completed' ? green('✓') : yellow('●')
     io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
     for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
-    for (const picture of picturesOf(data.result)) io.picture(picture)
     if (data.files.length === 0 && isThere(data.result)) io.line(shownResult(data.result))
     io.note(`  next: ${cyan(io.hint(`souk jobs view ${data.job_id}`))}`)
   },

@@ -42,7 +42,6 @@ export const globalOptions = [
   { key: 'ndjson', flags: '--ndjson', summary: 'print one JSON line per row or event' },
   { key: 'fields', flags: '--fields <a,b.c>', summary: 'only these members, as JSON' },
   { key: 'jq', flags: '-q, --jq <expr>', summary: 'filter the JSON with a jq expression' },
-  { key: 'template', flags: '-t, --template <text>', summary: 'fill a Liquid template with the JSON' },
   { key: 'tsv', flags: '--tsv', summary: 'print tab-separated rows' },
   { key: 'header', flags: '--header', summary: 'with a header row in TSV' },
   { key: 'dryRun', flags: '--dry-run', summary: 'show what would be sent, send nothing' },
@@ -106,7 +105,7 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
 /** In which form data is printed where no flag says it. */
 export const OUTPUT_VARIABLE = 'SOUK_OUTPUT'
 const outputs = ['human', 'json', 'ndjson', 'tsv'] as const
-const FORMS: readonly GlobalKey[] = ['json', 'ndjson', 'tsv', 'fields', 'jq', 'template']
+const FORMS: readonly GlobalKey[] = ['json', 'ndjson', 'tsv', 'fields', 'jq']
 
 /** What the environment says of the form; undefined where it says nothing, or nothing that is one. */
 export function outputOf(env: Readonly<Record<string, string | undefined>>): (typeof outputs)[number] | undefined {
@@ -173,7 +172,6 @@ export type Globals = {
   readonly maxPrice: Usdc
   readonly fields?: readonly string[]
   readonly jq?: string
-  readonly template?: string
   readonly header: boolean
   readonly dryRun: boolean
   readonly yes: boolean

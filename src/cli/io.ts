@@ -5,7 +5,6 @@ import { type TimeStyle, withShortTimes } from '../text/time.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
 import { hintOf } from './hints.ts'
-import { drawnPicture } from './picture.ts'
 
 const DEFAULT_COLUMNS = 80
 /** Work that ends sooner shows no spinner. */
@@ -79,8 +78,6 @@ export type Io = {
   jsonLine(value: unknown): void
   /** Data as it is: a file, a body. */
   bytes(data: Uint8Array): void
-  /** A picture for people: drawn by the next flush where stdout is a terminal that can, and nothing anywhere else. */
-  picture(data: Uint8Array): void
   /** What helps a person but is not the data; stderr, and only on a terminal. */
   note(text: string): void
   /** A suggested command (`souk …`) as it can be pasted here. */
@@ -114,7 +111,6 @@ export function createIo(system: System, settings: IoSettings): Io {
     said = true
     writeErr(system, settings, text)
   }
-  const drawings: Promise<void>[] = []
   let progress: Progress | undefined // a spinner would draw over a question: it gives way
   const io: Io = {
     settings,
@@ -131,7 +127,6 @@ export function createIo(system: System, settings: IoSettings): Io {
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
     // A terminal acts on raw bytes; what is meant for a program or a file goes there as it is.
     bytes: (data) => void system.stdout.write(isTty ? asText(data) : data),
-    picture: (data) => void drawings.push(draw(system, settings, data)),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
@@ -156,19 +151,13 @@ export function createIo(system: System, settings: IoSettings): Io {
       return ask(io, system, { question, ...options })
     },
     stdin: () => readStdin(system),
-    flush: () => Promise.all(drawings.splice(0)).then(() => drained(system, said)),
+    flush: () => drained(system, said),
   }
   return io
 }
 
 function asText(data: Uint8Array): string {
   return printable(withoutMarks(Buffer.from(data).toString()))
-}
-
-async function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8Array): Promise<void> {
-  if (stdout.isTTY !== true || format !== 'human') return
-  const drawn = await drawnPicture(env, data, stdout.columns ?? DEFAULT_COLUMNS)
-  if (drawn !== undefined) stdout.write(`${drawn}\n`)
 }
 
 function writeErr(system: System, settings: IoSettings, text: string): void {

@@ -107,7 +107,7 @@ function guessFormat(words: readonly string[], { env }: System): Format {
   const said = outputOf(env)
   if (said === 'json' || said === 'ndjson') return 'json'
   return words.some((word) =>
-    ['--json', '--ndjson', '-q', '--jq', '-t', '--template', '--fields'].includes(word.split('=')[0] ?? word),
+    ['--json', '--ndjson', '-q', '--jq', '--fields'].includes(word.split('=')[0] ?? word),
   )
     ? 'json'
     : 'human'

@@ -37,7 +37,6 @@ export async function printItem(command: Command, { io, globals }: Printing, ite
 
 async function printJson(io: Io, globals: Globals, data: unknown): Promise<void> {
   const value = globals.fields === undefined ? data : pickFields(data, globals.fields)
-  if (globals.template !== undefined) return printTemplate(io, globals.template, value)
   if (globals.jq === undefined) {
     io.json(value)
     return
@@ -52,19 +51,12 @@ async function printJson(io: Io, globals: Globals, data: unknown): Promise<void>
 
 export async function printLine(io: Io, globals: Globals, data: unknown): Promise<void> {
   const value = globals.fields === undefined ? data : pickFields(data, globals.fields)
-  if (globals.template !== undefined) return printTemplate(io, globals.template, value)
   if (globals.jq === undefined) {
     io.jsonLine(value)
     return
   }
   const { runJq } = await import('../jq/index.ts')
   for (const result of runJq(globals.jq, value)) io.jsonLine(result)
-}
-
-async function printTemplate(io: Io, template: string, value: unknown): Promise<void> {
-  const { rendered } = await import('../template.ts')
-  const text = rendered(template, io.isTty ? eachText(value, harmless) : value)
-  if (text !== '') io.line(text.replace(/\n$/, ''))
 }
 
 /** A single object as `name<tab>value` lines. */

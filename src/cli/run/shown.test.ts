@@ -3,7 +3,7 @@ import { type RunOptions, runLine } from '../../../fixtures/kit/command-line.tes
 import { type Command, defineCommand } from '../command.ts'
 import * as z from '../params.ts'
 
-/* How an answer is shown: through a pager where it is longer than the screen, and through a template where one is given. */
+/* How an answer is shown: through a pager where it is longer than the screen. */
 
 const ROWS = 10
 const people = [
@@ -68,35 +68,5 @@ describe('the pager', () => {
     const { out, pages } = await run(['30'], { ...terminal, env: { SOUK_PAGER: 'missing', PAGER: 'less' } })
     expect(pages.map(([program]) => program)).toEqual([['missing']])
     expect(out).toContain('line 30\n')
-  })
-})
-
-describe('a template', () => {
-  test.each([
-    ['{% for one in people %}{{ one.name }} is {{ one.age }}\\n{% endfor %}', 'Ann is 30\nBob is 40\n'],
-    ['{{ people | map: "name" | join: ", " }}', 'Ann, Bob\n'],
-    ['{{ people[0].paid }}', '1500000\n'],
-    ['{% if note %}noted{% else %}nothing{% endif %}', 'nothing\n'],
-  ])('%j is filled with what there is', async (template, text) => {
-    const { code, out } = await run(['1', '-t', template])
-    expect([code, out]).toEqual([0, text])
-  })
-
-  test.each([
-    ['{{ peple }}', 'undefined variable: peple'],
-    ['{{ total | shout }}', 'undefined filter: shout'],
-    ['{% for one in people %}', 'not closed'],
-    ['{{ people.constructor }}', 'undefined variable'],
-    ['{% render "/etc/passwd" %}', 'passwd'],
-    ['{% for a in (1..900000000) %}{{ a }}{% endfor %}', 'limit'],
-  ])('%j is refused, and says why', async (template, why) => {
-    const { code, out, err } = await run(['1', '-t', template])
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toContain(why)
-    expect(JSON.parse(err).error.facts).toEqual(['there is: total, people, lines, note'])
-  })
-
-  test('and a filter both say what is printed', async () => {
-    expect((await run(['1', '-t', 'x', '-q', '.'])).code).toBe(2)
   })
 })

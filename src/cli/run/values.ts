@@ -58,14 +58,12 @@ export async function readGlobals(raw: RawGlobals): Promise<Globals> {
   if (raw.palette !== undefined && !palettes.some((one) => one === raw.palette)) {
     throw usage(`--palette must be one of ${palettes.join(', ')}; you gave "${raw.palette}".`)
   }
-  if (raw.jq !== undefined && raw.template !== undefined) throw usage('-q and -t both say what is printed: choose one.')
   return {
     ...compact({
       remote: text(raw.remote),
       baseUrl: text(raw.baseUrl),
       as: text(raw.as),
       jq: text(raw.jq),
-      template: text(raw.template),
       confirm: text(raw.confirm),
       idempotencyKey: text(raw.idempotencyKey),
     }),
@@ -140,7 +138,7 @@ function timesOf(raw: RawGlobals): IoSettings['times'] {
 
 function formatOf(raw: RawGlobals): IoSettings['format'] {
   if (raw.ndjson === true) return 'ndjson'
-  if (raw.json === true || raw.jq !== undefined || raw.template !== undefined) return 'json'
+  if (raw.json === true || raw.jq !== undefined) return 'json'
   if (raw.tsv === true) return 'tsv'
   return raw.fields === undefined ? 'human' : 'json'
 }

@@ -65,16 +65,6 @@ function documentOf(member: string, text: string, { holder, name }: Held): Found
   return { name: 'openapi', data, extension: format === 'yaml' ? 'yaml' : 'json' }
 }
 
-/** Pictures of a result, as a terminal may show them. */
-export function picturesOf(result: unknown): readonly Uint8Array[] {
-  return filesIn(result)
-    .filter(({ extension }) => extension === 'png' || extension === 'jpg')
-    .slice(0, PICTURES_MAX)
-    .map(({ data }) => data)
-}
-
-const PICTURES_MAX = 4
-
 /** Members that name no content of their own: the file is called after what holds them. */
 const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']
 
