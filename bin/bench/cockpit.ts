@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { figure, type Measured, median } from './report.ts'
-import { FOUND_JOB, type StubMarket, stubMarket } from './stub-market.ts'
+import { type StubMarket, stubMarket } from './stub-market.ts'
 
 const souk = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
 const TERMINAL = 'stty cols 160 rows 50'
@@ -15,14 +15,8 @@ const SETTLE_MS = 3_000
 const WATCH_MS = 10_000
 const STEPS = 150
 const STEP_GAP_MS = 40
-/** Ink draws ten frames a second at most: faster keys would share one. */
-const SLOW_STEPS = 40
-const SLOW_STEP_GAP_MS = 130
 const EVENTS_A_SECOND = 50
-const SEARCHES = 7
 const POLL_MS = 1
-
-type Painter = 'own' | 'ink'
 
 /** Processor time of the open cockpit, at 160 columns and 50 rows, against a marketplace of 100,000 jobs. */
 export async function cockpit(): Promise<readonly Measured[]> {
@@ -31,19 +25,9 @@ export async function cockpit(): Promise<readonly Measured[]> {
   const market = await stubMarket()
   try {
     await addRemote(home, market.url)
-    const lists = await withCockpit({ home, screen: 'jobs', painter: 'own' }, (one) => listFigures(one, market))
-    const own = await withCockpit({ home, screen: 'overview', painter: 'own' }, (one) => watchFigures(one, market))
-    const inks = await withCockpit({ home, screen: 'jobs', painter: 'ink' }, (one) => stepMs(one, slow))
-    const owns = await withCockpit({ home, screen: 'jobs', painter: 'own' }, (one) => stepMs(one, slow))
     return [
-      ...lists,
-      ...own,
-      {
-        name: 'one key, its row chosen anew: own painter / Ink, CPU',
-        values: [owns / inks],
-        budget: { informs: true },
-        detail: `${figure(owns)} / ${figure(inks)} ms`,
-      },
+      ...(await withCockpit({ home, screen: 'jobs' }, listFigures)),
+      ...(await withCockpit({ home, screen: 'overview' }, (one) => watchFigures(one, market))),
     ]
   } finally {
     market.close()
@@ -51,7 +35,7 @@ export async function cockpit(): Promise<readonly Measured[]> {
   }
 }
 
-export async function addRemote(home: string, url: string): Promise<void> {
+async function addRemote(home: string, url: string): Promise<void> {
   const words = ['remote', 'add', 'bench', url, '--admin-key-stdin']
   const env = { PATH: process.env.PATH, HOME: home }
   const child = spawn(process.execPath, [souk, ...words], { env, stdio: ['pipe', 'ignore', 'inherit'] })
@@ -60,40 +44,23 @@ export async function addRemote(home: string, url: string): Promise<void> {
   if (code !== 0) throw new Error(`souk remote add ended with ${code}`)
 }
 
-export type Open = {
+type Open = {
   readonly pid: number
   /** User and system time so far, milliseconds. */
   readonly cpuMs: () => number
   readonly type: (text: string) => void
   /** Waits until it has written a text. @returns when, `performance.now()`. */
   readonly seen: (text: string) => Promise<number>
-  /** Forgets what it has written so far. */
-  readonly forget: () => void
 }
 
-type Opening = {
-  readonly home: string
-  readonly screen: string
-  readonly painter: Painter
-  readonly env?: Readonly<Record<string, string>>
-}
+type Opening = { readonly home: string; readonly screen: string }
 
 /** Opens the built cockpit on a terminal of its own, for as long as it is used. */
-export async function withCockpit<T>(
-  { home, screen, painter, env = {} }: Opening,
-  use: (open: Open) => Promise<T>,
-): Promise<T> {
+async function withCockpit<T>({ home, screen }: Opening, use: (open: Open) => Promise<T>): Promise<T> {
   const pidFile = join(home, 'pid')
   const run = `${TERMINAL}; echo $$ > ${pidFile}; exec ${process.execPath} ${souk} -r bench tui ${screen}`
   const child = spawn('bash', ['-c', 'exec script -qec "$1" /dev/null', 'bash', run], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      TERM: 'xterm-256color',
-      SHELL: '/bin/sh',
-      SOUK_TUI_PAINTER: painter,
-      ...env,
-    },
+    env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   let written = ''
@@ -113,10 +80,7 @@ export async function withCockpit<T>(
     await pause(SETTLE_MS)
     const pid = Number(readFileSync(pidFile, 'utf8'))
     const type = (text: string) => void child.stdin.write(text)
-    const forget = () => {
-      written = ''
-    }
-    return await use({ pid, cpuMs: () => cpuMs(pid), type, seen, forget })
+    return await use({ pid, cpuMs: () => cpuMs(pid), type, seen })
   } finally {
     await end(child)
   }
@@ -138,10 +102,6 @@ function cpuMs(pid: number): number {
   return (user + system) * TICK_MS
 }
 
-type Walk = { readonly steps: number; readonly gapMs: number }
-const fast: Walk = { steps: STEPS, gapMs: STEP_GAP_MS }
-const slow: Walk = { steps: SLOW_STEPS, gapMs: SLOW_STEP_GAP_MS }
-
 async function used({ cpuMs: now }: Open, work: () => Promise<void>): Promise<{ cpu: number; wall: number }> {
   const [cpu, wall] = [now(), performance.now()]
   await work()
@@ -149,40 +109,22 @@ async function used({ cpuMs: now }: Open, work: () => Promise<void>): Promise<{ 
 }
 
 /** What one step down costs beyond what the cockpit takes anyway. */
-async function stepMs(open: Open, { steps, gapMs }: Walk): Promise<number> {
-  const idle = await used(open, () => pause(steps * gapMs))
+async function stepMs(open: Open): Promise<number> {
+  const idle = await used(open, () => pause(STEPS * STEP_GAP_MS))
   const walked = await used(open, async () => {
-    for (let step = 0; step < steps; step += 1) {
+    for (let step = 0; step < STEPS; step += 1) {
       open.type(step % 40 < 20 ? 'j' : 'k')
-      await pause(gapMs)
+      await pause(STEP_GAP_MS)
     }
   })
-  return Math.max(0, walked.cpu - (idle.cpu / idle.wall) * walked.wall) / steps
+  return Math.max(0, walked.cpu - (idle.cpu / idle.wall) * walked.wall) / STEPS
 }
 
-async function listFigures(open: Open, market: StubMarket): Promise<Measured[]> {
+async function listFigures(open: Open): Promise<Measured[]> {
   open.type('v')
   await pause(SETTLE_MS)
-  const rounds = [await stepMs(open, fast), await stepMs(open, fast), await stepMs(open, fast)]
-  return [
-    { name: '100,000 jobs: one row down, CPU', values: rounds, unit: 'ms', budget: { atMost: 3 } },
-    ...(await searchFigures(open, market)),
-  ]
-}
-
-/** From the daemon's answer to a filter until its row stands on the screen. */
-async function searchFigures(open: Open, market: StubMarket): Promise<Measured[]> {
-  const values: number[] = []
-  for (let round = 0; round < SEARCHES; round += 1) {
-    open.forget()
-    open.type(`/word${round}`)
-    const at = await open.seen(FOUND_JOB).catch(() => Number.POSITIVE_INFINITY) // never shown: it misses its budget
-    values.push(at - (market.answeredAt() ?? 0))
-    if (at === Number.POSITIVE_INFINITY) break
-    open.type('\u001B')
-    await pause(SETTLE_MS / 3)
-  }
-  return [{ name: 'an answer to a filter until it is shown', values, unit: 'ms', budget: { atMost: 150 } }]
+  const rounds = [await stepMs(open), await stepMs(open), await stepMs(open)]
+  return [{ name: '100,000 jobs: one row down, CPU', values: rounds, unit: 'ms', budget: { atMost: 3 } }]
 }
 
 const PERCENT = 100

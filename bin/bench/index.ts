@@ -1,31 +1,23 @@
 // `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
 
 import { catalog } from './catalog.ts'
-import { chain } from './chain.ts'
 import { cockpit } from './cockpit.ts'
-import { files } from './files.ts'
 import { hostile } from './hostile.ts'
 import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { paid } from './paid.ts'
 import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
-import { sdn } from './sdn.ts'
 import { services } from './services.ts'
 import { start } from './start.ts'
 import { storage } from './storage.ts'
-import { year } from './year.ts'
 
 const sections: readonly Section[] = [
   { name: 'http', run: http },
   { name: 'paid', run: paid },
-  { name: 'chain', run: chain },
   { name: 'start', run: start },
   { name: 'cockpit', run: cockpit },
   { name: 'storage', run: storage },
   { name: 'catalog', run: catalog },
-  { name: 'files', run: files },
-  { name: 'year', run: year },
-  { name: 'sdn', run: sdn },
   { name: 'hostile', run: hostile },
   { name: 'services', run: services },
 ]

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ports } from '../../daemon/app.ts'
@@ -9,7 +9,6 @@ import { commit } from '../../daemon/store/draw.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
-import { compact } from '../../src/core/record.ts'
 import { argument, serve } from './serve.ts'
 
 const MAX_LISTINGS = 100
@@ -18,11 +17,10 @@ const GRANT = usdc(100_000_000n)
 // The real daemon over a temporary folder, durable, with a full catalog page and funded wallets.
 type Argument = {
   readonly wallets: readonly Wallet[]
-  readonly sdnSource?: string
   /** Port on loopback that every host name leads to, in the place of the internet. */
   readonly sitePort?: number
 }
-const { wallets, sdnSource, sitePort } = argument<Argument>()
+const { wallets, sitePort } = argument<Argument>()
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const clear = () => rm(dataDir, { recursive: true, force: true })
 try {
@@ -30,15 +28,13 @@ try {
     dataDir,
     ...configDefaults,
     durability: 'full',
-    ...compact({ sdnSource }),
   } as const
   const daemon = await createDaemon(config, sitePort === undefined ? {} : { web: toSite(sitePort) })
   await showAllListings(daemon)
   for (const wallet of wallets) await daemon.ctx.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
-  const adminKey = (await readFile(join(dataDir, 'admin.key'), 'utf8')).trim()
   const sellerKey = await seller(daemon)
   const [qr, summary] = [await listing(daemon, 'qr_code'), await listing(daemon, 'summarization')]
-  serve({ url: daemon.url, sellerKey, qr, summary, adminKey }, async () => {
+  serve({ url: daemon.url, sellerKey, qr, summary }, async () => {
     await daemon.stop()
     await clear()
   })

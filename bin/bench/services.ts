@@ -1,9 +1,6 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { judge } from '../../daemon/features/first-party/text/sentiment.ts'
-import { summarize } from '../../daemon/features/first-party/text/summary.ts'
 import { x402Headers } from '../../src/api/endpoint/x402.ts'
 import { memoryVariables } from '../../src/lifecycle/memory.ts'
 import { type Buyer, newBuyers, offerOf, sign } from './buyer.ts'
@@ -19,66 +16,12 @@ const CATALOG_P99_MS = 50
 const IDLE_MS = 5_000
 const POLL_MS = 100
 const POLLS = 1_200
-const PERCENT = 100
 const MB = 2 ** 20
-/** Of four classes. */
-const ACCURACY_PERCENT = 75
-const STANDARD = { sentences: 4, words: 120 }
-
-/** How good what the house says of texts is, and how the daemon goes on turning while all functions are bought. */
-export async function services(): Promise<readonly Measured[]> {
-  return [...sentiment(), ...summaries(), ...(await purchases())]
-}
-
-function evaluation<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`../../fixtures/evaluation/${name}.json`, import.meta.url), 'utf8'))
-}
-
-/** Over lines that nobody looked at while the words were chosen. */
-function sentiment(): Measured[] {
-  const labelled = Object.entries(evaluation<Record<string, string[]>>('sentiment'))
-  const judged = labelled.flatMap(([label, lines]) => lines.map((line) => ({ label, said: judge(line).sentiment })))
-  const right = (rows: readonly { label: string; said: string }[]) => rows.filter(({ label, said }) => label === said)
-  const shares = labelled.map(([label]) => {
-    const rows = judged.filter((row) => row.label === label)
-    return `${label} ${right(rows).length} of ${rows.length}`
-  })
-  return [
-    {
-      name: `sentiment, accuracy over ${judged.length} labelled lines`,
-      values: [(right(judged).length / judged.length) * PERCENT],
-      unit: '%',
-      budget: { atLeast: ACCURACY_PERCENT },
-      detail: shares.join(', '),
-    },
-  ]
-}
-
-type Article = { readonly text: string; readonly keys: readonly string[] }
-
-/** What a reader has to learn from each, against as many first sentences. */
-function summaries(): Measured[] {
-  const articles = evaluation<Article[]>('summaries')
-  const coverage = (shorten: (text: string) => readonly string[]) => {
-    const kept = articles.map(({ text, keys }) => keys.filter((key) => shorten(text).join(' ').includes(key)).length)
-    const all = articles.reduce((sum, { keys }) => sum + keys.length, 0)
-    return (kept.reduce((sum, count) => sum + count, 0) / all) * PERCENT
-  }
-  const ours = coverage((text) => summarize([text], STANDARD))
-  const first = coverage((text) => (text.match(/[^.]*[a-z]\.(?= |$)/g) ?? []).slice(0, STANDARD.sentences))
-  return [
-    {
-      name: `summaries, facts kept over those of the first ${STANDARD.sentences} sentences`,
-      values: [ours / first],
-      budget: { atLeast: 1.2 },
-      detail: `${figure(ours)} % of the facts of ${articles.length} articles, first sentences ${figure(first)} %`,
-    },
-  ]
-}
 
 type Order = { readonly slug: string; readonly id: string; readonly input: unknown }
 
-async function purchases(): Promise<Measured[]> {
+/** How the daemon goes on turning while all functions are bought. */
+export async function services(): Promise<readonly Measured[]> {
   const [buyer] = newBuyers(1) as [Buyer]
   const daemon = await launch('serve-services.ts', { wallets: [buyer.wallet] }, memoryVariables)
   try {

@@ -49,12 +49,6 @@ export async function storage(): Promise<readonly Measured[]> {
       detail: `${figure(median(cost.large))} / ${figure(median(cost.small))} raw appends a commit, one writer`,
     },
     {
-      name: 'the same at 16 writers, by rate: 100 k / 1 M',
-      values: ratios(cost.smallPerSecond, cost.largePerSecond),
-      budget: { informs: true },
-      detail: `${figure(median(cost.smallPerSecond))} / ${figure(median(cost.largePerSecond))} purchases/s`,
-    },
-    {
       name: 'recovery of 100 k records with all indexes / JSON.parse of the same bytes',
       values: ratios(recovery.openMs, recovery.parseMs),
       budget: { atMost: 2 },
@@ -87,8 +81,6 @@ export type CostFigures = {
   /** Middle commit time at one writer over the middle raw append beside it. */
   readonly small: readonly number[]
   readonly large: readonly number[]
-  readonly smallPerSecond: readonly number[]
-  readonly largePerSecond: readonly number[]
 }
 
 /** Two stores of different size, in turns. */
@@ -97,12 +89,7 @@ export async function commitCost(sizes = { small: SMALL_RECORDS, large: LARGE_RE
     const small = await start({ do: 'commit', dir: `${dir}/small`, records: sizes.small })
     const large = await start({ do: 'commit', dir: `${dir}/large`, records: sizes.large })
     const raw = await rawAppends(`${dir}/raw`)
-    const figures = {
-      small: [] as number[],
-      large: [] as number[],
-      smallPerSecond: [] as number[],
-      largePerSecond: [] as number[],
-    }
+    const figures = { small: [] as number[], large: [] as number[] }
     for (const child of [small, large]) await ask(child, { writers: 16, ms: WARM_UP_MS })
     const overRaw = async (child: ChildProcess): Promise<number> => {
       const bare = await raw.rate(ROUND_MS)
@@ -111,8 +98,6 @@ export async function commitCost(sizes = { small: SMALL_RECORDS, large: LARGE_RE
     for (let round = 0; round < ROUNDS; round += 1) {
       figures.small.push(await overRaw(small))
       figures.large.push(await overRaw(large))
-      figures.smallPerSecond.push((await ask(small, { writers: 16, ms: ROUND_MS })).perSecond)
-      figures.largePerSecond.push((await ask(large, { writers: 16, ms: ROUND_MS })).perSecond)
     }
     await raw.close()
     await stop(small)

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import examples from '../../src/api/answer-examples.json' with { type: 'json' }
@@ -7,9 +6,6 @@ import { keysOf } from '../../src/core/record.ts'
 
 const JOBS = 100_000
 const PAGE = 20
-const POURED_AT_ONCE = 500
-/** What only a search finds. */
-export const FOUND_JOB = 'job_f00000000000000f'
 const ENDPOINTS = 144
 
 type Answers = ReadonlyMap<string, (url: URL) => unknown>
@@ -18,22 +14,15 @@ export type StubMarket = {
   readonly url: string
   /** Events a second from now on. */
   readonly events: (perSecond: number) => void
-  /** So many events, as fast as they are taken. */
-  readonly pour: (count: number) => Promise<void>
-  /** When the last search was answered, `performance.now()`. */
-  readonly answeredAt: () => number | undefined
   readonly close: () => void
 }
 
 /** A marketplace that costs nothing: examples as answers, so many jobs, and events at any pace. */
 export async function stubMarket(): Promise<StubMarket> {
   const streams = new Set<ServerResponse>()
-  let answeredAt: number | undefined
   let timer: NodeJS.Timeout | undefined
   let cursor = 1
-  const answers = answersOf(() => {
-    answeredAt = performance.now()
-  })
+  const answers = answersOf()
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? '/', 'http://stub')
     if (url.pathname === api.streamEvents.path) follow(req, res)
@@ -57,7 +46,6 @@ export async function stubMarket(): Promise<StubMarket> {
   await new Promise((resolve) => server.once('listening', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on a port
-    answeredAt: () => answeredAt,
     events(perSecond) {
       clearInterval(timer)
       if (perSecond === 0) return
@@ -65,12 +53,6 @@ export async function stubMarket(): Promise<StubMarket> {
         const text = eventText(cursor++)
         for (const stream of streams) stream.write(text)
       }, 1_000 / perSecond)
-    },
-    async pour(count) {
-      for (let left = count; left > 0; left -= POURED_AT_ONCE) {
-        const text = Array.from({ length: Math.min(left, POURED_AT_ONCE) }, () => eventText(cursor++)).join('')
-        for (const stream of streams) if (!stream.write(text)) await once(stream, 'drain')
-      }
     },
     close() {
       clearInterval(timer)
@@ -90,7 +72,7 @@ function eventText(cursor: number): string {
 }
 
 /** Examples by method and path; lists and reports of the size that a large marketplace has. */
-function answersOf(onSearch: () => void): Answers {
+function answersOf(): Answers {
   const known = new Map<string, (url: URL) => unknown>()
   const said: Readonly<Record<string, { readonly answer?: unknown }>> = examples
   for (const name of keysOf(api)) known.set(`${api[name].method} ${api[name].path}`, () => said[name]?.answer)
@@ -101,16 +83,12 @@ function answersOf(onSearch: () => void): Answers {
   }))
   const { timestamp: _, ...rest } = health
   known.set('GET /health', () => ({ ...rest, timestamp: Date.now(), status: 'ok', paused: false, endpoints: rows }))
-  known.set(`GET ${api.listAllJobs.path}`, (url) => jobsOf(url, onSearch))
+  known.set(`GET ${api.listAllJobs.path}`, jobsOf)
   return known
 }
 
-function jobsOf({ searchParams }: URL, onSearch: () => void): unknown {
+function jobsOf({ searchParams }: URL): unknown {
   const [offset, limit] = [Number(searchParams.get('offset') ?? 0), Number(searchParams.get('limit') ?? PAGE)]
-  if (searchParams.has('filter')) {
-    onSearch()
-    return { jobs: [jobOf(FOUND_JOB)], total: 1, limit, offset, searched: { rows: JOBS, of: JOBS } }
-  }
   const length = Math.max(0, Math.min(limit, JOBS - offset))
   const jobs = Array.from({ length }, (_, i) => jobOf(`job_${(offset + i + 1).toString(16).padStart(16, '0')}`))
   return { jobs, total: JOBS, limit, offset }

@@ -1,9 +1,6 @@
 // `npm run soak [-- section …]`: crashes and load for as long as it takes; ends with 1 when anything was lost.
 
-import { run as cockpit } from './cockpit.ts'
-import { run as commerce } from './commerce.ts'
 import { run as crons } from './crons.ts'
-import { run as fuzz } from './fuzz.ts'
 import { run as histories } from './histories.ts'
 import { run as kill9 } from './kill9.ts'
 import { run as payments } from './payments.ts'
@@ -12,22 +9,15 @@ import { run as unpaid } from './unpaid.ts'
 const KILL9_ROUNDS = 100
 const PAYMENT_ROUNDS = 25
 const CRON_KILLS = 25
-const FUZZ_REQUESTS = 20_000
 const HISTORIES = 2_000
-const COMMERCE_SEQUENCES = 2_000
-/** A busy day's, eleven or twelve a second. */
-const COCKPIT_EVENTS = 1_000_000
 const UNPAID = { purchases: 100_000, sockets: 10_000, keys: 1_000_000 }
 
 const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   kill9: () => kill9(KILL9_ROUNDS),
   payments: () => payments(PAYMENT_ROUNDS),
   crons: () => crons(CRON_KILLS),
-  fuzz: () => fuzz(FUZZ_REQUESTS),
   histories: () => histories(HISTORIES),
-  commerce: () => commerce(COMMERCE_SEQUENCES),
   unpaid: () => unpaid(UNPAID),
-  cockpit: () => cockpit(COCKPIT_EVENTS),
 }
 
 const names = process.argv.slice(2)
