@@ -1,8 +1,12 @@
 import type { Context } from '../kernel/context.ts'
+import { type Platform, readPlatform } from '../kernel/switches.ts'
+import type { Collection, ReadTx, Row, Scalar } from '../store/port.ts'
 import type { CronRound } from './cron.ts'
 
 /** Items taken at once. */
 const DUE_PAGE = 100
+/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+const LOOKED_AT = 1_000
 /** Items that may fail in one run before it gives up: more than that is no fault of the items. */
 const MAX_FAILED = 1_000
 
@@ -15,6 +19,50 @@ export type DueWork = {
   readonly run: (ctx: Context, id: string, now: number) => Promise<void>
   /** Business time at which the earliest item falls due at `from` or later, null when none will. */
   readonly nextDue: (ctx: Context, from: number) => Promise<number | null>
+}
+
+type DueRows<R extends Row> = {
+  readonly name: string
+  readonly collection: Collection<R>
+  /** Index in the order in which its items fall due, and the values that they begin with there. */
+  readonly index: string
+  readonly prefix?: readonly Scalar[]
+  /** Whether the row is due at `now`. */
+  readonly isDue: (row: R, now: number, ctx: Context) => boolean
+  readonly dueAt: (row: R) => number | null
+  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  readonly rests?: (platform: Platform) => boolean
+  /** Done before it is looked what is due. */
+  readonly before?: (ctx: Context, now: number) => Promise<void>
+  /** Whether it has to be run at once, whatever is due. */
+  readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
+  /** Looks again at its item, so that it is done once however often it is tried. */
+  readonly run: DueWork['run']
+}
+
+/** Work whose items are rows of an index that is in the order of their time. */
+export function dueWork<R extends Row>(rows: DueRows<R>): DueWork {
+  const { name, collection, index, prefix = [], isDue, dueAt, rests, before, isPressing, run } = rows
+  const page = async (t: ReadTx, limit: number) => (await t.table(collection).page(index, prefix, { limit })).rows
+  return {
+    name,
+    run,
+    async due(ctx, now, limit) {
+      await before?.(ctx, now)
+      return ctx.store.read(async (t) => {
+        if (rests?.(await readPlatform(t))) return []
+        return (await page(t, limit)).filter((row) => isDue(row, now, ctx)).map((row) => String(row[collection.key]))
+      })
+    },
+    nextDue: (ctx, from) =>
+      ctx.store.read(async (t) => {
+        const platform = await readPlatform(t)
+        if (rests?.(platform)) return null
+        const ahead = await page(t, LOOKED_AT)
+        if (ahead.length > 0 && (await isPressing?.(t, platform))) return from
+        return ahead.map(dueAt).find((at) => at !== null && at >= from) ?? null
+      }),
+  }
 }
 
 type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>

@@ -1,6 +1,8 @@
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
+import { type DueWork, dueWork } from '../../crons/due-work.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
@@ -15,9 +17,6 @@ import { releaseUnlessWaiting } from './release.ts'
 import { verifyAutomatically } from './report.ts'
 import { type JobRow, jobs, putJob } from './rows.ts'
 import { ruleOn } from './ruling.ts'
-
-/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
-const LOOKED_AT = 1_000
 
 type Item = { readonly job: JobRow; readonly at: number; readonly platform: Platform }
 
@@ -116,44 +115,27 @@ async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   })
 }
 
-/**
- * What falls due on jobs, in the order in which the escrow monitor does it: each item is one
- * transaction that looks again at the job, so that it is done once however often it is tried.
- */
-export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => ({
-  name: `job.${event}`,
-
-  /** Ids of jobs due at `now`, those that waited longest first. */
-  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
-    await before?.(ctx, now)
-    return ctx.store.read(async (t) => {
-      if (rests(await readPlatform(t))) return []
-      const { rows } = await t.table(jobs).page('due', [event], { limit })
-      return rows.filter((job) => isDue(job, now)).map((job) => job.id)
-    })
-  },
-
-  run(ctx: Context, id: string, now: number): Promise<void> {
-    return commit(ctx, async (t, draw) => {
-      const platform = await readPlatform(t)
-      const job = await lockJob(t, id)
-      if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
-      if (await isTaken(t, id)) await putJob(t, { ...job, next_event_at: now + TAKEN_MS })
-      else await act(t, draw, { job, at: now, platform })
-    })
-  },
-
-  /** Business time of the earliest one at `from` or later, null when there is none. */
-  async nextDue(ctx: Context, from: number): Promise<number | null> {
-    return ctx.store.read(async (t) => {
-      const platform = await readPlatform(t)
-      if (rests(platform)) return null
-      const { rows } = await t.table(jobs).page('due', [event], { limit: LOOKED_AT })
-      if (rows.length > 0 && (await isPressing?.(t, platform))) return from
-      return rows.find((job) => !isDue(job, from - 1))?.next_event_at ?? null
-    })
-  },
-}))
+/** What falls due on jobs, in the order in which the escrow monitor does it. */
+export const jobWork: readonly DueWork[] = kinds.map(({ event, rests, before, isPressing, act }) =>
+  dueWork({
+    name: `job.${event}`,
+    collection: jobs,
+    index: 'due',
+    prefix: [event],
+    isDue,
+    dueAt: (job) => job.next_event_at,
+    rests,
+    ...compact({ before, isPressing }),
+    run: (ctx, id, now) =>
+      commit(ctx, async (t, draw) => {
+        const platform = await readPlatform(t)
+        const job = await lockJob(t, id)
+        if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
+        if (await isTaken(t, id)) await putJob(t, { ...job, next_event_at: now + TAKEN_MS })
+        else await act(t, draw, { job, at: now, platform })
+      }),
+  }),
+)
 
 function isDue(job: JobRow, now: number): boolean {
   return job.next_event_at !== null && job.next_event_at <= now

@@ -1,13 +1,10 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
-import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
 import { contractMirror } from '../escrow/contract.ts'
 import { hasMoneyIn } from '../ledger/money-in.ts'
 import { jobWork } from './due-work.ts'
-
-/** What falls due on jobs, in the order in which it is done. */
-const escrowWork: readonly DueWork[] = jobWork
 
 /** Moves jobs on whose time has come: verification, release, deadlines (decisions §8). */
 export const escrowMonitor = defineCron({
@@ -19,8 +16,8 @@ export const escrowMonitor = defineCron({
     // What the contract has paid is not paid again.
     await contractMirror.of(call.ctx)?.look()
     const holds = await hasMoneyIn(call.ctx, ['esc'])
-    const done = await runDueWork(escrowWork, call)
+    const done = await runDueWork(jobWork, call)
     return holds || done > 0 ? undefined : idleUnderCutover(call.ctx)
   },
-  nextDue: (ctx, from) => earliestDue(escrowWork, ctx, from),
+  nextDue: (ctx, from) => earliestDue(jobWork, ctx, from),
 })

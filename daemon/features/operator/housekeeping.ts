@@ -20,7 +20,7 @@ import { products, purchases } from '../products/rows.ts'
 import { grantDays } from '../test-money/rows.ts'
 import { threadFiles } from '../threads/rows.ts'
 import { traces } from '../traces/rows.ts'
-import { verificationWork } from '../verification/verification-work.ts'
+import { verificationWork } from '../verification/expiry.ts'
 import { deliveries } from '../webhooks/rows.ts'
 
 /** Rows looked at in one transaction. */

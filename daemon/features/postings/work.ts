@@ -1,47 +1,13 @@
-import type { DueWork } from '../../crons/due-work.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type DueWork, dueWork } from '../../crons/due-work.ts'
+import type { Platform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
-import type { Collection, Row } from '../../store/port.ts'
 import { stepPosting } from './close.ts'
 import { retryNotice } from './notify.ts'
 import { tellAll } from './notifying.ts'
 import { fanouts, notices, postings } from './rows.ts'
 
-/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
-const LOOKED_AT = 1_000
-
-type Kind<R extends Row> = {
-  readonly name: string
-  readonly collection: Collection<R>
-  /** Index in the order in which its items fall due. */
-  readonly index: string
-  readonly dueAt: (row: R) => number | null
-  /** Whether nobody is told of requests now: under the cutover nobody could bid on them. */
-  readonly rests: (ctx: Context) => boolean
-  readonly run: DueWork['run']
-}
-
-/** Items of one kind; each run looks again at its item, so that it is done once however often it is tried. */
-function dueWork<R extends Row>({ name, collection, index, dueAt, rests, run }: Kind<R>): DueWork {
-  const isDue = (row: R, now: number) => (dueAt(row) ?? now) <= now
-  return {
-    name,
-    run,
-    async due(ctx, now, limit) {
-      if (rests(ctx)) return []
-      const { rows } = await ctx.store.table(collection).page(index, [], { limit })
-      return rows.filter((row) => isDue(row, now)).map((row) => String(row[collection.key]))
-    },
-    async nextDue(ctx, from) {
-      if (rests(ctx)) return null
-      const { rows } = await ctx.store.table(collection).page(index, [], { limit: LOOKED_AT })
-      const next = rows.find((row) => !isDue(row, from - 1))
-      return next === undefined ? null : dueAt(next)
-    },
-  }
-}
-
-const isShelved = (ctx: Context) => ctx.switches.now().checkoutV2
+/** Under the cutover nobody could bid, so nobody is notified of requests. */
+const rests = ({ checkout_v2 }: Platform) => checkout_v2
 
 /** What falls due on postings, in the order in which it is done. */
 export const postingWork: readonly DueWork[] = [
@@ -49,8 +15,8 @@ export const postingWork: readonly DueWork[] = [
     name: 'posting.expire',
     collection: postings,
     index: 'due',
+    isDue: (row, now) => row.expires_at <= now,
     dueAt: (row) => row.expires_at,
-    rests: () => false,
     run: (ctx, id, now) =>
       commit(ctx, async (t, draw) => {
         const posting = await t.table(postings).getForUpdate(id)
@@ -62,16 +28,18 @@ export const postingWork: readonly DueWork[] = [
     name: 'posting.tell',
     collection: fanouts,
     index: 'at',
+    isDue: (row, now) => row.at <= now,
     dueAt: (row) => row.at,
-    rests: isShelved,
+    rests,
     run: tellAll,
   }),
   dueWork({
     name: 'posting.retry',
     collection: notices,
     index: 'due',
+    isDue: (row, now) => (row.next_at ?? now) <= now,
     dueAt: (row) => row.next_at,
-    rests: isShelved,
+    rests,
     run: (ctx, id, now) => commit(ctx, (t) => retryNotice(t, { id, now })),
   }),
 ]

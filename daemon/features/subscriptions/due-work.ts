@@ -1,9 +1,9 @@
 import type { SubscriptionDueEvent } from '../../../src/model/subscription.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type DueWork, dueWork } from '../../crons/due-work.ts'
 import { countRefusal } from '../../kernel/refusals.ts'
 import { participants } from '../../kernel/rows.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
-import { commit, type Draw } from '../../store/draw.ts'
+import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 import { applyStep, canBeCharged, lockSubscription, type SubscriptionStep } from './apply.ts'
@@ -11,9 +11,6 @@ import { agreedBundle } from './coverage.ts'
 import { isLastTry } from './next.ts'
 import { renewedPeriod } from './periods.ts'
 import { type SubscriptionRow, subscriptions } from './rows.ts'
-
-/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
-const LOOKED_AT = 1_000
 
 type Item = { readonly subscription: SubscriptionRow; readonly at: number; readonly isSanctioned: boolean }
 
@@ -75,41 +72,30 @@ async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Pro
   return provider !== undefined && provider.suspended_at !== null
 }
 
-/** What falls due on subscriptions: each item is one transaction that looks again, so that it is done once. */
-export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
-  name: `subscription.${event}`,
-
-  /** Ids of subscriptions due at `now`, those that waited longest first. */
-  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
-    return ctx.store.read(async (t) => {
-      if (rests(await readPlatform(t))) return []
-      const { rows } = await t.table(subscriptions).page('due', [event], { limit })
-      return rows.filter((row) => isDue(row, now)).map((row) => row.id)
-    })
-  },
-
-  async run(ctx: Context, id: string, now: number): Promise<void> {
-    const seen = await ctx.store.table(subscriptions).get(id)
-    const isSanctioned =
-      event === 'renew' && seen !== undefined && (await compliance.of(ctx).isSanctioned(seen.buyer_wallet))
-    if (isSanctioned) countRefusal(ctx, 'sanctioned')
-    await commit(ctx, async (t: Tx, draw: Draw) => {
-      const subscription = await lockSubscription(t, id)
-      if (subscription?.next_event !== event || !isDue(subscription, now) || rests(await readPlatform(t))) return
-      const step = { ...(await stepOf(t, { subscription, at: now, isSanctioned })), by: 'system', at: now } as const
-      await applyStep(t, draw, { subscription, step })
-    })
-  },
-
-  /** Business time of the earliest one at `from` or later, null when there is none. */
-  async nextDue(ctx: Context, from: number): Promise<number | null> {
-    return ctx.store.read(async (t) => {
-      if (rests(await readPlatform(t))) return null
-      const { rows } = await t.table(subscriptions).page('due', [event], { limit: LOOKED_AT })
-      return rows.find((row) => !isDue(row, from - 1))?.next_event_at ?? null
-    })
-  },
-}))
+/** What falls due on subscriptions. */
+export const subscriptionWork: readonly DueWork[] = kinds.map(({ event, rests, stepOf }) =>
+  dueWork({
+    name: `subscription.${event}`,
+    collection: subscriptions,
+    index: 'due',
+    prefix: [event],
+    isDue,
+    dueAt: (row) => row.next_event_at,
+    rests,
+    async run(ctx, id, now) {
+      const seen = await ctx.store.table(subscriptions).get(id)
+      const isSanctioned =
+        event === 'renew' && seen !== undefined && (await compliance.of(ctx).isSanctioned(seen.buyer_wallet))
+      if (isSanctioned) countRefusal(ctx, 'sanctioned')
+      await commit(ctx, async (t, draw) => {
+        const subscription = await lockSubscription(t, id)
+        if (subscription?.next_event !== event || !isDue(subscription, now) || rests(await readPlatform(t))) return
+        const step = { ...(await stepOf(t, { subscription, at: now, isSanctioned })), by: 'system', at: now } as const
+        await applyStep(t, draw, { subscription, step })
+      })
+    },
+  }),
+)
 
 function isDue({ next_event_at: at }: SubscriptionRow, now: number): boolean {
   return at !== null && at <= now
