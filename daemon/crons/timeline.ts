@@ -1,12 +1,33 @@
+import { z } from 'zod'
 import type { CronRun } from '../../src/model/cron.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
-import type { MovableClock } from '../ports/clock.ts'
+import { settings } from '../kernel/rows.ts'
+import type { ClockSetting, MovableClock } from '../ports/clock.ts'
 import { commit, type Draw } from '../store/draw.ts'
-import type { Tx } from '../store/port.ts'
-import { writeClockSetting } from './clock-setting.ts'
+import type { ReadTx, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
-import type { Scheduler, Within } from './scheduler.ts'
+import { createScheduler, type Scheduler, scheduler, type Within } from './scheduler.ts'
+import { openCronState } from './state.ts'
+
+const CLOCK = 'clock'
+
+/** How business time was moved, kept so that a restart goes on from there. */
+const StoredSetting = z.strictObject({
+  offset_ms: z.int(),
+  frozen_at: z.int().nullable(),
+}) satisfies z.ZodType<ClockSetting>
+
+export async function readClockSetting(t: ReadTx): Promise<ClockSetting | undefined> {
+  const row = await t.table(settings).get(CLOCK)
+  return row && StoredSetting.parse(row.value)
+}
+
+async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
+  const table = t.table(settings)
+  await table.getForUpdate(CLOCK)
+  await table.put({ id: CLOCK, value: setting })
+}
 
 /** Jumps of one move; what is left after them is covered in one more. */
 const MAX_JUMPS = 5_000
@@ -147,4 +168,19 @@ function dueUntil({ within }: Trip, stop: number): { readonly cron: Cron; readon
     .map(({ cron, row }) => ({ cron, at: cron.schedule.latest(stop), served: row.served_until }))
     .filter(({ at, served }) => at > served)
     .sort((one, other) => one.at - other.at)
+}
+
+type CronParts = {
+  readonly crons: readonly Cron[]
+  readonly clock: MovableClock
+}
+
+/** The crons over their stored rows; nothing begins before `start`. */
+export async function openCrons(ctx: Context, { crons, clock }: CronParts): Promise<void> {
+  const { store, entropy, config } = ctx
+  const names = crons.map((cron) => cron.name)
+  const state = await openCronState({ store, entropy, names, now: clock.now() })
+  const runs = createScheduler({ ctx, crons, state })
+  scheduler.open(ctx, runs, runs.stop)
+  timeline.open(ctx, createTimeline({ clock, crons: runs, runsCrons: config.crons, ctx }))
 }

@@ -1,8 +1,7 @@
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { isEnabled, replacementOf, statusOf } from '../../src/api/status.ts'
 import { AppError } from '../../src/core/error.ts'
-import type { Context } from '../kernel/context.ts'
-import { paused } from '../kernel/paused.ts'
+import { type Context, paused } from '../kernel/context.ts'
 import { countShelved } from '../kernel/refusals.ts'
 import type { Exchange } from './exchange.ts'
 

@@ -1,16 +1,30 @@
 import type { z } from 'zod'
 import type { eventsApi, OwnEvent } from '../../src/api/sections/events.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
-import type { EventValue } from '../endpoint/handler.ts'
+import type { EventValue, FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineHook } from '../kernel/hook.ts'
 import type { ReadTx } from '../store/port.ts'
 import { dataOf, lastSeq, removedUpTo } from './event-log.ts'
-import { matchesGlob } from './glob.ts'
 import { type EventRow, events } from './rows.ts'
-import type { SignalPlace } from './signal.ts'
-import { eventSignal } from './signal.ts'
+import { eventSignal, type SignalPlace } from './signal.ts'
+
+/** Whether a text is what a pattern says, in which `*` stands for any text; in linear time. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const [head = '', ...rest] = pattern.split('*')
+  const tail = rest.pop()
+  if (tail === undefined) return text === head
+  if (!text.startsWith(head)) return false
+  let from = head.length
+  for (const part of rest) {
+    const at = text.indexOf(part, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return text.length - tail.length >= from && text.endsWith(tail)
+}
 
 /** Events looked at in one read, and for one page: a page that finds nothing up to there says how far it came. */
 const SCAN_ROWS = 200
@@ -152,3 +166,15 @@ export async function ownEventView(ctx: Pick<Context, 'blobs'>, row: EventRow): 
     data: await dataOf(ctx, row),
   }
 }
+
+const readEvents: FreeHandler<typeof eventsApi.readEvents> = async ({ query }, { ctx, caller, signal }) => {
+  const { cursor, types, wait = 0, limit = DEFAULT_PAGE } = query
+  const from = await ctx.store.read((t) => startOf(t, caller.id, cursor))
+  const reading = { participantId: caller.id, from, types: types?.split(','), signal: signal() }
+  return {
+    page: () => pageOfOwn(ctx, { ...reading, limit, waitSeconds: wait }),
+    follow: () => followOwn(ctx, reading),
+  }
+}
+
+export const eventsRoutes: FreeHandlers<typeof eventsApi> = { readEvents }

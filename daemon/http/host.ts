@@ -1,5 +1,5 @@
 import { isLoopback } from '../../src/core/loopback.ts'
-import { boundUrl } from '../kernel/bound-url.ts'
+import { boundUrl } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
 import { installation } from '../kernel/identity.ts'
 

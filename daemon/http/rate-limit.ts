@@ -9,7 +9,7 @@ import { isLoopback } from '../../src/core/loopback.ts'
 import { before } from '../../src/core/record.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Context } from '../kernel/context.ts'
-import { hashSecret } from '../kernel/hash-secret.ts'
+import { hashSecret } from '../kernel/identity.ts'
 import { isLoopbackHost } from './host.ts'
 import type { Peers } from './peers.ts'
 

@@ -1,6 +1,9 @@
+import type { LocalToken } from '../../src/api/endpoint/published-clients.ts'
 import type { Switches } from '../../src/api/status.ts'
 import type { Entropy } from '../../src/core/entropy.ts'
-import type { ChainPort } from '../ports/chain/chain.ts'
+import { AppError } from '../../src/core/error.ts'
+import { checksumAddress } from '../../src/core/hex.ts'
+import { type ChainPort, isTestMoney } from '../ports/chain/chain.ts'
 import type { Recover } from '../ports/chain/signature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
@@ -8,7 +11,7 @@ import type { BlobStore } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
 import type { Config } from './config.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
-import type { Resources } from './resource.ts'
+import { defineResource, type Resources } from './resource.ts'
 
 /** What the operator switched, as last committed. */
 export type Switched = Switches & {
@@ -50,4 +53,40 @@ export type Context = {
     readonly follow: () => Promise<void>
   }
   readonly resources: Resources
+}
+
+/** Work that answers do not wait for, such as sending payouts; a stop does. */
+export const background = defineResource<Set<Promise<void>>>('background')
+
+/** Starts work that no answer waits for. Its failure is logged; what it left is taken up by the next run. */
+export function inBackground(ctx: Context, name: string, work: () => Promise<unknown>): void {
+  const running = work().then(
+    () => undefined,
+    (error: unknown) => {
+      ctx.log.error({ source: name, err: String(error) }, 'background work failed')
+    },
+  )
+  const under = background.of(ctx)
+  under.add(running)
+  void running.then(() => under.delete(running))
+}
+
+/** The token that published clients have to be told of; undefined where it is the USDC that they know. */
+export function localToken({ chain, baseUrl }: Pick<Context, 'chain' | 'baseUrl'>): LocalToken | undefined {
+  if (!isTestMoney(chain)) return undefined
+  return { asset: checksumAddress(chain.asset.address), network: chain.network, url: baseUrl() }
+}
+
+/** Seconds after which a paused endpoint may be tried again. */
+const PAUSED_RETRY_SECONDS = 60
+
+type Paused = Pick<Switched, 'pausedAt' | 'pausedReason'>
+
+/** The 503 of what stops while paid activity is paused (decisions §12). */
+export function paused({ pausedAt: since, pausedReason: reason }: Paused): AppError {
+  const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
+  return new AppError('paused', `Paid activity is paused${when}; nothing was charged. Reads go on.`, {
+    retryAfter: PAUSED_RETRY_SECONDS,
+    extra: { paused_at: since === null ? null : new Date(since).toISOString(), reason },
+  })
 }

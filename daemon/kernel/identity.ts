@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -6,9 +6,13 @@ import type { Entropy } from '../../src/core/entropy.ts'
 import { errnoOf } from '../../src/core/error.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
-import { hashSecret } from './hash-secret.ts'
 import { defineResource } from './resource.ts'
 import { settings } from './rows.ts'
+
+/** Credentials are kept as this only: SHA-256, hex (decisions §3). */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
 
 /** Key of its settings row. */
 export const IDENTITY = 'identity'

@@ -21,7 +21,7 @@ import { insertParticipant } from '../features/participants/registration.ts'
 import { products, purchases as purchasesOf } from '../features/products/rows.ts'
 import { putThread, threads } from '../features/threads/rows.ts'
 import { createDaemon } from '../index.ts'
-import { background } from '../kernel/background.ts'
+import { background } from '../kernel/context.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 

@@ -8,7 +8,7 @@ import { formatAmount } from '../../src/core/money.ts'
 import type { Ports } from '../app.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
-import { background } from '../kernel/background.ts'
+import { background } from '../kernel/context.ts'
 import type { Store, Tx } from '../store/port.ts'
 
 // @slow random histories

@@ -9,7 +9,7 @@ import { listing, takeOne } from '../../fixtures/scenarios/step.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { webhookMessages } from '../../src/api/openapi/webhook-messages.ts'
 import { deliveryWorker } from '../features/webhooks/worker.ts'
-import { background } from '../kernel/background.ts'
+import { background } from '../kernel/context.ts'
 
 /** What time brings and a failed payment: their messages have the members of those that are seen here. */
 const elsewhere = ['subscription.renewed', 'subscription.past_due', 'subscription.expired', 'job.unpaid']

@@ -1,6 +1,5 @@
 import { shortPath } from '../client/paths.ts'
-import { inAscii } from '../text/ascii.ts'
-import { clip, jsonText, type PaletteName, printable, unbroken, withoutMarks } from '../text/text.ts'
+import { clip, inAscii, jsonText, type PaletteName, printable, unbroken, withoutMarks } from '../text/text.ts'
 import { type TimeStyle, withShortTimes } from '../text/time.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'

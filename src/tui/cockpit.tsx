@@ -25,9 +25,8 @@ import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
 import { fetchNeeds } from './shell/needs.ts'
 import { fetchClock, fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
-import { ONCE_MS } from './shell/query.ts'
+import { ONCE_MS, QueriesContext, useQuery } from './shell/query.ts'
 import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
-import { QueriesContext, useQuery } from './shell/use-query.ts'
 
 const TICK_MS = 1_000
 

@@ -11,10 +11,9 @@ import { type Callable, readAnswer, wordsOf } from '../client/call.ts'
 import type { Link } from '../client/link.ts'
 import { fakeClock, fakeLink } from './cockpit.testkit.tsx'
 import { createHost } from './host.ts'
-import type { CommandLine } from './shell/command-line.ts'
 import type { DialogSpec } from './shell/dialog.ts'
 import { readHealth } from './shell/health.ts'
-import type { Host } from './shell/screen.ts'
+import type { CommandLine, Host } from './shell/screen.ts'
 
 /* A marketplace with people in it, a cockpit's host in front of it, and a shell with a home that knows it as `shop`. */
 

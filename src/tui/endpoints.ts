@@ -11,9 +11,9 @@ import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWo
 import type { Door } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
+import { useQuery } from './shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
-import { useQuery } from './shell/use-query.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
 const DRAWER_SHARE = 6

@@ -4,7 +4,7 @@ import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { LEAST_COLUMNS, LEAST_ROWS } from './frame.ts'
 import { expectWhole, hostileMarket, type Shown, shown } from './hostile.testkit.ts'
 import { screens } from './screens.ts'
-import type { CommandLine } from './shell/command-line.ts'
+import type { CommandLine } from './shell/screen.ts'
 
 /*
  * Every screen, every view of it, every part of what lies beside it, and all that can float over it: whatever strangers

@@ -6,8 +6,8 @@ import { screenIds } from '../model/screen.ts'
 import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { bindings, bindingsOn } from './shell/bindings.ts'
-import type { CommandLine } from './shell/command-line.ts'
 import { commandIn, shownOn } from './shell/commands.ts'
+import type { CommandLine } from './shell/screen.ts'
 
 let open: Opened | undefined
 afterEach(() => open?.close())

@@ -7,11 +7,10 @@ import { marked } from './parts/table.ts'
 import { screens } from './screens.ts'
 import { ask, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
-import type { CommandLine, LineWord } from './shell/command-line.ts'
 import { commandDialog, commandIn, type Named, shopViewOf, shownOn, whyNot } from './shell/commands.ts'
 import { isPutAway, turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
-import type { Host, ScreenArea } from './shell/screen.ts'
+import type { CommandLine, Host, LineWord, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker, type ShopView } from './shell/ui.ts'
 
 /** One thing that can be picked: done with enter; or only more of the line, which goes on being typed. */

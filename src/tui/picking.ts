@@ -1,9 +1,8 @@
 import type { Outcome } from '../client/link.ts'
 import { type Key, typed } from './parts/keys.ts'
 import { columnPicks, helpPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
-import type { LineWord } from './shell/command-line.ts'
 import { ONCE_MS } from './shell/query.ts'
-import type { Host } from './shell/screen.ts'
+import type { Host, LineWord } from './shell/screen.ts'
 import type { Picker } from './shell/ui.ts'
 
 const TEXT_CHARS_MAX = 300

@@ -5,7 +5,7 @@ import { IDENTITY } from '../../kernel/identity.ts'
 import { settings } from '../../kernel/rows.ts'
 import type { AnyRow } from '../../store/engine/order.ts'
 import { ENGINES_SEEN } from '../engines/seen.ts'
-import { VENDOR } from '../verification/open-vendor.ts'
+import { VENDOR } from '../verification/callback.ts'
 
 /*
  * The whole state of a marketplace as lines of JSON (docs/storage-format.md, "The whole state as text"): a header,

@@ -6,7 +6,7 @@ import type { ServiceRow } from '../listings/rows.ts'
 import { bidStatusAt } from '../postings/bid-machine.ts'
 import { bids, postings } from '../postings/rows.ts'
 import { refuseCovered } from '../subscriptions/coverage.ts'
-import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/proposal.ts'
+import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
 import { threads } from '../threads/rows.ts'
 
 /** Conversations and bids that are looked at for one that is open; where there are more, one is taken to be. */

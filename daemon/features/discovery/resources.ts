@@ -7,8 +7,8 @@ import { checksumAddress, isAddress, toWallet } from '../../../src/core/hex.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
 import { schemas } from '../compute/schemas.ts'
-import { payableSplit } from '../listings/prices.ts'
 import type { ServiceRow } from '../listings/rows.ts'
+import { payableSplit } from '../listings/versions.ts'
 import { requirementOf } from '../payments/offer.ts'
 
 export type PaidResource = z.output<typeof discoveryApi.listResources.reply.schema>['items'][number]

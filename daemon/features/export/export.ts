@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { ExportEnd, type ExportKind, ExportStart, exportRecords } from '../../../src/api/sections/export.ts'
+import {
+  ExportEnd,
+  type ExportKind,
+  ExportStart,
+  type exportApi,
+  exportKinds,
+  exportRecords,
+} from '../../../src/api/sections/export.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { exportSources } from './sources.ts'
@@ -37,3 +45,15 @@ export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting)
 function line(kind: ExportKind | 'export' | 'end', record: unknown): string {
   return `${JSON.stringify({ kind, record })}\n`
 }
+
+const getExport: FreeHandler<typeof exportApi.getExport> = async ({ query }, { ctx, caller, now }) => {
+  const wanted = new Set<ExportKind>(query.only === undefined ? exportKinds : (query.only.split(',') as ExportKind[])) // held to the kinds by the row
+  const kinds = exportKinds.filter((kind) => wanted.has(kind))
+  const day = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  return {
+    name: `souk-export-${caller.id}-${day}.ndjson`,
+    chunks: () => exportLines(ctx, { who: caller, now, kinds }),
+  }
+}
+
+export const exportRoutes: FreeHandlers<typeof exportApi> = { getExport }

@@ -6,7 +6,7 @@ import type { Context } from '../../kernel/context.ts'
 import type { SettleFailure } from '../../ports/chain/chain.ts'
 import { settleFaults } from '../payments/settle.ts'
 import { verifyAuthorization } from '../payments/verify.ts'
-import { refuseSanctioned } from '../sanctions/screening.ts'
+import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { policyFault, type ServedSeller } from './policy.ts'
 

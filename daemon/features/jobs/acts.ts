@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { inBackground } from '../../kernel/background.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type Context, inBackground } from '../../kernel/context.ts'
 import { participantOfWallet, refuseSuspended } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'

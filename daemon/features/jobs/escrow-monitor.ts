@@ -3,7 +3,7 @@ import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
 import { contractMirror } from '../escrow/contract.ts'
-import { hasMoneyIn } from '../ledger/money-in.ts'
+import { hasMoneyIn } from '../ledger/rows.ts'
 import { jobWork } from './due-work.ts'
 
 /** Moves jobs on whose time has come: verification, release, deadlines (decisions §8). */

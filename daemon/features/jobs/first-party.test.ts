@@ -4,7 +4,7 @@ import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
-import { background } from '../../kernel/background.ts'
+import { background } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 

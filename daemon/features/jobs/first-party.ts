@@ -1,6 +1,5 @@
 import { AppError } from '../../../src/core/error.ts'
-import { inBackground } from '../../kernel/background.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type Context, inBackground } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { writtenRow } from '../../store/port.ts'

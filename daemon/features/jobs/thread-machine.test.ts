@@ -4,7 +4,7 @@ import { jobStatuses } from '../../../src/model/job.ts'
 import { type Proposal, proposalStatuses } from '../../../src/model/thread.ts'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
 import { allowedEvents, findTransition } from '../../kernel/machine.ts'
-import { proposalMachine, proposalStatusAt } from '../threads/proposal.ts'
+import { proposalMachine, proposalStatusAt } from '../threads/messages.ts'
 import { jobMachine, jobRoles, threadMachine, threadStatusOf } from './machine.ts'
 
 /** Decisions §9 written out: from, event, who, to. */

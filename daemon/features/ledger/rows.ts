@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Micro } from '../../../src/core/codecs.ts'
 import { keysOf } from '../../../src/core/record.ts'
 import { earningRoles } from '../../../src/model/earning.ts'
-import { accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { type AccountKind, accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
+import type { Context } from '../../kernel/context.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** One earning of a participant; written with the transaction of the books that it is a line of. */
 export const EarningRow = z.strictObject({
   /** Id of the transaction and role. */
@@ -111,3 +111,10 @@ export const earnings = defineCollection('earnings', {
 })
 
 export const ledgerCollections: readonly AnyCollection[] = [ledger, accounts, history, earnings]
+
+/** Whether money of one of these kinds of accounts waits for somebody. */
+export async function hasMoneyIn(ctx: Context, kinds: readonly AccountKind[]): Promise<boolean> {
+  const table = ctx.store.table(accounts)
+  const counts = await Promise.all(kinds.map((kind) => table.count('kind', [kind])))
+  return counts.some((count) => count > 0)
+}

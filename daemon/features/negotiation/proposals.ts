@@ -7,11 +7,10 @@ import type { Proposal } from '../../../src/model/thread.ts'
 import { transition } from '../../kernel/machine.ts'
 import { threadMachine } from '../jobs/machine.ts'
 import { split } from '../ledger/split.ts'
-import { saleKind } from '../listings/prices.ts'
 import { chosenOffer, stillGood, type Tender, windowAfter } from '../listings/quote-window.ts'
 import type { ServiceRow } from '../listings/rows.ts'
-import { termsOf } from '../listings/versions.ts'
-import { PROPOSAL_LIFE_MS, proposalMachine, proposalStatusAt } from '../threads/proposal.ts'
+import { saleKind, termsOf } from '../listings/versions.ts'
+import { PROPOSAL_LIFE_MS, proposalMachine, proposalStatusAt } from '../threads/messages.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 
 type Offering = { readonly price: Usdc; readonly proposed_at: number } & Pick<

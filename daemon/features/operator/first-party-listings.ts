@@ -1,5 +1,4 @@
-import { inBackground } from '../../kernel/background.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type Context, inBackground } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { engineBoard } from '../engines/engines.ts'
 import { firstParty } from '../engines/first-party.ts'

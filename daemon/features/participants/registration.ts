@@ -3,7 +3,7 @@ import type { Registered, registerFields } from '../../../src/api/sections/parti
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { emit } from '../../events/event-log.ts'
-import { hashSecret } from '../../kernel/hash-secret.ts'
+import { hashSecret } from '../../kernel/identity.ts'
 import { participantOfWallet } from '../../kernel/participant.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'

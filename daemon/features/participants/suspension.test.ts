@@ -14,7 +14,7 @@ import { commit } from '../../store/draw.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
 import { insertPosting } from '../postings/create.ts'
-import { postingWork } from '../postings/work.ts'
+import { postingWork } from '../postings/posting-notify-retries.ts'
 import { periodStart } from '../subscriptions/periods.ts'
 
 /* What becomes of all that a participant offers, sells and asks for while an administrator has suspended it. */

@@ -12,7 +12,7 @@ import type { Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { history } from '../ledger/rows.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
-import { refuseSanctioned } from '../sanctions/screening.ts'
+import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import { balanceFacts, balanceView, entryView } from './balance.ts'
 import type { Handlers, PaidHandler, Payer } from './seller.ts'
 

@@ -8,7 +8,7 @@ import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../../endpoin
 import { parseInput, type WireInput, wireInput } from '../../endpoint/input.ts'
 import { refuseSuspended } from '../../kernel/participant.ts'
 import type { Tender } from '../listings/quote-window.ts'
-import { refuseSanctioned } from '../sanctions/screening.ts'
+import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import type { Tendered } from './credential.ts'
 import { quoteOf } from './offer.ts'
 import { payerOf } from './payer.ts'

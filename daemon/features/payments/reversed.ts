@@ -1,7 +1,6 @@
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { emit, emitAct } from '../../events/event-log.ts'
-import { inBackground } from '../../kernel/background.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type Context, inBackground } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { Reversal } from '../../ports/chain/chain.ts'
 import { commit, type Draw } from '../../store/draw.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
 import { emit } from '../../events/event-log.ts'
-import { paused } from '../../kernel/paused.ts'
+import { paused } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { pauseOf, readPlatform } from '../../kernel/switches.ts'
 import type { Draw } from '../../store/draw.ts'

@@ -1,6 +1,6 @@
 import type { NewBid } from '../../../src/api/sections/posting-writes.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
-import { formatPrice, type Usdc } from '../../../src/core/money.ts'
+import { formatPrice, type Usdc, usdc } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
@@ -9,14 +9,39 @@ import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { split } from '../ledger/split.ts'
-import { saleKind } from '../listings/prices.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import { termsOf } from '../listings/versions.ts'
-import { isWithinTier, UNVERIFIED_MAX_BUDGET } from './audience.ts'
+import { saleKind, termsOf } from '../listings/versions.ts'
 import { bidMachine, bidStatusAt } from './bid-machine.ts'
 import { emitBid } from './events.ts'
 import { postingMachine, postingStatusAt } from './machine.ts'
-import { type BidRow, bidById, bids, lockPosting, type PostingRow, postings, refuseHidden } from './rows.ts'
+import {
+  type BidRow,
+  bidById,
+  bids,
+  lockPosting,
+  type OptInRow,
+  type PostingRow,
+  postings,
+  refuseHidden,
+} from './rows.ts'
+
+/** Unverified providers bid on and hear of budgets up to this (decisions §9). */
+export const UNVERIFIED_MAX_BUDGET = usdc(25_000_000n)
+
+/** Whether a provider of this tier may deal with an amount: the upper end of a budget, or a bid. */
+export function isWithinTier(tier: ParticipantRow['verification_tier'], amount: Usdc): boolean {
+  return tier !== 'unverified' || amount <= UNVERIFIED_MAX_BUDGET
+}
+
+type Wish = Pick<OptInRow, 'enabled' | 'min_budget' | 'max_budget' | 'categories'>
+
+/** Whether a posting is one that somebody asked to hear of: by the upper end of its budget, and its category. */
+export function isWished(wish: Wish, { budget_max, category }: Pick<PostingRow, 'budget_max' | 'category'>): boolean {
+  if (!wish.enabled) return false
+  if (wish.min_budget !== null && budget_max < wish.min_budget) return false
+  if (wish.max_budget !== null && budget_max > wish.max_budget) return false
+  return wish.categories.length === 0 || wish.categories.includes(category)
+}
 
 /** Bids that a posting ever gets, withdrawn ones included, and those of one provider among them. */
 export const MAX_BIDS = 500

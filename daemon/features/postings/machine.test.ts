@@ -4,7 +4,7 @@ import { usdc } from '../../../src/core/money.ts'
 import { tiers } from '../../../src/model/participant.ts'
 import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
-import { isWished, isWithinTier, UNVERIFIED_MAX_BUDGET } from './audience.ts'
+import { isWished, isWithinTier, UNVERIFIED_MAX_BUDGET } from './bid.ts'
 import { bidMachine, bidRoles, bidStatusAt } from './bid-machine.ts'
 import { postingMachine, postingRoles, postingStatusAt } from './machine.ts'
 

@@ -7,7 +7,7 @@ import { openRequests, type Requests, wanted } from '../../../fixtures/market/po
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
-import { background } from '../../kernel/background.ts'
+import { background } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { deliveries } from '../webhooks/rows.ts'

@@ -1,12 +1,13 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
+import { type Context, inBackground } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
+import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { endpointOf, enqueue, replay } from '../webhooks/queue.ts'
 import type { DeliveryRow } from '../webhooks/rows.ts'
-import { isWished, isWithinTier } from './audience.ts'
+import { isWished, isWithinTier } from './bid.ts'
 import { postingStatusAt } from './machine.ts'
 import { fanouts, notices, type OptInRow, optIns, type PostingRow, postings } from './rows.ts'
 
@@ -172,4 +173,14 @@ export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   }
   await t.table(notices).put({ ...notice, waiting: false, next_at: null })
   await replay(t, delivery_id, { owner, now })
+}
+
+/** A bounded number in each transaction; what a crash leaves is taken up where it stopped. */
+export async function tellAll(ctx: Context, id: string, now: number): Promise<void> {
+  while (await commit(ctx, (t, draw) => tellNext(t, draw, { id, now })));
+}
+
+/** Begins to tell of a new posting; the cron finishes what this leaves. */
+export function startTelling(ctx: Context, id: string): void {
+  inBackground(ctx, 'postings', () => tellAll(ctx, id, ctx.clock.now()))
 }

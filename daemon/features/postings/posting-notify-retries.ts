@@ -1,8 +1,50 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
-import { earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { type DueWork, dueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
-import { postingWork } from './work.ts'
+import type { Platform } from '../../kernel/switches.ts'
+import { commit } from '../../store/draw.ts'
+import { stepPosting } from './close.ts'
+import { retryNotice, tellAll } from './notify.ts'
+import { fanouts, notices, postings } from './rows.ts'
+
+/** Under the cutover nobody could bid, so nobody is notified of requests. */
+const rests = ({ checkout_v2 }: Platform) => checkout_v2
+
+/** What falls due on postings, in the order in which it is done. */
+export const postingWork: readonly DueWork[] = [
+  dueWork({
+    name: 'posting.expire',
+    collection: postings,
+    index: 'due',
+    isDue: (row, now) => row.expires_at <= now,
+    dueAt: (row) => row.expires_at,
+    run: (ctx, id, now) =>
+      commit(ctx, async (t, draw) => {
+        const posting = await t.table(postings).getForUpdate(id)
+        if (!posting?.open || posting.expires_at > now) return
+        await stepPosting(t, draw, { posting, event: 'expire', by: 'system', at: now })
+      }),
+  }),
+  dueWork({
+    name: 'posting.tell',
+    collection: fanouts,
+    index: 'at',
+    isDue: (row, now) => row.at <= now,
+    dueAt: (row) => row.at,
+    rests,
+    run: tellAll,
+  }),
+  dueWork({
+    name: 'posting.retry',
+    collection: notices,
+    index: 'due',
+    isDue: (row, now) => (row.next_at ?? now) <= now,
+    dueAt: (row) => row.next_at,
+    rests,
+    run: (ctx, id, now) => commit(ctx, (t) => retryNotice(t, { id, now })),
+  }),
+]
 
 /** Ends requests whose time has run out, and tells of new ones who was not reached yet (decisions §9, §10). */
 export const postingNotifyRetries = defineCron({

@@ -1,16 +1,53 @@
-import type { postingNotificationsApi, postingWritesApi } from '../../../src/api/sections/posting-writes.ts'
+import type {
+  NotificationChange,
+  postingNotificationsApi,
+  postingWritesApi,
+} from '../../../src/api/sections/posting-writes.ts'
 import type { postingsApi } from '../../../src/api/sections/postings.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { commit } from '../../store/draw.ts'
+import type { Draft, Tx } from '../../store/port.ts'
 import { stepPosting } from './close.ts'
 import { checkPosting, insertPosting } from './create.ts'
-import { startTelling } from './notifying.ts'
-import { changeOptIn } from './opt-in.ts'
-import { lockPosting, mutexKey, optIns, postings, refuseUnlessPoster, shownPosting } from './rows.ts'
+import { startTelling } from './notify.ts'
+import { lockPosting, mutexKey, type OptInRow, optIns, postings, refuseUnlessPoster, shownPosting } from './rows.ts'
 import { postingSearch } from './search.ts'
 import { optInView, postingView } from './view.ts'
+
+type Change = { readonly id: string; readonly body: NotificationChange; readonly now: number }
+
+/** Sets what was given and opts in unless told otherwise; who opts in again starts without failures. */
+async function changeOptIn(t: Tx, { id, body, now }: Change): Promise<OptInRow> {
+  const locked = (await t.table(optIns).getForUpdate(id)) ?? fresh(id, now)
+  const enabled = body.enabled ?? true
+  const changed = {
+    ...locked,
+    enabled,
+    min_budget: body.min_budget_usd === undefined ? locked.min_budget : body.min_budget_usd,
+    max_budget: body.max_budget_usd === undefined ? locked.max_budget : body.max_budget_usd,
+    categories: body.categories === undefined ? locked.categories : [...new Set(body.categories)],
+    consecutive_failures: enabled && !locked.enabled ? 0 : locked.consecutive_failures,
+    updated_at: now,
+  }
+  const { min_budget: min, max_budget: max } = changed
+  if (min !== null && max !== null && min > max)
+    throw invalidField('min_budget_usd', 'must not be above max_budget_usd')
+  return t.table(optIns).put(changed)
+}
+
+function fresh(id: string, now: number): Draft<OptInRow> {
+  return {
+    id,
+    enabled: false,
+    min_budget: null,
+    max_budget: null,
+    categories: [],
+    consecutive_failures: 0,
+    updated_at: now,
+  }
+}
 
 /** The cursor of a list that nothing was seen of yet. */
 const START = '0'

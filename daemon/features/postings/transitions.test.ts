@@ -5,7 +5,7 @@ import { openRequests, type Requests } from '../../../fixtures/market/postings.t
 import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
-import { background } from '../../kernel/background.ts'
+import { background } from '../../kernel/context.ts'
 import { allowedEvents, findTransition } from '../../kernel/machine.ts'
 import { commit } from '../../store/draw.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'

@@ -4,7 +4,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../../fixture
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { productStatuses } from '../../../src/model/product.ts'
 import { allowedEvents, findTransition } from '../../kernel/machine.ts'
-import { productMachine } from './machine.ts'
+import { productMachine } from './routes.ts'
 import { type ProductRow, products } from './rows.ts'
 
 type ProductStatus = ProductRow['status']

@@ -5,7 +5,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../../fixture
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { product } from '../../../fixtures/market/products.ts'
 import { toWallet } from '../../../src/core/hex.ts'
-import { background } from '../../kernel/background.ts'
+import { background } from '../../kernel/context.ts'
 
 let market: Marketplace
 let provider: Person

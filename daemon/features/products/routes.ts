@@ -3,10 +3,11 @@ import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
+import { productStatuses } from '../../../src/model/product.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
 import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
-import { transition } from '../../kernel/machine.ts'
+import { defineMachine, transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
@@ -15,9 +16,25 @@ import { eachPage } from '../../store/each-page.ts'
 import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { windowAfter } from '../listings/quote-window.ts'
-import { productMachine } from './machine.ts'
 import { type ProductRow, products } from './rows.ts'
 import { productView } from './view.ts'
+
+/**
+ * Digital products (decisions §9). A draft waits for its file; `publish` sets it, once. Whoever bought
+ * a product keeps its file in every state. What is for sale goes off it with a provider that is suspended, and comes back.
+ */
+export const productMachine = defineMachine({
+  noun: 'product',
+  states: productStatuses,
+  transitions: [
+    { event: 'publish', from: ['draft'], to: 'active', by: ['provider'], effects: ['list'] },
+    { event: 'withdraw', from: ['active'], to: 'inactive', by: ['provider'], effects: [] },
+    { event: 'offer', from: ['inactive'], to: 'active', by: ['provider'], effects: [] },
+    { event: 'delete', from: ['draft', 'active', 'inactive'], to: 'deleted', by: ['provider'], effects: [] },
+    { event: 'suspend', from: ['active'], to: 'suspended', by: ['admin'], effects: [] },
+    { event: 'reinstate', from: ['suspended'], to: 'active', by: ['admin'], effects: [] },
+  ],
+})
 
 /** Products of one provider that are not deleted. */
 const MAX_PRODUCTS = 500

@@ -1,12 +1,19 @@
 import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
-import type { Counted } from './counted.ts'
-import { evidenceId } from './documents.ts'
 import { evidenceDocument, MAX_ENTRIES, subjectHash, totalOf } from './evidence.ts'
 import { openPublication } from './publish.ts'
-import { countedJobs, documents, type EvidenceRow, evidence } from './rows.ts'
+import { type Counted, countedJobs, documents, type EvidenceRow, evidence } from './rows.ts'
 import { NO_JOBS } from './score.ts'
+
+/** Keys of the rows that hold published documents. */
+export function feedbackId(jobId: string): string {
+  return `feedback:${jobId}`
+}
+
+export function evidenceId(root: string): string {
+  return `evidence:${root}`
+}
 
 /** Providers ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const LOOKED_AT = 1_000

@@ -1,10 +1,9 @@
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { Tx } from '../../store/port.ts'
-import type { Counted } from './counted.ts'
-import { feedbackId } from './documents.ts'
+import { feedbackId } from './enter-evidence.ts'
 import { feedbackFile, tagValues } from './feedback-file.ts'
 import { openPublication } from './publish.ts'
-import { documents, identityLinks } from './rows.ts'
+import { type Counted, documents, identityLinks } from './rows.ts'
 
 type Place = { readonly baseUrl: string; readonly chainId: number; readonly client: Wallet }
 

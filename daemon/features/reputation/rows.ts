@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import type { JobRow } from '../jobs/rows.ts'
 
 /** Life of something that is written to the chain: made, about to be sent, there. */
 const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
@@ -208,3 +208,13 @@ export const reputationCollections: readonly AnyCollection[] = [
   documents,
   publications,
 ]
+
+/** A job with what it is worth, as it was counted before and as it is now. */
+export type Counted = {
+  readonly job: JobRow
+  readonly facts: JobFacts
+  readonly sums: Sums
+  readonly known: CountedJobRow | undefined
+  /** Business time. */
+  readonly at: number
+}

@@ -1,6 +1,5 @@
 import { AppError } from '../../../src/core/error.ts'
-import { inBackground } from '../../kernel/background.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type Context, inBackground } from '../../kernel/context.ts'
 import { shipped } from '../../kernel/shipped.ts'
 import { web } from '../../kernel/web.ts'
 import { sdnSource } from '../../ports/sdn/source.ts'

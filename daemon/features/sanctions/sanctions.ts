@@ -1,5 +1,7 @@
+import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineHook } from '../../kernel/hook.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { settings } from '../../kernel/rows.ts'
@@ -130,4 +132,10 @@ export function sdnHealth(sanctions: Sanctions, { source, now }: { readonly sour
     last_status: state.last_status,
     stale: state.last_checked === null || now - state.last_checked > STALE_MS,
   }
+}
+
+/** @throws AppError 403 `sanctioned`; the wallet may neither pay nor be paid (decisions §4). */
+export async function refuseSanctioned(ctx: Context, wallet: Wallet): Promise<void> {
+  if (!(await compliance.of(ctx).isSanctioned(wallet))) return
+  throw new AppError('sanctioned', 'This wallet is on a sanctions list; nothing was charged or paid.')
 }

@@ -4,7 +4,7 @@ import { type Answer, signPayment } from '../../../fixtures/market/marketplace.t
 import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import { toWallet } from '../../../src/core/hex.ts'
-import { background } from '../../kernel/background.ts'
+import { background } from '../../kernel/context.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { subscriptionWork } from './due-work.ts'
 import { periodStart } from './periods.ts'

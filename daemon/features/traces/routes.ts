@@ -1,20 +1,102 @@
-import type { tracesApi } from '../../../src/api/sections/trace.ts'
-import { traceSignatureHeader, traceTimestampHeader } from '../../../src/api/sections/trace.ts'
-import { AppError } from '../../../src/core/error.ts'
+import { traceSignatureHeader, type tracesApi, traceTimestampHeader } from '../../../src/api/sections/trace.ts'
+import { AppError, type ErrorDetail } from '../../../src/core/error.ts'
 import { checksumAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { keccak256 } from '../../../src/core/keccak.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { JsonObject } from '../../../src/model/service.ts'
-import type { TraceEvent } from '../../../src/model/trace.ts'
+import { TraceEvent } from '../../../src/model/trace.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import { type Html, html } from '../../endpoint/html.ts'
+import { factTable, page } from '../../endpoint/page.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { digestOf } from '../../kernel/canonical.ts'
-import { hashSecret } from '../../kernel/hash-secret.ts'
+import { hashSecret } from '../../kernel/identity.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { traceFaults } from './faults.ts'
-import { tracePage } from './page.ts'
 import { type TraceRow, traces } from './rows.ts'
+
+type Rule = {
+  readonly path: string
+  readonly message: string
+  readonly isBroken: (event: TraceEvent) => boolean
+}
+
+/** What the members of one attempt have to agree on (decisions §11). */
+const rules: readonly Rule[] = [
+  {
+    path: 'event.decision.intent_hash',
+    message: 'is not the keccak-256 of the RFC 8785 form of event.intent',
+    isBroken: ({ decision, intent }) =>
+      decision !== null && decision.intent_hash.toLowerCase() !== digestOf(intent).hash,
+  },
+  {
+    path: 'event.outcome',
+    message: 'must be denied or abandoned after a decision that denies',
+    isBroken: ({ decision, outcome }) =>
+      decision?.verdict === 'deny' && outcome !== 'denied' && outcome !== 'abandoned',
+  },
+  {
+    path: 'event.outcome',
+    message: 'cannot be denied after a decision that allows',
+    isBroken: ({ decision, outcome }) => decision?.verdict === 'allow' && outcome === 'denied',
+  },
+  {
+    path: 'event.payment',
+    message: 'is needed with allowed_paid, and only then',
+    isBroken: ({ outcome, payment }) => (outcome === 'allowed_paid') !== (payment !== undefined),
+  },
+  {
+    path: 'event.payment.amount',
+    message: 'is another than event.intent.amount',
+    isBroken: ({ intent, payment }) => payment !== undefined && payment.amount !== intent.amount,
+  },
+  {
+    path: 'event.payment.network',
+    message: 'is another than event.intent.network',
+    isBroken: ({ intent, payment }) => payment !== undefined && payment.network !== intent.network,
+  },
+  {
+    path: 'event.payment.authorization_nonce',
+    message: 'is another than event.intent.nonce',
+    isBroken: ({ intent, payment }) =>
+      payment?.authorization_nonce !== undefined &&
+      payment.authorization_nonce.toLowerCase() !== intent.nonce.toLowerCase(),
+  },
+]
+
+/** Where an event contradicts itself. */
+function traceFaults(event: TraceEvent): ErrorDetail[] {
+  return rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
+}
+
+const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
+  allowed_paid: 'The purchase was allowed and paid.',
+  allowed_failed: 'The purchase was allowed, but failed.',
+  denied: 'The purchase was denied.',
+  abandoned: 'The purchase was abandoned.',
+}
+
+/** One purchase attempt for people to read: what was wanted, what was decided, what came of it. */
+function tracePage(row: TraceRow): Html {
+  const event = TraceEvent.parse(row.event)
+  const { intent, decision, payment, result } = event
+  return page({
+    title: `Trace ${row.id}`,
+    body: html`<h1>${sentences[event.outcome]}</h1>
+<p>Trace ${row.id}, recorded ${new Date(row.at).toISOString()} by ${event.source}. This page opens once.</p>
+${part('Attempt', { id: event.id, at: event.at, outcome: event.outcome, source: event.source })}
+${part('Intent', intent)}
+${decision === null ? html`<h2>Decision</h2><p>No policy was asked.</p>` : part('Decision', decision)}
+${payment ? part('Payment', payment) : null}
+${result ? part('Result', result) : null}`,
+  })
+}
+
+function part(title: string, facts: Readonly<Record<string, string | number | undefined>>): Html {
+  const named = Object.entries(facts).map(([name, value]) => [name.replaceAll('_', ' '), value])
+  return html`<h2>${title}</h2>
+${factTable(Object.fromEntries(named))}`
+}
 
 /** Traces of one signer (decisions §11). */
 const MAX_TRACES = 1_000

@@ -1,6 +1,10 @@
 import { verificationFields } from '../../../src/api/endpoint/list-fields.ts'
-import type { verificationAdminApi, verificationApi } from '../../../src/api/sections/verification.ts'
-import { vendorSignatureHeader, vendorTimestampHeader } from '../../../src/api/sections/verification.ts'
+import {
+  vendorSignatureHeader,
+  vendorTimestampHeader,
+  type verificationAdminApi,
+  type verificationApi,
+} from '../../../src/api/sections/verification.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -8,18 +12,17 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
-import { hashSecret } from '../../kernel/hash-secret.ts'
+import { hashSecret } from '../../kernel/identity.ts'
 import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
 import { attemptView, emitAttempt, liveAttempt, stepAttempt } from './attempts.ts'
-import { takeDecision } from './callback.ts'
+import { takeDecision, verificationVendor } from './callback.ts'
 import { consentedPage, consentPage } from './consent-page.ts'
 import { expireOverdue } from './expiry.ts'
 import { attemptStatusAt, isOverdue, type Times, verificationMachine } from './machine.ts'
-import { verificationVendor } from './open-vendor.ts'
 import { type AttemptRow, attempts } from './rows.ts'
 
 /** How long an attempt may take, and how long its token lives (decisions §6). */

@@ -1,5 +1,5 @@
-import { StoreMisuse } from '../errors.ts'
-import { type AnyCollection, type AnyIndex, Conflict, type Scalar } from '../port.ts'
+import { RowInvalid, StoreMisuse } from '../errors.ts'
+import { type AnyCollection, type AnyIndex, type Change, Conflict, type Scalar } from '../port.ts'
 import { type RowCodec, rowCodec } from './bigints.ts'
 import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
 import { createSorted, type Sorted } from './sorted.ts'
@@ -113,4 +113,23 @@ export function findUnique(index: RowIndex, values: readonly Scalar[]): AnyRow |
 /** @throws Conflict always; one place that names what was taken. */
 export function conflict(table: TableState, index: string): never {
   throw new Conflict(table.collection.name, index)
+}
+
+/** JSON of one transaction: `{"s":seq,"t":ms,"w":[[collection,key,row|null],…]}`. @throws RowInvalid */
+export function encodeChange(state: State, change: Change, nowMs: number): string {
+  const writes = change.writes.map(({ collection, key, row }) =>
+    encodeWrite(state, { collection, key, row: row as AnyRow | null }),
+  )
+  return `{"s":${change.seq},"t":${nowMs},"w":[${writes.join(',')}]}`
+}
+
+function encodeWrite(state: State, write: { collection: string; key: string; row: AnyRow | null }): string {
+  const { collection, key, row } = write
+  const codec = state.get(collection)?.codec
+  try {
+    return JSON.stringify([collection, key, row === null || codec === undefined ? null : codec.toJson(row)])
+  } catch (error) {
+    // A bigint where the schema shows none (z.custom, z.unknown): it could not be told from text on load.
+    throw new RowInvalid(collection, key, error)
+  }
 }

@@ -1,7 +1,6 @@
 import { compact } from '../../../src/core/record.ts'
 import { type ChangeSink, createEngine } from '../engine/engine.ts'
-import { encodeChange } from '../engine/line.ts'
-import { createState } from '../engine/state.ts'
+import { createState, encodeChange } from '../engine/state.ts'
 import type { AnyCollection, Store } from '../port.ts'
 
 export type MemoryStoreOptions = {

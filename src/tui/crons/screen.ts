@@ -19,10 +19,9 @@ import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf } fr
 import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
-import type { Query } from '../shell/query.ts'
+import { type Query, useQuery } from '../shell/query.ts'
 import { type Face, type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
 import { cronPauseDialog, runDialog } from './dialogs.ts'
 
 const RUNS_SHOWN = 12

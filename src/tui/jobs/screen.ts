@@ -18,6 +18,7 @@ import {
   sortActions,
   titlesOf,
   useListQuery,
+  useSettled,
   viewWords,
 } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
@@ -25,12 +26,10 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
-import type { Query } from '../shell/query.ts'
+import { type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 import type { JobDetail, JobOnScreen } from './facts.ts'
 import { factLine, leftWord, linesOf, partyLine, partyLines, rulingLine, rulingLines, statusWord } from './lines.ts'
 import { fetchJob, fetchJobs, isWorstFirst, JOBS_PAGE, type Jobs } from './rows.ts'

@@ -1,17 +1,71 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { type LogLevel, logLevels } from '../../model/log.ts'
-import { count, wrap } from '../../text/text.ts'
+import { count, safe, wrap } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
 import { toItsJob } from '../jobs/its-job.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { findingOf, narrowed } from '../shell/finding.ts'
+import { ask, LOG_RECORDS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
+import { number, word } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import type { LogTab, Ui } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
 import { chosenIn, type Listed, listedFace } from './listed.ts'
-import { fetchLogs, type LogFacts } from './record.ts'
+
+/** One line of the instance's log. */
+type LogFacts = {
+  /** Records carry no id of their own: time, message and request stand for one. */
+  readonly id: string
+  readonly at: number | undefined
+  readonly level: LogLevel
+  readonly source: string
+  readonly message: string
+  /** The other members as `name=value`. */
+  readonly detail: string
+  readonly raw: unknown
+}
+
+const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
+
+/** Members of a record are any JSON: each part of the daemon logs its own. */
+function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): LogFacts {
+  const { time } = record
+  const at = typeof time === 'number' ? time : Date.parse(String(time))
+  return {
+    id: `${String(time)} ${word(record.msg)} ${word(record.request_id)}`,
+    at: number(at),
+    level: logLevels.find((level) => level === record.level) ?? 'info',
+    source: word(record.source),
+    message: word(record.msg),
+    detail: Object.entries(record)
+      .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
+      .map(([name, member]) => safe(`${name}=${typeof member === 'string' ? member : JSON.stringify(member)}`))
+      .join(' '),
+    raw: record,
+  }
+}
+
+type Logs = {
+  readonly records: readonly LogFacts[] /** Older records that the instance let go. */
+  readonly dropped: number
+}
+
+const fetchLogs = (link: Link) => (signal: AbortSignal) => {
+  const asked = { query: { limit: String(LOG_RECORDS) }, signal }
+  return ask(
+    link,
+    { name: 'getLogs', asked },
+    ({ records, dropped }): Logs => ({
+      records: records.map(readLogRecord),
+      dropped,
+    }),
+  )
+}
 
 const DRAWER_LINES = 3
 /** A line of the log has no story, and is JSON by itself. */

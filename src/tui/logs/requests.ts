@@ -5,12 +5,11 @@ import { toItsJob } from '../jobs/its-job.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { dim, type Line } from '../parts/line.ts'
 import { type ScreenColumn, windowStart } from '../parts/table.ts'
-import { findingOf, narrowed } from '../shell/finding.ts'
+import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { logTabs } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 import {
   type AskedFacts,
   type AskedView,

@@ -9,9 +9,9 @@ import { columnsAt } from '../parts/table.ts'
 import type { CronRunFacts } from '../shell/cron-facts.ts'
 import { findingOf, narrowed } from '../shell/finding.ts'
 import { fetchCrons } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { logTabs } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
 import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 
 /** One run of one of the crons; the log keeps the failed ones alone. */

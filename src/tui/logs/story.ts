@@ -4,11 +4,11 @@ import type { Link, Outcome } from '../../client/link.ts'
 import { count, padEnd, widthOf, wrap } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
 import { accent, bad, dim, good, type Line, type Piece, spread, strong, warn } from '../parts/line.ts'
+import { useSettled } from '../shell/finding.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host } from '../shell/screen.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 
 type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
 export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }

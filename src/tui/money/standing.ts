@@ -7,8 +7,8 @@ import { AXIS_COLUMNS, chart } from '../parts/charts.ts'
 import { blank, dim, type Line, placed, rule, strong } from '../parts/line.ts'
 import { shownMoney } from '../parts/river.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
-import { useQuery } from '../shell/use-query.ts'
 import { fetchTopSellers, sellerLines, type TopSeller } from './sellers.ts'
 
 /* What stands beside the books where there is room: what came in by the hour, who sold, and the extremes. */

@@ -5,9 +5,8 @@ import { PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
 import { shortSpan } from '../../text/text.ts'
 import { showToast } from '../shell/ask.ts'
 import { byScreenOf, fetchNeeds, type Need, type Needs } from '../shell/needs.ts'
-import type { Query } from '../shell/query.ts'
+import { createStore, type Query, type StateStore } from '../shell/query.ts'
 import type { Host } from '../shell/screen.ts'
-import { createStore, type StateStore } from '../shell/store.ts'
 import { chosenIndex } from '../shell/ui.ts'
 
 const DAY_HOURS = 24

@@ -1,5 +1,4 @@
-import { inAscii } from '../../text/ascii.ts'
-import type { PaletteName } from '../../text/text.ts'
+import { inAscii, type PaletteName } from '../../text/text.ts'
 import type { Line, Piece } from './line.ts'
 import { type Depth, type Ground, type Theme, type ThemeName, type Tone, themesOf } from './palettes.ts'
 

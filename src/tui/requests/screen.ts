@@ -7,16 +7,23 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, blank, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
+import {
+  findingOf,
+  listHead,
+  listTable,
+  narrowed,
+  sortActions,
+  titlesOf,
+  useSettled,
+  viewWords,
+} from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
-import type { Query } from '../shell/query.ts'
+import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 import {
   type BidFacts,
   type Bids,

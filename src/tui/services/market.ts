@@ -6,15 +6,13 @@ import { blank, dim, type Line, type Piece, rule, strong, warn } from '../parts/
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { findingOf, listHead, listTable, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
+import { findingOf, listHead, listTable, sortActions, titlesOf, useSettled, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
-import type { Query } from '../shell/query.ts'
+import { type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 import {
   fetchMarket,
   MARKET_PAGE,

@@ -14,17 +14,24 @@ import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { beginLine } from '../shell/commands.ts'
-import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, useListQuery } from '../shell/finding.ts'
+import {
+  findingOf,
+  listHead,
+  listTable,
+  narrowed,
+  sortActions,
+  titlesOf,
+  useListQuery,
+  useSettled,
+} from '../shell/finding.ts'
 import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
-import type { Query } from '../shell/query.ts'
+import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'

@@ -3,9 +3,9 @@ import { refuse } from '../shell/ask.ts'
 import { viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
 import type { Face, Host, View } from '../shell/screen.ts'
 import { type ShopView, shopViews, unnarrowed } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
 import { fetchShopCounts, type ShopCounts } from './market-rows.ts'
 
 /** The views of the market, and how much is in each where that is known. */

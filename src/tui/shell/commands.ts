@@ -1,11 +1,10 @@
 import type { ScreenId } from '../../model/screen.ts'
 import { askAnyway, refuse, showToast } from './ask.ts'
-import type { CommandLine } from './command-line.ts'
 import type { DialogSpec } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
 import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
 import { fetchHealth } from './queries.ts'
-import type { Host } from './screen.ts'
+import type { CommandLine, Host } from './screen.ts'
 import type { ShopView } from './ui.ts'
 
 /** Commands that show what a screen shows: typed into the palette, they lead there. */

@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react'
+import type { LinkClock } from '../../client/link.ts'
 import {
   type Facts,
   inOrder,
@@ -13,7 +15,15 @@ import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.
 import { type Binding, keyFor } from './bindings.ts'
 import type { Face, Host } from './screen.ts'
 import type { Ui } from './ui.ts'
-import { useSettled } from './use-settled.ts'
+
+const SETTLED_AFTER_MS = 200
+
+/** A value once it has stood still for a moment: what is typed or walked over asks for nothing. */
+export function useSettled<T>(value: T, clock: LinkClock): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => clock.later(SETTLED_AFTER_MS, () => setSettled(() => value)), [clock, value])
+  return settled
+}
 
 /** What of a list somebody wants to see, in the grammar of `--filter` and `--sort`. */
 export type Wish = {

@@ -1,6 +1,30 @@
+import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
 import { type Pace, pacedSubscription } from './pace.ts'
-import { createStore, type StateStore } from './store.ts'
+
+/** A value that is read, replaced and watched. Keys act on it at once, so a chunk of them never meets stale state. */
+export type StateStore<T> = {
+  readonly get: () => T
+  readonly set: (next: T) => void
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+export function createStore<T>(initial: T): StateStore<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return
+      value = next
+      for (const listener of [...listeners]) listener()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
 
 /** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
 const KEPT_MAX = 64
@@ -209,4 +233,17 @@ function forget(known: Map<string, LiveQuery<unknown>>): void {
   if (known.size <= KEPT_MAX) return
   const oldest = [...known].slice(0, -1).find(([, query]) => !query.isWatched())
   if (oldest) known.delete(oldest[0])
+}
+
+export const QueriesContext = createContext<Queries | undefined>(undefined)
+
+/**
+ * Fetches again and again while the component is shown, and on hints of the event stream.
+ * @param options `name` is shared: components that name the same one share its value; `every` in milliseconds.
+ */
+export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; readonly every: number }): Query<T> {
+  const queries = useContext(QueriesContext)
+  if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')
+  const query = queries.open(options.name, fetch, options.every)
+  return useSyncExternalStore(query.watch, query.get)
 }

@@ -3,14 +3,26 @@ import type { PutOff } from '../../model/cockpit-files.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action, Binding } from './bindings.ts'
-import type { CommandLine } from './command-line.ts'
 import type { HealthFacts } from './health.ts'
 import type { Needs } from './needs.ts'
 import type { BusinessClock } from './queries.ts'
-import type { Queries, Query } from './query.ts'
-import type { StateStore } from './store.ts'
+import type { Queries, Query, StateStore } from './query.ts'
 import type { EventStream } from './stream.ts'
 import type { Ui } from './ui.ts'
+
+/** A word that may come next on a line. */
+export type LineWord = { readonly value: string; readonly summary: string }
+
+/** The command line, as far as the cockpit uses it: its own names, its own completion, its own processes. */
+export type CommandLine = {
+  readonly commands: readonly { readonly name: string; readonly summary: string }[]
+  /** Words as a shell would part them; undefined while a quote is open. */
+  readonly split: (line: string) => readonly string[] | undefined
+  /** @param words the last one is being typed, and may be empty */
+  readonly complete: (words: readonly string[]) => Promise<readonly LineWord[]>
+  /** Runs it in a process of its own. @returns what it said last */
+  readonly run: (words: readonly string[]) => Promise<Outcome<string>>
+}
 
 export const WIDE_COLUMNS = 100
 export const NARROW_COLUMNS = 70

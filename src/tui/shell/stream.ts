@@ -1,8 +1,8 @@
 import { readEvent } from '../../client/call.ts'
 import type { Link, LinkClock, Outcome } from '../../client/link.ts'
 import { shortAddress } from '../../text/text.ts'
+import { createStore, type StateStore } from './query.ts'
 import { text, time } from './read.ts'
-import { createStore, type StateStore } from './store.ts'
 
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000

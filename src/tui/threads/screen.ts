@@ -29,16 +29,15 @@ import {
   sortActions,
   titlesOf,
   useListQuery,
+  useSettled,
   viewWords,
 } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
-import { ONCE_MS, type Query } from '../shell/query.ts'
+import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
-import { useQuery } from '../shell/use-query.ts'
-import { useSettled } from '../shell/use-settled.ts'
 import { threadActs } from './acts.ts'
 import {
   fetchIsHouse,

@@ -4,7 +4,7 @@ import { splitWords } from '../../cli/split-words.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 import { rebind } from '../rebind.ts'
-import type { CommandLine } from '../shell/command-line.ts'
+import type { CommandLine } from '../shell/screen.ts'
 
 let open: Opened | undefined
 const ran: (readonly string[])[] = []

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { codeOf } from '../../../store/fulltext/damage.ts'
+import { codeOf } from '../../../store/fulltext/statements.ts'
 
 /** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
 const FORMAT = 2

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs'
 import { AppError } from '../../../../src/core/error.ts'
-import { isDamage } from '../../../store/fulltext/damage.ts'
+import { isDamage } from '../../../store/fulltext/statements.ts'
 import { complete, discard, freshFile, MEMORY, openFile } from './file.ts'
 import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
 import { atomic, mark, type Open, opened, put, remove } from './rows.ts'

@@ -11,11 +11,10 @@ import type { ChainPort } from '../chain.ts'
 import type { ChainBench } from '../conformance/bench.testkit.ts'
 import { accountAt, type TestChain } from './anvil/anvil.testkit.ts'
 import { contracts } from './contracts/artifacts.ts'
-import { openFaucet } from './faucet.ts'
+import { chainGrants, openFaucet } from './faucet.ts'
 import { type EvmChain, type EvmDeployment, type EvmOptions, openEvmChain } from './open.ts'
 import { queueCollections } from './queue/rows.ts'
 import { type KeySigner, openSigner } from './queue/signer.ts'
-import { chainGrants } from './rows.ts'
 
 /* The port over a real EVM: contracts and keys of its own for each bench. */
 

@@ -1,13 +1,32 @@
+import { z } from 'zod'
+import { Micro, StoredWallet } from '../../../../src/core/codecs.ts'
 import type { Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc, ZERO } from '../../../../src/core/money.ts'
 import { DAY_MS } from '../../../../src/core/time.ts'
-import type { Store, Tx } from '../../../store/port.ts'
+import { defineCollection, type Store, type Tx } from '../../../store/port.ts'
 import { FAUCET_DAILY_LIMIT, type FaucetResult } from '../chain.ts'
 import { encodeCall } from './abi.ts'
 import type { TxQueue } from './queue/queue.ts'
-import { chainGrants } from './rows.ts'
 import { RpcUnavailableError } from './rpc/unavailable.ts'
 import { mint } from './token.ts'
+
+/** What the faucet of a devnet gave a wallet. */
+const ChainGrantRow = z.strictObject({
+  wallet: StoredWallet,
+  version: z.int(),
+  /** Day (UTC, days since the epoch) of the latest grant and what was granted on it. */
+  day: z.int(),
+  granted: Micro,
+  /** Grants of all days: each is an order of its own. */
+  grants: z.int(),
+})
+
+export const chainGrants = defineCollection('chain_grants', {
+  schema: ChainGrantRow,
+  key: 'wallet',
+  addresses: ['wallet'],
+  indexes: [],
+})
 
 type Request = { readonly wallet: Wallet; readonly amount: Usdc; readonly nowMs: number }
 type Parts = { readonly store: Store; readonly queue: Pick<TxQueue, 'call'>; readonly asset: Wallet }

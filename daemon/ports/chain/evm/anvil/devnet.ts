@@ -1,10 +1,100 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { z } from 'zod'
+import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
+import { readWhole, realDisk, replaceFile } from '../../../../store/disk.ts'
 import type { Log } from '../../../log.ts'
-import { awaitEnd, notePid } from './predecessor.ts'
 import { type Anvil, type AnvilOptions, ask, startAnvil } from './process.ts'
-import { type KeptState, keptState } from './state.ts'
+
+/** What the daemon keeps of its chain while both run: always a whole one. */
+const KEPT = 'chain.json'
+/** What the chain itself writes when it is ended in order, which can be cut short. */
+const LAST = 'chain.last.json'
+
+const State = z.object({ best_block_number: z.union([z.int(), z.string().transform(Number)]) })
+
+/**
+ * The chain of a data folder on disk. The program would write its own file over in place, and a crash in the middle
+ * would leave no chain at all: so it is asked for its state, and that is put in place at once.
+ */
+type KeptState = {
+  /** Where the chain writes itself out at an orderly end. */
+  readonly dump: string
+  /** The newest whole state as a file to begin with; undefined where there is none. @throws AppError on a damaged one. */
+  readonly newest: () => Promise<string | undefined>
+  /** @param dumped - as `anvil_dumpState` answers: a packed JSON, in hex */
+  readonly keep: (dumped: string) => Promise<void>
+}
+
+function keptState(folder: string): KeptState {
+  const kept = `${folder}/${KEPT}`
+  const dump = `${folder}/${LAST}`
+  return {
+    dump,
+    newest: async () => {
+      const [before, last] = [await headOf(kept), await headOf(dump)]
+      if (last !== undefined && last >= (before ?? 0)) await realDisk.rename(dump, kept)
+      else await realDisk.remove(dump)
+      if ((await realDisk.stat(kept)) === undefined) return undefined
+      if ((await headOf(kept)) !== undefined) return kept
+      throw new AppError('invalid_request', `${kept} is damaged, and with it the devnet: begin anew with souk reset.`)
+    },
+    keep: async (dumped) => {
+      const json = await promisify(gunzip)(Buffer.from(dumped.slice(2), 'hex'))
+      await replaceFile(realDisk, { dir: folder, name: KEPT }, json.toString('utf8'))
+    },
+  }
+}
+
+/** Number of the last block of a state on disk; undefined where there is no whole one. */
+async function headOf(file: string): Promise<number | undefined> {
+  const bytes = await readWhole(realDisk, file)
+  if (bytes === undefined) return undefined
+  try {
+    return State.parse(JSON.parse(bytes.toString('utf8'))).best_block_number
+  } catch {
+    return undefined
+  }
+}
+
+const PID_FILE = 'chain.pid'
+/** It writes the whole chain out. */
+const END_MS = 20 * SECOND_MS
+const LOOK_MS = 25
+
+/** Remembers which process works in a folder. */
+async function notePid(folder: string, pid: number): Promise<void> {
+  await writeFile(join(folder, PID_FILE), `${pid}\n`, { mode: 0o600 })
+}
+
+/** Where a daemon was killed, its chain may still be writing itself out: that is waited for, and then forced. */
+async function awaitEnd(folder: string): Promise<void> {
+  const pid = Number(await readIf(join(folder, PID_FILE)))
+  if (!Number.isSafeInteger(pid) || pid <= 1) return
+  for (let waited = 0; (await isOurs(pid, folder)) && waited < END_MS; waited += LOOK_MS) {
+    if (waited === 0) process.kill(pid, 'SIGTERM')
+    await sleep(LOOK_MS)
+  }
+  if (await isOurs(pid, folder)) process.kill(pid, 'SIGKILL')
+}
+
+/** A number is given out again: only what was started to write into this folder is ended. */
+async function isOurs(pid: number, folder: string): Promise<boolean> {
+  return (await readIf(`/proc/${pid}/cmdline`))?.includes(`${folder}/`) ?? false
+}
+
+async function readIf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(errnoOf(error) ?? '')) return undefined
+    throw error
+  }
+}
 
 /** How soon a block is on disk, where the chain is small. */
 const KEEP_MS = SECOND_MS

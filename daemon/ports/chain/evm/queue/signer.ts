@@ -3,7 +3,38 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { addressOfPublicKey } from '../../../../../src/core/authorization.ts'
 import { type Hex, toBytes32, type Wallet } from '../../../../../src/core/hex.ts'
-import { encodeRlp, type Rlp, uintBytes } from './rlp.ts'
+
+/** What RLP encodes: bytes, and lists of it. */
+type Rlp = Uint8Array | readonly Rlp[]
+
+const SHORT_BYTES = 0x80
+const SHORT_LIST = 0xc0
+/** Longest payload whose length stands in the first byte. */
+const MAX_SHORT = 55
+
+/** Recursive-length prefix (Ethereum yellow paper, appendix B). */
+function encodeRlp(item: Rlp): Uint8Array {
+  if (!(item instanceof Uint8Array)) {
+    const payload = concatBytes(...item.map(encodeRlp))
+    return concatBytes(prefix(payload.length, SHORT_LIST), payload)
+  }
+  const [first] = item
+  if (item.length === 1 && first !== undefined && first < SHORT_BYTES) return item
+  return concatBytes(prefix(item.length, SHORT_BYTES), item)
+}
+
+function prefix(length: number, short: number): Uint8Array {
+  if (length <= MAX_SHORT) return Uint8Array.of(short + length)
+  const size = uintBytes(BigInt(length))
+  return concatBytes(Uint8Array.of(short + MAX_SHORT + size.length), size)
+}
+
+/** A number as RLP wants it: big endian, without leading zeros, nothing for 0. */
+function uintBytes(value: bigint): Uint8Array {
+  if (value === 0n) return new Uint8Array()
+  const digits = value.toString(16)
+  return Uint8Array.from(Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex'))
+}
 
 /** An EIP-1559 transaction without a value or an access list: nothing else is sent here. */
 export type Unsigned = {

@@ -2,11 +2,12 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { type AbiType, encodeCall, method, type ValuesOf } from '../abi.ts'
+import { ask } from '../anvil/process.ts'
 import { contracts } from '../contracts/artifacts.ts'
 import type { CallOrder, TxQueue } from '../queue/queue.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
-import { bytesIn } from '../rpc/values.ts'
+import { bigIn, bytesIn, quantity } from '../rpc/values.ts'
 
 /**
  * Makes a contract at an address that follows from what it is (CREATE2), so that a deployment that broke off goes on
@@ -117,4 +118,21 @@ export async function withoutCode(addresses: readonly Wallet[], rpc: Rpc): Promi
     if (answer?.ok !== true) throw new RpcUnavailableError(`eth_getCode: ${answer?.message ?? 'no answer'}`)
     return bytesIn(answer.result) === '0x'
   })
+}
+
+const ETHER = 10n ** 18n
+/** What the gas key of a devnet has at a start at least, and what it is given where it has less. */
+const LEAST = 1_000n * ETHER
+const GIVEN = 1_000_000n * ETHER
+
+/**
+ * Makes a local chain ready for a gas key of ours: money for gas, and what makes contracts. Again at each start: a chain
+ * that forgot its last blocks may have forgotten this.
+ */
+export async function prepareDevnet(url: string, gasKey: Wallet): Promise<void> {
+  // The names that both anvil and hardhat know.
+  const code = await ask(url, 'eth_getCode', factory.address, 'latest')
+  if (code === '0x') await ask(url, 'hardhat_setCode', factory.address, factory.code)
+  const held = bigIn(await ask(url, 'eth_getBalance', gasKey, 'latest'))
+  if (held < LEAST) await ask(url, 'hardhat_setBalance', gasKey, quantity(GIVEN))
 }

@@ -25,9 +25,8 @@ import { bigIn, numberIn } from '../rpc/values.ts'
 import { openForeignFacilitator } from '../through/facilitator.ts'
 import { settledThrough } from '../through/settle.ts'
 import { checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
-import { deploy, type Planned, planDevnet, planOwn, type Roles, withoutCode } from './contracts.ts'
+import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, withoutCode } from './contracts.ts'
 import { keyIn, ownKey } from './keys.ts'
-import { prepareDevnet } from './prepare.ts'
 import { type ChainHomeRow, chainHomes } from './rows.ts'
 
 /** Where a devnet and its keys are, inside the data folder. */

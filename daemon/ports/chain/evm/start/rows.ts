@@ -3,8 +3,8 @@ import { chainNetworks } from '../../../../../src/core/authorization.ts'
 import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { keysOf } from '../../../../../src/core/record.ts'
 import { defineCollection } from '../../../../store/port.ts'
+import { chainGrants } from '../faucet.ts'
 import { queueCollections } from '../queue/rows.ts'
-import { chainGrants } from '../rows.ts'
 
 const LONGEST_NAME = 64
 

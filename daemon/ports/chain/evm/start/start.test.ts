@@ -16,9 +16,8 @@ import type { KeySigner } from '../queue/signer.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { numberIn } from '../rpc/values.ts'
 import { checkClock, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
-import { deploy, planDevnet } from './contracts.ts'
+import { deploy, planDevnet, prepareDevnet } from './contracts.ts'
 import { keyIn, ownKey } from './keys.ts'
-import { prepareDevnet } from './prepare.ts'
 
 const CHAIN_ID = 8_453
 const entropy = (bytes: number) => randomBytes(bytes)
