@@ -38,9 +38,9 @@ const front = [
   'src/cli/files',
   'src/cli/run',
   'src/cli/nouns',
+  'src/market',
   'src/provider',
   'src/mcp',
-  'src/market',
   'src/lifecycle',
   'commands',
 ]

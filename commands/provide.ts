@@ -82,7 +82,7 @@ export const command = defineCommand({
         next: ['souk services list --mine', 'souk provide --listing listing.yaml --exec COMMAND'],
       })
     }
-    const { runShop } = await import('../src/market/shop-floor.ts')
+    const { runShop } = await import('../src/provider/provide-loop.ts')
     yield* runShop(context)
   },
   view(item, io) {

@@ -3,6 +3,7 @@ import { clip, padEnd, span, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
 import {
   byUrgency,
   type CronFacts,
@@ -18,7 +19,7 @@ import {
 import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
-import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { type Crons, fetchCrons } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { type Face, type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
@@ -95,18 +96,6 @@ function cronsShown(listed: Query<Crons>, { health, now }: View): Shown {
     source: listed.problem === undefined ? health : listed,
     stale: staleness(health, now),
   }
-}
-
-/** A hook: how business time stands to the machine's. */
-export function useClock({ link }: Host): Query<BusinessClock> {
-  return useQuery(fetchClock(link), { name: 'clock', every: SLOW_EVERY_MS })
-}
-
-/** Business time now, as far as it is known. */
-export function businessNow({ value, at }: Query<BusinessClock>, now: number): number | undefined {
-  if (value?.now === undefined || at === undefined) return undefined
-  // The time shown may be a second older than what was fetched since.
-  return value.frozen ? value.now : value.now + Math.max(0, now - at)
 }
 
 export type CronsModel = Shown & {

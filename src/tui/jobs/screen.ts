@@ -3,13 +3,13 @@ import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, shortSpan } from '../../text/text.ts'
-import { businessNow, useClock } from '../crons/screen.ts'
 import { liveLines } from '../feed/lines.ts'
 import { accent, blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { columnsAt } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
 import {
   findingOf,
   listHead,

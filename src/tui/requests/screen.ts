@@ -2,11 +2,11 @@ import { useMemo } from 'react'
 import type { Facts } from '../../core/filter.ts'
 import { type PostingStatus, postingStatuses } from '../../model/posting.ts'
 import { count, shortSpan, wrap } from '../../text/text.ts'
-import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, blank, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
 import {
   findingOf,
   listHead,

@@ -5,7 +5,6 @@ import { SOLD_DAYS } from '../../core/limits.ts'
 import { microOf } from '../../text/money.ts'
 import { shellWord } from '../../text/shell.ts'
 import { clip, count } from '../../text/text.ts'
-import { businessNow, useClock } from '../crons/screen.ts'
 import type { JobOnScreen } from '../jobs/facts.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
@@ -13,6 +12,7 @@ import { accent, blank, dim, type Line, type Piece, strong, warn } from '../part
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import {
   findingOf,

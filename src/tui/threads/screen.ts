@@ -3,7 +3,6 @@ import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
-import { businessNow, useClock } from '../crons/screen.ts'
 import { toItsJob } from '../jobs/its-job.ts'
 import {
   accent,
@@ -21,6 +20,7 @@ import {
 } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
 import {
   findingOf,
   listHead,

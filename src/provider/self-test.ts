@@ -3,7 +3,7 @@ import { unjudged } from '../cli/files/document.ts'
 import type { SentBody } from '../client/call.ts'
 import { AppError } from '../core/error.ts'
 import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
-import { type Person, personOf, type Stage } from './hand.ts'
+import { type Person, personOf, type Stage } from '../market/hand.ts'
 
 const KEY_BYTES = 32
 /** A wallet gets so much of a faucet a day. */

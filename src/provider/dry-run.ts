@@ -1,9 +1,9 @@
 import { findListing } from '../cli/nouns/services/services.ts'
 import { openSession } from '../cli/session.ts'
-import type { CheckedShop, ShopHost } from '../provider/checked-shop.ts'
-import type { ShopFacts } from '../provider/notices.ts'
-import { isTestMoney, modesOf, type SellerStanding, standingOf } from '../provider/shop.ts'
-import { type ListingPlan, ownListings, planListing, type WrittenListing } from '../provider/written-listing.ts'
+import type { CheckedShop, ShopHost } from './checked-shop.ts'
+import type { ShopFacts } from './notices.ts'
+import { isTestMoney, modesOf, type SellerStanding, standingOf } from './shop.ts'
+import { type ListingPlan, ownListings, planListing, type WrittenListing } from './written-listing.ts'
 
 type Step = Extract<ShopFacts, { event: 'would' }>['step']
 
