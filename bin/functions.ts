@@ -182,7 +182,6 @@ export const brought: readonly string[] = [
   'css-tree',
   'dns-packet',
   'qrcode',
-  'robots-parser',
   'saxes',
   'semver',
   'tinyld',

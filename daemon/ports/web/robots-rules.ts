@@ -1,0 +1,172 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Rules that apply to one crawler: each pattern in its canonical form, and whether it allows. */
+export type RobotsRules = ReadonlyMap<string, boolean>
+
+/** Characters that are read before others have a turn of the loop. */
+const CHARS_IN_A_TURN = 16 * 1024
+/** Of one line; what follows is not looked at. */
+const MAX_LINE_CHARS = 16 * 1024
+/** Character comparisons that one URL may cost, some milliseconds. Beyond it nothing is allowed. */
+const MAX_MATCH_STEPS = 20_000_000
+const ANY = '*'
+const END = '$'
+const PRODUCT_TOKEN = /^[a-z_-]+/
+
+type Group = { readonly rules: Map<string, boolean>; isKnown: boolean }
+
+/**
+ * Reads a robots.txt as RFC 9309 says: all groups that name the crawler are one, and where none does, those of `*` are.
+ * @param agent product token of the crawler, in lower case
+ */
+export async function robotsRules(text: string, agent: string): Promise<RobotsRules> {
+  const { take, rules } = openGroups(agent)
+  let turnAt = CHARS_IN_A_TURN
+  for (const { line, end } of linesOf(text)) {
+    take(...recordOf(line))
+    if (end < turnAt) continue
+    await nextTurn()
+    turnAt = end + CHARS_IN_A_TURN
+  }
+  return rules()
+}
+
+function openGroups(agent: string) {
+  const own: Group = { rules: new Map(), isKnown: false }
+  const others: Group = { rules: new Map(), isKnown: false }
+  const open = new Set<Group>()
+  let isInRules = true
+
+  function beginGroup(name: string): void {
+    if (isInRules) open.clear()
+    isInRules = false
+    if (name === ANY) open.add(others)
+    else if (isAgent(name, agent)) open.add(own)
+    for (const group of open) group.isKnown = true
+  }
+
+  return {
+    /** Takes the next record; those of other names are of no group, and end none. */
+    take(key: string, value: string): void {
+      if (key === 'user-agent') beginGroup(value)
+      if (key !== 'allow' && key !== 'disallow') return
+      isInRules = true
+      if (value !== '') for (const { rules } of open) addRule(rules, value, key === 'allow')
+    },
+    rules: () => (own.isKnown ? own.rules : others.rules),
+  }
+}
+
+/** Where two equal patterns disagree, the one that allows is followed. */
+function addRule(rules: Map<string, boolean>, pattern: string, allows: boolean): void {
+  const canonical = canonicalPattern(pattern)
+  rules.set(canonical, allows || rules.get(canonical) === true)
+}
+
+function* linesOf(text: string): Generator<{ readonly line: string; readonly end: number }> {
+  const ends = /[\r\n]|$/g
+  for (let from = text.startsWith('\ufeff') ? 1 : 0; from < text.length; from = ends.lastIndex) {
+    ends.lastIndex = from
+    const end = ends.exec(text)?.index ?? text.length
+    yield { line: text.slice(from, Math.min(end, from + MAX_LINE_CHARS)), end }
+    ends.lastIndex = end + 1
+  }
+}
+
+/** Name and value of a line, without its comment. */
+function recordOf(line: string): [key: string, value: string] {
+  const comment = line.indexOf('#')
+  const record = comment < 0 ? line : line.slice(0, comment)
+  const colon = record.indexOf(':')
+  return colon < 0 ? ['', ''] : [record.slice(0, colon).trim().toLowerCase(), record.slice(colon + 1).trim()]
+}
+
+/** `Souk/1.0` names the crawler souk; `soukbot` names another. */
+function isAgent(value: string, agent: string): boolean {
+  return PRODUCT_TOKEN.exec(value.toLowerCase())?.[0] === agent
+}
+
+/**
+ * Whether the rules let a URL be fetched: the pattern with the most octets decides, and of two equal ones the one that
+ * allows (RFC 9309, 2.2.2).
+ */
+export function isAllowed(rules: RobotsRules, { pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean {
+  if (pathname === '/robots.txt') return true
+  const path = canonical(`${pathname}${search}`)
+  let steps = 0
+  let [longest, verdict] = [-1, true]
+  for (const [pattern, allows] of rules) {
+    const octets = octetsOf(pattern)
+    if (octets < longest || (octets === longest && !allows) || !path.startsWith(headOf(pattern))) continue
+    steps += costOf(pattern, path)
+    if (steps > MAX_MATCH_STEPS) return false
+    if (matches(pattern, path)) [longest, verdict] = [octets, allows]
+  }
+  return verdict
+}
+
+/** Comparisons at most, once the head of a pattern was found. */
+function costOf(pattern: string, path: string): number {
+  return pattern.includes(ANY) ? pattern.length * path.length : 0
+}
+
+/** The part of a pattern before its first wildcard or its end mark. */
+function headOf(pattern: string): string {
+  const wild = pattern.indexOf(ANY)
+  if (wild >= 0) return pattern.slice(0, wild)
+  return pattern.endsWith(END) ? pattern.slice(0, -1) : pattern
+}
+
+/** Each part between wildcards is taken where it comes first: no later place could fit what follows any better. */
+function matches(pattern: string, path: string): boolean {
+  const isWhole = pattern.endsWith(END)
+  const [head = '', ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split(ANY)
+  const last = isWhole ? parts.pop() : undefined
+  let at = head.length
+  for (const part of parts) {
+    const found = path.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  if (!isWhole) return true
+  if (last === undefined) return path.length === at
+  return path.length - last.length >= at && path.endsWith(last)
+}
+
+/** An octet that is written as three characters counts as one. */
+function octetsOf(pattern: string): number {
+  let escapes = 0
+  for (let at = pattern.indexOf('%'); at >= 0; at = pattern.indexOf('%', at + 1)) escapes += 1
+  return pattern.length - 2 * escapes
+}
+
+const UNRESERVED = /^[A-Za-z0-9_.~-]$/
+const NOT_UNRESERVED = /%[\dA-Fa-f]{2}|[^A-Za-z0-9_.~-]/gu
+const escapes: readonly string[] = Array.from(
+  { length: 256 },
+  (_, octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+)
+
+/**
+ * The form in which octets are compared (RFC 9309, 2.2.2; RFC 3986, 2.2): unreserved ones as they are, all others
+ * percent-encoded in upper case, however they were written.
+ */
+function canonical(text: string): string {
+  return text.replace(NOT_UNRESERVED, (found) => {
+    if (found.length < 3) return encoded(found)
+    const octet = String.fromCharCode(Number.parseInt(found.slice(1), 16))
+    return UNRESERVED.test(octet) ? octet : found.toUpperCase()
+  })
+}
+
+function encoded(character: string): string {
+  const ascii = character < '\u0080' ? escapes[character.charCodeAt(0)] : undefined
+  return ascii ?? [...Buffer.from(character.toWellFormed())].map((octet) => escapes[octet]).join('')
+}
+
+/** The same for a pattern, in which `*` is any octets and `$` at the end is the end; `%2A` and `%24` are themselves. */
+function canonicalPattern(pattern: string): string {
+  const isWhole = pattern.endsWith(END)
+  const parts = (isWhole ? pattern.slice(0, -1) : pattern).split(/\*+/)
+  return `${parts.map(canonical).join(ANY)}${isWhole ? END : ''}`
+}
