@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Endpoint, Input } from '../../src/api/endpoint/define.ts'
 import { AppError, type ErrorDetail } from '../../src/core/error.ts'
-import { at } from '../../src/core/record.ts'
+import { at, isKeyOf } from '../../src/core/record.ts'
 import type { Exchange } from './exchange.ts'
 
 const MAX_PARAM_CHARS = 200
@@ -35,12 +35,12 @@ export function parseQuery(endpoint: Endpoint, exchange: Exchange): unknown {
 
 /** Public clients add parameters of their own, and forms send those that are empty: neither says anything here. */
 function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' && name in schema.shape))
+  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' && isKeyOf(schema.shape, name)))
 }
 
 /** Whether a query says nothing but what the endpoint reads: only of such addresses there are few. */
 export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
-  return Object.entries(exchange.query()).every(([name, value]) => value !== '' && name in (query?.shape ?? {}))
+  return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }
 
 /** A stream that is opened again names by header where it broke off; the address still holds where it began. */

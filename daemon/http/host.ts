@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { boundUrl } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
@@ -10,6 +11,11 @@ const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 /** Whether a request was addressed to this machine by itself, as its own programs do it. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
+}
+
+/** Node keeps the first of several, where a proxy may have gone by the last (RFC 9112, 3.2). */
+export function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }
 
 /** Whether a `Host` header is the bound address or a configured one (decisions §3): others get 421. */

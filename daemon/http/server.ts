@@ -24,11 +24,12 @@ import { answer, type Pipeline } from '../pipeline/answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
 import { boundConnections, type Connections } from './connections.ts'
 import { refusalOf, TOO_MANY_VALUES } from './fault.ts'
-import { allowedHosts } from './host.ts'
+import { allowedHosts, namesTwoHosts } from './host.ts'
 import { isUtf8, parseInTurns } from './large-body.ts'
 import * as limits from './limits.ts'
 import { begin, count, noted } from './note.ts'
 import { pageEndpointOf } from './pages.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { openPeers, type Peers } from './peers.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
@@ -50,7 +51,7 @@ export function createEdge(pipeline: Pipeline): Drainable {
   const server = openServer(pipeline.ctx.config)
   const peers = openPeers(pipeline.ctx.config)
   const connections = boundConnections(server, peers, pipeline.ctx.clock.wall)
-  server.on('request', listenerOf(pipeline, peers, connections))
+  server.on('request', oneAtATime(listenerOf(pipeline, peers, connections)))
   server.requestTimeout = pipeline.ctx.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
@@ -90,6 +91,10 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     begin(ctx, requestId, req)
     const isOpen = isOpenToAnyOrigin(url)
     res.setHeader('Vary', varying(req, isOpen))
+    if (namesTwoHosts(req)) {
+      refuse(res, new AppError('invalid_request', 'Host: is given twice; send one.'))
+      return
+    }
     if (!isAllowed(req.headers.host)) {
       refuse(res, new AppError('misdirected', 'This host name is not served here.'))
       return

@@ -39,6 +39,8 @@ export type Task = {
   /** Whose work it is: everyone's takes turns with everyone else's. */
   readonly who: string
   readonly signal?: AbortSignal | undefined
+  /** Told how long a thread worked on it, however that ended. */
+  readonly onRan?: ((ms: number) => void) | undefined
 }
 
 /** Threads that run named tasks, each bounded in time and memory; whatever happens to one, the next task gets another. */
@@ -83,6 +85,8 @@ type Waiting = Task & { readonly resolve: (value: unknown) => void; readonly rej
 type Thread = {
   readonly worker: Worker
   task: Waiting | undefined
+  /** When it began with its task, by the monotonic clock. */
+  since: number
   isReady: boolean
   timer: NodeJS.Timeout | undefined
 }
@@ -149,6 +153,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     }
     const late = new ThreadError('timeout', `${task.name} was not done within ${limits.deadlineMs} ms`)
     worker.ref()
+    thread.since = performance.now()
     thread.timer = setTimeout(() => end(thread, late), limits.deadlineMs)
     worker.postMessage({ name: task.name, args: task.args } satisfies ThreadCall)
   }
@@ -160,6 +165,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   function hear(thread: Thread, said: ThreadReply): void {
     if (!threads.has(thread)) return
     const { task } = thread
+    tellRan(thread)
     if ('ready' in said) thread.isReady = true
     else if ('value' in said) task?.resolve(said.value)
     else task?.reject('refusal' in said ? revived(said.refusal) : new Error(said.failure))
@@ -171,6 +177,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)
+    tellRan(thread)
     if (why) (thread.task ?? (thread.isReady ? undefined : next()))?.reject(why)
     if (thread.task) kill(thread)
     else leave(thread)
@@ -178,6 +185,10 @@ function openThreads({ file, limits, next, size }: Parts) {
   }
 
   return { threads, pump, end, close: (why: ThreadError) => endAll([...threads], (thread) => end(thread, why)) }
+}
+
+function tellRan({ task, since }: Thread): void {
+  task?.onRan?.(performance.now() - since)
 }
 
 async function endAll(threads: readonly Thread[], end: (thread: Thread) => void): Promise<void> {
@@ -209,7 +220,7 @@ type Heard = {
 
 function startThread({ file, limits }: Pick<Parts, 'file' | 'limits'>, { hear, end }: Heard): Thread {
   const worker = new Worker(file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb } })
-  const thread: Thread = { worker, task: undefined, isReady: false, timer: undefined }
+  const thread: Thread = { worker, task: undefined, since: 0, isReady: false, timer: undefined }
   const late = new ThreadError('crashed', 'a thread did not start')
   thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)
   worker.on('message', (said: ThreadReply) => hear(thread, said))

@@ -21,6 +21,11 @@ export function isKeyOf<T extends object>(table: T, name: PropertyKey): name is 
   return Object.hasOwn(table, name)
 }
 
+/** What a table itself has under a word that a stranger chose: `constructor` is a member of every object, and of none here. */
+export function ownOf<T>(table: { readonly [name: string]: T }, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
 /** A table with a member for each name. */
 export function tableOf<K extends string, T>(names: readonly K[], make: (name: K) => T): Record<K, T> {
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, T>

@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '../../../src/core/error.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { openThreadPool, type PoolLimits, ThreadError } from '../../ports/threads.ts'
+import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../../ports/threads.ts'
 import type { operations } from './operations.ts'
+import { openUnpaid, type Unpaid } from './unpaid.ts'
 
 type Operations = typeof operations
 type Name = keyof Operations
@@ -15,12 +16,14 @@ export type Compute = {
    * @throws ThreadError when it was not done in its bounds, or the AppError of the operation.
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
+  /** Thread time that nobody pays for. */
+  readonly unpaid: Unpaid
   readonly close: () => Promise<void>
 }
 export const compute = defineResource<Compute>('compute')
 
 type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
-export type How = { readonly who: string; readonly signal?: AbortSignal | undefined }
+export type How = Pick<Task, 'who' | 'signal' | 'onRan'>
 
 /** 1.8 times the 435 MB that the largest inputs were seen to take; nothing is set aside for it. */
 const MAX_HEAP_MB = 768
@@ -30,10 +33,14 @@ const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: M
 const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 
 /** Part of what was bought. */
-const ofServices: ReadonlySet<Name> = new Set(['make', 'languageOf'])
+const ofServices: ReadonlySet<Name> = new Set(['make', 'step'])
 
 /** Other bounds than the usual ones. */
-export type ThreadsChange = { readonly checks?: Partial<PoolLimits>; readonly services?: Partial<PoolLimits> }
+export type ThreadsChange = {
+  readonly checks?: Partial<PoolLimits>
+  readonly services?: Partial<PoolLimits>
+  readonly unpaidMs?: number
+}
 
 export function openCompute(change: ThreadsChange = {}): Compute {
   const checks = openThreadPool(threadFile(), { ...CHECKS, ...change.checks })
@@ -43,6 +50,7 @@ export function openCompute(change: ThreadsChange = {}): Compute {
       const pool = ofServices.has(name) ? services : checks
       return pool.run({ name, args, ...how }) as Promise<never> // the operation's own result
     },
+    unpaid: openUnpaid(change.unpaidMs),
     close: async () => {
       await Promise.all([checks.close(), services.close()])
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
+import { type Buyer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
 import { openAudio } from '../../ports/audio/audio.ts'
 import { openSpeech } from '../../ports/speech/speech.ts'
@@ -39,7 +39,12 @@ test('while hostile schemas are compiled and applied, everybody else is answered
 })
 
 async function buyText(place: Marketplace, text: string, slug = 'summarization') {
-  const buyer = await place.buyer('1.00')
+  return buyTextAs(await place.buyer('1.00'), place, { text, slug })
+}
+
+type Order = { readonly text: string; readonly slug: string }
+
+async function buyTextAs(buyer: Buyer, place: Marketplace, { text, slug }: Order) {
   const response = await buyer.fetch(1)(`${place.url()}/v1/services/${await place.serviceId(slug)}/purchase`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -73,6 +78,23 @@ test('work that takes more time than a task may costs nothing, and the daemon go
     })
     expect((await tight.call('GET', '/health')).status).toBe(200)
     expect(await buyText(tight, 'The market opened. Prices of bread fell again today.')).toMatchObject({ status: 200 })
+  } finally {
+    await tight.close()
+  }
+})
+
+test('who lets work fail again and again has no more of it for a while, and others have theirs', async () => {
+  const tight = await openMarketplace({}, { threads: { services: { deadlineMs: 20 }, unpaidMs: 50 } })
+  try {
+    const mallory = await tight.buyer('1.00')
+    const failing = () => buyTextAs(mallory, tight, { text: largest, slug: 'summarization' })
+    const first = await failing()
+    expect(first).toMatchObject({ status: 502, paid: 0n })
+    let last = first
+    for (let tries = 0; last.status === 502 && tries < 5; tries += 1) last = await failing()
+    expect(last).toMatchObject({ status: 503, paid: 0n, body: { code: 'unavailable' } })
+    expect(last.body.message).toMatch(/^Orders of yours failed/)
+    expect(await buyText(tight, largest)).toMatchObject({ status: 502 })
   } finally {
     await tight.close()
   }

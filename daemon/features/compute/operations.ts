@@ -3,7 +3,7 @@ import { TOO_LARGE, type Validation } from '../../../src/schema/compile.ts'
 import { exampleInput } from '../../../src/schema/example.ts'
 import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../../../src/schema/schema.ts'
 import { madeBy } from '../first-party/index.ts'
-import { languageOf } from '../first-party/service/language.ts'
+import { runStep } from '../first-party/service/step.ts'
 
 /* What threads are asked to do. JSON crosses as text: one block of bytes, where objects are walked twice. */
 
@@ -39,8 +39,8 @@ export const operations = {
   exampleInput: (schemaText: string) => exampleInput(JSON.parse(schemaText)) as JsonObject | undefined, // JSON made from a JSON schema
   /** What a first-party service makes of an input and of what it fetched for it. */
   make: madeBy,
-  /** The language of a text, and how far that is sure. */
-  languageOf,
+  /** What a first-party service reads out of the words of strangers before it goes on. */
+  step: runStep,
 } as const
 
 /** Objects and arrays in one document: empty ones take twenty times the room of their text. */

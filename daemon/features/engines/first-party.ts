@@ -77,19 +77,23 @@ async function runHere(
   { web, threads, engines, wall }: Means,
   { input, signal, who }: Asked,
 ) {
-  const { slug, needs } = service
+  const { needs } = service
   await engines.ready
+  await threads.unpaid.refuse(who)
+  let ranMs = 0
+  const onRan = (ms: number) => {
+    ranMs += ms
+  }
   try {
     return await service.run(input, signal, {
       web,
       who,
       now: wall,
       engines: thereOf(service, engines),
-      makeElsewhere: ({ source, signal: bounds }) =>
-        threads.run('make', [slug, input, source], { who, signal: bounds }),
-      languageElsewhere: (text, bounds) => threads.run('languageOf', [text], { who, signal: bounds }),
+      onThread: async ({ name, args }, bounds) => threads.run(name, args as never, { who, signal: bounds, onRan }), // of that name
     })
   } catch (error) {
+    await threads.unpaid.add(who, ranMs)
     if (error instanceof AppError && error.code !== 'input_invalid') engines.suspect(needs)
     throw error
   }

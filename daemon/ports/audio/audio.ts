@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ownOf } from '../../../src/core/record.ts'
 import type { Engine } from '../engine.ts'
 import { openProgram, ProgramError, programStanding, type SystemProgram } from '../program/program.ts'
 
@@ -177,5 +178,5 @@ const layouts: Readonly<Record<string, number>> = {
 /** `mono`, `stereo`, `5.1(side)`, `12 channels`. */
 function channelsOf(layout: string): number {
   const counted = /^(\d+) channels/.exec(layout.trim())?.[1]
-  return Number(counted ?? layouts[layout.trim().replace(/\(.*$/, '')] ?? 2)
+  return Number(counted ?? ownOf(layouts, layout.trim().replace(/\(.*$/, '')) ?? 2)
 }

@@ -3,7 +3,7 @@ import { openProgram, ProgramError, programStanding } from '../program/program.t
 
 const MAX_OUT_BYTES = 1024 * 1024
 /** Languages by the three letters that it uses and the two that others do. */
-const twoLetters: Readonly<Record<string, string>> = {
+const twoLetters: ReadonlyMap<string, string> = new Map(Object.entries({
   afr: 'af',
   ara: 'ar',
   arg: 'an',
@@ -48,7 +48,7 @@ const twoLetters: Readonly<Record<string, string>> = {
   tur: 'tr',
   ukr: 'uk',
   urd: 'ur',
-}
+}))
 
 export type Apertium = ReturnType<typeof openApertium>
 
@@ -90,7 +90,7 @@ function modesIn(list: string): Map<string, string> {
   const modes = new Map<string, string>()
   for (const line of list.split('\n')) {
     const [, from = '', to = ''] = /^\s*([a-z]{2,3})-([a-z]{2,3})(?:_\w+)?\s*$/.exec(line) ?? []
-    const pair = `${twoLetters[from] ?? from}-${twoLetters[to] ?? to}`
+    const pair = `${twoLetters.get(from) ?? from}-${twoLetters.get(to) ?? to}`
     if (from !== '' && !modes.has(pair)) modes.set(pair, line.trim())
   }
   return modes

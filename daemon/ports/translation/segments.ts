@@ -6,11 +6,16 @@ export type Segment = { readonly text: string; readonly isSpace: boolean }
 
 /** Cuts at paragraphs, then at sentences, then at words: never within one. */
 export function segmentsOf(text: string): Segment[] {
-  return text.split(/((?:[ \t]*\r?\n){2,}[ \t]*)/).flatMap((piece, at) => {
-    if (piece === '') return []
-    if (at % 2 === 1 || piece.trim() === '') return [{ text: piece, isSpace: true }]
-    return piecesOf(piece).map((text) => ({ text, isSpace: text.trim() === '' }))
-  })
+  const runs: { text: string; isSpace: boolean }[] = []
+  for (const line of text.split(/(?<=\n)/)) {
+    const isSpace = line.trim() === ''
+    const last = runs.at(-1)
+    if (last?.isSpace === isSpace) last.text += line
+    else runs.push({ text: line, isSpace })
+  }
+  return runs.flatMap((run) =>
+    run.isSpace ? run : piecesOf(run.text).map((text) => ({ text, isSpace: text.trim() === '' })),
+  )
 }
 
 function piecesOf(paragraph: string): string[] {
@@ -35,6 +40,7 @@ function endOf(window: string, mark: RegExp): number | undefined {
 
 /** Space at both ends of a piece, which engines lose. */
 export function around(text: string): { before: string; inner: string; after: string } {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? []
-  return { before, inner, after }
+  const inner = text.trim()
+  const start = text.length - text.trimStart().length
+  return { before: text.slice(0, start), inner, after: text.slice(start + inner.length) }
 }

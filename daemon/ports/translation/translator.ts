@@ -4,10 +4,11 @@ import type { Engine, Reached } from '../engine.ts'
 import type { Llm } from '../llm/llm.ts'
 import { type Upstream, UpstreamError } from '../upstream/upstream.ts'
 import { type Apertium, openApertium } from './apertium.ts'
-import { around, segmentsOf } from './segments.ts'
+import { around, type Segment } from './segments.ts'
 
 export type TranslationWish = {
-  readonly text: string
+  /** Together they are the text. */
+  readonly segments: readonly Segment[]
   /** ISO 639-1; undefined: whoever translates finds out. */
   readonly from: string | undefined
   readonly to: string
@@ -80,7 +81,7 @@ type Ladder = { readonly remote: PieceTranslator; readonly local: Apertium }
 
 async function byRemote({ remote, local }: Ladder, wish: TranslationWish, signal: AbortSignal): Promise<Translated> {
   try {
-    const segments = segmentsOf(wish.text)
+    const { segments } = wish
     const said = segments.filter(({ isSpace }) => !isSpace).map(({ text }) => around(text))
     const { texts, from } = await remote.pieces(
       said.map(({ inner }) => inner),
@@ -105,7 +106,7 @@ async function byRemote({ remote, local }: Ladder, wish: TranslationWish, signal
 async function byLocal(local: Apertium, wish: TranslationWish, signal: AbortSignal): Promise<Translated> {
   const pair = wish.from === undefined ? undefined : local.pairOf(wish.from, wish.to)
   if (pair === undefined) throw new UpstreamError('asker', `there are ${local.pairs().join(', ') || 'no languages'}`)
-  const translation = await local.translate(wish.text, pair, signal)
+  const translation = await local.translate(wish.segments.map(({ text }) => text).join(''), pair, signal)
   const engine = { name: 'apertium', version: local.version(), kind: 'deterministic' } as const
   return { translation, from: wish.from, segments: 1, quality: 'gist', engine }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import type { Speech } from '../../../ports/speech/speech.ts'
 import type { Spoken } from '../../../ports/speech/spoken.ts'
-import type { Language } from '../service/language.ts'
+import { type Language, languageOf } from '../service/language.ts'
 import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
@@ -15,20 +15,19 @@ const SURE = 0.5
 export const textToSpeech = defineService({
   slug: 'text_to_speech',
   needs: ['speech'],
-  isQuick: () => true, // another program did the work
   check(input, { engines }) {
     if (!/[\p{L}\p{N}]/u.test(textOf(input, 'text'))) throw wrongField('text', 'holds nothing to speak')
     check(input, 'voice_id', engines.speech.voices())
     check(input, 'model_id', engines.speech.models())
   },
-  async read(input, { engines, languageOf, signal }): Promise<Spoken> {
+  async read(input, { engines, elsewhere, signal }): Promise<Spoken> {
     const text = textOf(input, 'text')
     const named = { voice: nameIn(input, 'voice_id'), model: nameIn(input, 'model_id') }
     const isNamed = named.voice !== undefined || named.model !== undefined
     const wish = {
       text,
       ...named,
-      language: spokenIn(await languageOf(text), isNamed ? () => true : engines.speech.speaks),
+      language: spokenIn(await elsewhere(languageOf, text), isNamed ? () => true : engines.speech.speaks),
     }
     return fromUpstream(engines.speech.speak(wish, signal), 'text')
   },

@@ -1,6 +1,8 @@
 import { WebError } from '../../../ports/web/error.ts'
-import { isOk, isSameSite, linksOf, MAX_PAGES, readFirst, readFurther } from '../docs/pages.ts'
+import { bestLinks, isOk, MAX_PAGES, readFirst, readFurther } from '../docs/pages.ts'
 import type { JsonInput, ServiceCtx } from '../service/service.ts'
+import { defineStep } from '../service/step.ts'
+import { elementsOf, parseHtml } from '../web/html.ts'
 import { decode, mediaType, type WebPage } from '../web/page.ts'
 
 export type StyledPage = {
@@ -14,17 +16,16 @@ export type StyledPage = {
 const MAX_SHEETS = 10
 const MAX_SHEET_BYTES = 512 * 1024
 const SHEET_MS = 5_000
-const LINK = /<link\b[^>]{0,600}>/gi
-const HREF = /\bhref\s*=\s*(?:"([^"]{1,2000})"|'([^']{1,2000})'|([^\s"'>]{1,2000}))/i
+const pagesIn = defineStep('style_guide.pages', (page: WebPage) => bestLinks(page, () => 1))
+const sheetsIn = defineStep('style_guide.sheets', sheetsNamedIn)
 
 /** A page of a site and up to two more that it links to, each with the sheets that it names. @throws AppError */
 export async function pagesWithSheets(input: JsonInput, ctx: ServiceCtx): Promise<StyledPage[]> {
   const first = await readFirst(ctx, input, { field: 'site_url' })
   const pages: WebPage[] = [first]
   const known = new Map<string, string | undefined>()
-  for (const { url } of linksOf(first)) {
+  for (const url of await ctx.elsewhere(pagesIn, first)) {
     if (pages.length === MAX_PAGES) break
-    if (!isSameSite(url, first.url) || url === first.url) continue
     const page = await readFurther(ctx, url, 'text/html')
     if (page && mediaType(page) === 'text/html' && !pages.some((one) => one.url === page.url)) pages.push(page)
   }
@@ -35,7 +36,7 @@ export async function pagesWithSheets(input: JsonInput, ctx: ServiceCtx): Promis
 
 async function withSheets(page: WebPage, ctx: ServiceCtx, known: Map<string, string | undefined>): Promise<StyledPage> {
   const html = decode(page)
-  const urls = sheetsIn(html, page.url)
+  const urls = await ctx.elsewhere(sheetsIn, html, page.url)
   const sheets: string[] = []
   for (const url of urls) {
     if (!known.has(url)) known.set(url, known.size < MAX_SHEETS ? await sheetAt(url, ctx) : undefined)
@@ -45,14 +46,15 @@ async function withSheets(page: WebPage, ctx: ServiceCtx, known: Map<string, str
   return { url: page.url, html, sheets, lost: urls.length - sheets.length }
 }
 
-function sheetsIn(html: string, from: string): string[] {
-  const found = [...html.matchAll(LINK)].flatMap(([tag]) => {
-    const isSheet = /\brel\s*=\s*["']?[^"'>]*\bstylesheet\b/i.test(tag) && !/\bmedia\s*=\s*["']?print\b/i.test(tag)
-    const [, double, single, bare] = HREF.exec(tag) ?? []
-    const url = isSheet ? URL.parse((double ?? single ?? bare ?? '').replaceAll('&amp;', '&'), from) : null
-    return url && /^https?:$/.test(url.protocol) ? [url.href] : []
-  })
-  return [...new Set(found)]
+/** Not those for print. */
+function sheetsNamedIn(html: string, from: string): string[] {
+  const found = new Set<string>()
+  for (const { name, attribs } of elementsOf(parseHtml(html))) {
+    if (name !== 'link' || !/\bstylesheet\b/i.test(attribs['rel'] ?? '')) continue
+    const url = /^\s*print\b/i.test(attribs['media'] ?? '') ? null : URL.parse(attribs['href'] ?? '', from)
+    if (url && /^https?:$/.test(url.protocol)) found.add(url.href)
+  }
+  return [...found]
 }
 
 /** Undefined for a sheet that cannot be had. */

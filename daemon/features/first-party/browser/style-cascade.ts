@@ -1,5 +1,6 @@
 import { colord, extend } from 'colord'
 import names from 'colord/plugins/names'
+import { ownOf } from '../../../../src/core/record.ts'
 import { type Element, type HtmlNode, openHtml } from '../web/html.ts'
 import { type Declared, readDeclarations, readSheet, type StyleRule, type StyleSheet } from './style-sheet.ts'
 
@@ -155,7 +156,7 @@ function inherited({ name }: Element, own: ReadonlyMap<string, string>, from: In
   const short = fontOf(own.get('font') ?? '')
   const told = (property: string, other: string | undefined) => own.get(property) ?? other
   const size = told('font-size', short?.size)
-  const factor = headings[name]
+  const factor = ownOf(headings, name)
   const usual = factor === undefined ? from.font.sizePx : factor * EM_PX
   const weight = told('font-weight', short?.weight) ?? (bold.test(name) ? 'bold' : from.font.weight)
   const usualColor = name === 'a' ? LINK : from.color
@@ -164,7 +165,7 @@ function inherited({ name }: Element, own: ReadonlyMap<string, string>, from: In
     font: {
       stack: told('font-family', short?.stack) ?? from.font.stack,
       sizePx: (size === undefined ? undefined : pxOf(size, from.font.sizePx)) ?? usual,
-      weight: weights[weight] ?? weight,
+      weight: ownOf(weights, weight) ?? weight,
       lineHeight: told('line-height', short?.lineHeight) ?? from.font.lineHeight,
     },
   }

@@ -1,3 +1,4 @@
+import { ownOf } from '../../../../src/core/record.ts'
 import { cascadeOf, pxOf, rgb, type Styled } from './style-cascade.ts'
 import type { StyleFacts } from './style-facts.ts'
 
@@ -81,7 +82,7 @@ function spacingsOf({ own, font }: Styled): number[] {
   const of = (property: string, side: (typeof sides)[number]) => {
     const short = words(own.get(property) ?? '')
     const longhand = own.get(`${property}-${side}`)
-    return longhand ?? sideOf[side]?.map((at) => short[at]).find((one) => one !== undefined)
+    return longhand ?? ownOf(sideOf, side)?.map((at) => short[at]).find((one) => one !== undefined)
   }
   const all = [
     of('padding', 'top'),

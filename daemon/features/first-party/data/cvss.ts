@@ -1,3 +1,5 @@
+import { ownOf } from '../../../../src/core/record.ts'
+
 /* Base scores of CVSS 2, 3.0 and 3.1 by their published equations. Version 4 has tables in the place of equations. */
 
 type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -52,7 +54,7 @@ function weigh(table: Weights, metrics: Metrics): Record<string, number> | undef
 function scoreOf3(metrics: Metrics): number | undefined {
   const weights = weigh(v3, metrics)
   const scope = metrics.get('S') ?? ''
-  const privilege = privileges[scope]?.[metrics.get('PR') ?? '']
+  const privilege = ownOf(ownOf(privileges, scope) ?? {}, metrics.get('PR') ?? '')
   if (!weights || privilege === undefined) return undefined
   const { AV = 0, AC = 0, UI = 0, C = 0, I = 0, A = 0 } = weights
   const base = 1 - (1 - C) * (1 - I) * (1 - A)

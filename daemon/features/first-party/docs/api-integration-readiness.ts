@@ -1,7 +1,9 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
+import { defineStep } from '../service/step.ts'
+import type { WebPage } from '../web/page.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
-import { checkAddress } from './pages.ts'
+import { bestLinks, checkAddress } from './pages.ts'
 import {
   beginningOf,
   isOffered,
@@ -127,18 +129,28 @@ const areas: readonly Area[] = [
   },
 ]
 
+const pageKinds = [
+  /auth/i,
+  /limit/i,
+  /error/i,
+  /webhook/i,
+  /reference|endpoint/i,
+  /changelog|version/i,
+  /sandbox|test/i,
+]
+const pagesIn = defineStep('api_integration_readiness.pages', (page: WebPage) =>
+  bestLinks(page, ({ text, url }) => {
+    const at = pageKinds.findIndex((words) => words.test(`${text} ${new URL(url).pathname}`))
+    return at < 0 ? 0 : pageKinds.length - at
+  }),
+)
+
 /** Whether documentation says what an integration for a use case needs, each with its words or as a gap. */
 export const apiIntegrationReadiness = defineService({
   slug: 'api_integration_readiness',
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('docs_url'),
-  async read(input, ctx) {
-    const rank = ({ text, url }: { text: string; url: string }) =>
-      [/auth/i, /limit/i, /error/i, /webhook/i, /reference|endpoint/i, /changelog|version/i, /sandbox|test/i].findIndex(
-        (words) => words.test(`${text} ${new URL(url).pathname}`),
-      ) + 1
-    return { docs: await readDocs(input, ctx, (link) => (rank(link) === 0 ? 0 : WHOLE - rank(link))), at: ctx.now() }
-  },
+  read: async (input, ctx) => ({ docs: await readDocs(input, ctx, pagesIn), at: ctx.now() }),
   make(input, { docs, at }: { docs: DocsSource; at: number }): Json {
     const useCase = textOf(input, 'use_case')
     const stack = textOf(input, 'target_stack').trim()

@@ -1,5 +1,6 @@
-import { type HtmlNode, parseHtml } from '../web/html.ts'
-import { decode, isHtml, type WebPage } from '../web/page.ts'
+import { documentOf, markdownDocument } from '../web/document.ts'
+import type { HtmlNode } from '../web/html.ts'
+import type { WebPage } from '../web/page.ts'
 
 /** What a document consists of, in its order. */
 export type Block =
@@ -34,8 +35,11 @@ const HEADING = /^h([1-6])$/
 
 /** Blocks of a page of HTML or Markdown; its navigation and foot are left out. */
 export function blocksOfPage(page: WebPage): Block[] {
-  const text = decode(page)
-  return isHtml(page) || /^\s*<(!doctype|html)/i.test(text) ? htmlBlocks(parseHtml(text)) : markdownBlocks(text)
+  return htmlBlocks(documentOf(page))
+}
+
+export function markdownBlocks(text: string): Block[] {
+  return htmlBlocks(markdownDocument(text))
 }
 
 export function htmlBlocks(root: HtmlNode): Block[] {
@@ -50,7 +54,9 @@ type Walk = {
   /** Text since the last block. */
   open: string[]
   time: string | undefined
-  readonly flush: (as?: 'text' | 'item') => void
+  /** Lists that are open. */
+  items: number
+  readonly flush: () => void
   readonly into: (node: HtmlNode) => void
 }
 
@@ -60,13 +66,14 @@ function walker(): Walk {
     blocks: [],
     open: [],
     time: undefined,
-    flush(as = 'text') {
+    items: 0,
+    flush() {
       const text = oneLine(walk.open.join(''))
       walk.open = []
       const { time } = walk
       walk.time = undefined
       if (text !== '')
-        put(walk, as === 'item' ? { kind: 'item', text } : { kind: 'text', text, ...(time ? { time } : {}) })
+        put(walk, walk.items > 0 ? { kind: 'item', text } : { kind: 'text', text, ...(time ? { time } : {}) })
     },
     into(node) {
       if (node.type === 'text') walk.open.push(node.data ?? '')
@@ -95,8 +102,10 @@ function blockElement(walk: Walk, node: HtmlNode, name: string): void {
   else if (name === 'table') put(walk, { kind: 'table', rows: rowsOf(node, ['tr'], ['td', 'th']) })
   else if (name === 'dl') put(walk, { kind: 'table', rows: pairsOf(node) })
   else {
+    if (name === 'li') walk.items += 1
     into(walk, node)
-    walk.flush(name === 'li' ? 'item' : 'text')
+    walk.flush()
+    if (name === 'li') walk.items -= 1
   }
 }
 
@@ -132,68 +141,6 @@ function pairsOf(node: HtmlNode): string[][] {
     else rows.at(-1)?.push(text)
   }
   return rows
-}
-
-/** Enough of CommonMark to know headings, lists, code and tables apart. */
-export function markdownBlocks(text: string): Block[] {
-  const state: Reading = { blocks: [], open: [], fence: undefined }
-  for (const line of text.split(/\r?\n/)) {
-    if (state.blocks.length >= MAX_BLOCKS) break
-    readLine(state, line)
-  }
-  flushText(state)
-  if (state.fence) state.blocks.push({ kind: 'code', text: state.fence.join('\n').trim() })
-  return state.blocks
-}
-
-type Reading = { readonly blocks: Block[]; open: string[]; fence: string[] | undefined }
-
-function flushText(state: Reading): void {
-  if (state.open.length > 0) state.blocks.push({ kind: 'text', text: plainMarkdown(state.open.join(' ')) })
-  state.open = []
-}
-
-function readLine(state: Reading, line: string): void {
-  if (/^\s*(```|~~~)/.test(line)) toggleFence(state)
-  else if (state.fence) state.fence.push(line)
-  else if (line.trim() === '') flushText(state)
-  else {
-    const block = markdownLine(line, state.blocks)
-    if (block === undefined) state.open.push(line.trim())
-    else flushText(state)
-    if (block) state.blocks.push(block)
-  }
-}
-
-function toggleFence(state: Reading): void {
-  flushText(state)
-  if (state.fence) state.blocks.push({ kind: 'code', text: state.fence.join('\n').trim() })
-  state.fence = state.fence ? undefined : []
-}
-
-/** Undefined for a line of text, null for one that belongs to the block before. */
-function markdownLine(line: string, blocks: Block[]): Block | null | undefined {
-  const heading = /^(#{1,6})\s+(.+?)\s*#*$/.exec(line)
-  if (heading) return { kind: 'heading', level: heading[1]?.length ?? 1, text: plainMarkdown(heading[2] ?? '') }
-  const item = /^\s*(?:[-*+]|\d+[.)])\s+(.+)$/.exec(line)
-  if (item) return { kind: 'item', text: plainMarkdown(item[1] ?? '') }
-  if (!/^\s*\|.*\|\s*$/.test(line)) return undefined
-  const cells = line
-    .trim()
-    .slice(1, -1)
-    .split('|')
-    .map((cell) => plainMarkdown(cell))
-  if (cells.every((cell) => /^:?-{2,}:?$/.test(cell))) return null
-  const last = blocks.at(-1)
-  if (last?.kind !== 'table') return { kind: 'table', rows: [cells] }
-  blocks[blocks.length - 1] = { kind: 'table', rows: [...last.rows, cells].slice(0, MAX_ROWS) }
-  return null
-}
-
-function plainMarkdown(text: string): string {
-  return oneLine(
-    text.replace(/!?\[([^\]]{0,300})\]\([^)]{0,2000}\)/g, '$1').replace(/[*_]{2}([^*_]+)[*_]{2}|`([^`]+)`/g, '$1$2'),
-  )
 }
 
 /** Everything that a block says, as one text. */

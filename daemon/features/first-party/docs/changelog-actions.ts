@@ -1,5 +1,5 @@
 import type { Json } from '../../../../src/core/json.ts'
-import { compact } from '../../../../src/core/record.ts'
+import { compact, ownOf } from '../../../../src/core/record.ts'
 import { type ChangelogEntry, dateIn } from './changelog-entries.ts'
 
 type Class = 'removal' | 'security' | 'breaking' | 'auth' | 'deprecation' | 'limits' | 'addition' | 'fix'
@@ -113,7 +113,7 @@ const ON_PAPER = /\b(?:docs?|documentation|readme|typos?|sidebar|changelog|websi
 
 /** What is announced for later is a deprecation, whatever it will be then. */
 function classOf(line: string, section: string): Known | undefined {
-  const named = sections[section.trim().toLowerCase()]
+  const named = ownOf(sections, section.trim().toLowerCase())
   if (named && named !== 'fix' && named !== 'addition') return byName(named)
   const mild = mildBy(line)
   if (mild) return byName(mild)

@@ -3,13 +3,14 @@ import { AppError } from '../../../../src/core/error.ts'
 import { isObject, type Json } from '../../../../src/core/json.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
+import { defineStep, type Step } from '../service/step.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage } from './blocks.ts'
 import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
 import { validityOf } from './openapi-validity.ts'
 import { methods } from './operation-names.ts'
 import { type ApiOperation, operationsIn, proseOf } from './operations.ts'
-import { checkAddress, isOk, isSameSite, type PageLink, readPages } from './pages.ts'
+import { bestLinks, checkAddress, isOk, isSameSite, readPages } from './pages.ts'
 
 const AUTOMATED_MS = 120_000
 const MAX_PUBLISHED_BYTES = 2_000_000
@@ -23,15 +24,17 @@ const MAX_ALIASES = 100
 
 export type DocsSource = { readonly pages: readonly WebPage[]; readonly published: WebPage | undefined }
 
+const REFERENCE = /reference|endpoint|resource|api|rest|operations/i
+const referencesIn = defineStep('openapi_draft.pages', (page: WebPage) =>
+  bestLinks(page, ({ url, text }) => (REFERENCE.test(`${text} ${new URL(url).pathname}`) ? 1 : 0)),
+)
+
 /** An OpenAPI description out of documentation for people, or the published one where there is one. */
 export const openapiDraft = defineService({
   slug: 'openapi_draft',
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('docs_url'),
-  read: (input, ctx) =>
-    readDocs(input, ctx, ({ url, text }) =>
-      /reference|endpoint|resource|api|rest|operations/i.test(`${text} ${new URL(url).pathname}`) ? 1 : 0,
-    ),
+  read: (input, ctx) => readDocs(input, ctx, referencesIn),
   make(input, { pages, published }: DocsSource) {
     const focus = textOf(input, 'endpoint_focus').trim()
     const drafted = fromPublished(published, focus) ?? fromPages(pages, focus)
@@ -55,9 +58,9 @@ export const openapiDraft = defineService({
 export async function readDocs(
   input: JsonInput,
   ctx: ServiceCtx,
-  rank: (link: PageLink) => number,
+  links: Step<[page: WebPage], string[]>,
 ): Promise<DocsSource> {
-  const pages = await readPages(ctx, input, { field: 'docs_url', rank })
+  const pages = await readPages(ctx, input, { field: 'docs_url', links })
   const [first] = pages
   return { pages, published: first && (await publishedBy(ctx, first)) }
 }
@@ -65,12 +68,23 @@ export async function readDocs(
 const PUBLISHED =
   /["'(=\s>]((?:https?:\/\/|\.{0,2}\/)?[\w./%:@-]{0,300}(?:openapi|swagger|api-docs)[\w./-]{0,80}\.(?:json|ya?ml))\b/gi
 
-async function publishedBy({ web, signal }: ServiceCtx, page: WebPage): Promise<WebPage | undefined> {
-  const text = Buffer.from(page.body).toString('utf8')
+/** Addresses of the same site that look like those of descriptions. */
+const candidatesIn = defineStep('openapi_draft.candidates', (page: WebPage) => {
+  const found = new Set<string>()
+  for (const [, href = ''] of decode(page).matchAll(PUBLISHED)) {
+    const url = URL.parse(href, page.url)
+    if (url && isSameSite(url.href, page.url)) found.add(url.href)
+    if (found.size === MAX_CANDIDATES) break
+  }
+  return [...found]
+})
+
+async function publishedBy(
+  { web, signal, elsewhere }: ServiceCtx,
+  page: WebPage,
+): Promise<WebPage | undefined> {
   if (isDescription(page)) return page
-  const found = [...text.matchAll(PUBLISHED)].flatMap(([, href = '']) => URL.parse(href, page.url)?.href ?? [])
-  const own = [...new Set(found)].filter((url) => isSameSite(url, page.url))
-  for (const url of own.slice(0, MAX_CANDIDATES)) {
+  for (const url of await elsewhere(candidatesIn, page)) {
     try {
       const answer = await web.get(url, { maxBytes: MAX_PUBLISHED_BYTES, signal, timeoutMs: 8_000 })
       if (isOk(answer) && isDescription(answer)) return answer

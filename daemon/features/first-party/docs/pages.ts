@@ -2,6 +2,9 @@ import { parse as parseName } from 'tldts'
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import type { Step } from '../service/step.ts'
+import { documentOf } from '../web/document.ts'
+import { elementsOf, textIn } from '../web/html.ts'
 import { fetchPage, isText, type WebPage } from '../web/page.ts'
 
 /** Read of one page (specification, Limits). */
@@ -10,6 +13,8 @@ export const MAX_PAGE_BYTES = 1_000_000
 export const MAX_PAGES = 3
 const PAGE_TYPES = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5'
 const MAX_LINKS = 1_000
+const MAX_URL_CHARS = 2_000
+const MAX_LABEL_CHARS = 200
 const OK_FROM = 200
 const OK_BELOW = 300
 /** Seconds of a further page: the first has the whole time of the fetcher. */
@@ -21,8 +26,8 @@ type Wanted = {
   /** Field of the input with the address of the first page. */
   readonly field: string
   readonly maxPages?: number
-  /** How well a link suits; nothing above 0 is not followed. */
-  readonly rank: (link: PageLink) => number
+  /** Addresses that the first page links to and that are worth reading, the best first. */
+  readonly links: Step<[page: WebPage], string[]>
   readonly accept?: string
 }
 
@@ -33,7 +38,7 @@ type Wanted = {
  */
 export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebPage[]> {
   const first = await readFirst(ctx, input, wanted)
-  const further = bestLinks(first, wanted.rank).slice(0, (wanted.maxPages ?? MAX_PAGES) - 1)
+  const further = (await ctx.elsewhere(wanted.links, first)).slice(0, (wanted.maxPages ?? MAX_PAGES) - 1)
   const pages: WebPage[] = [first]
   // One after the other: a site is not asked for several pages at once.
   for (const url of further) {
@@ -88,27 +93,16 @@ export function checkAddress(field: string): (input: JsonInput, ctx: { web: Serv
   }
 }
 
-/** Found by its shape alone, quickly: pages are parsed on a thread, where nothing can be fetched. */
-const ANCHOR = /<a\b[^>]{0,400}?\bhref\s*=\s*(?:"([^"]{1,2000})"|'([^']{1,2000})')[^>]{0,400}>([\s\S]{0,200}?)<\/a/gi
-const MARKDOWN_LINK = /\[([^\]\n]{1,200})\]\(([^)\s]{1,2000})\)/g
-
 /** Links of a page in its order, each once, without fragments. */
 export function linksOf(page: WebPage): PageLink[] {
-  const text = Buffer.from(page.body).toString('utf8')
-  const found = [
-    ...[...text.matchAll(ANCHOR)].map(([, double, single, inner = '']) => ({ href: double ?? single ?? '', inner })),
-    ...[...text.matchAll(MARKDOWN_LINK)].map(([, inner = '', href = '']) => ({ href, inner })),
-  ]
   const links = new Map<string, PageLink>()
-  for (const { href, inner } of found.slice(0, MAX_LINKS)) {
-    const url = URL.parse(href.replaceAll('&amp;', '&'), page.url)
-    if (!url || !/^https?:$/.test(url.protocol)) continue
+  for (const element of elementsOf(documentOf(page))) {
+    const { name, attribs } = element
+    const url = name === 'a' ? URL.parse(attribs['href'] ?? '', page.url) : null
+    if (!url || !/^https?:$/.test(url.protocol) || url.href.length > MAX_URL_CHARS) continue
     url.hash = ''
-    const label = inner
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim()
-    if (!links.has(url.href)) links.set(url.href, { url: url.href, text: label })
+    if (!links.has(url.href)) links.set(url.href, { url: url.href, text: textIn(element).slice(0, MAX_LABEL_CHARS) })
+    if (links.size === MAX_LINKS) break
   }
   return [...links.values()]
 }
@@ -120,7 +114,8 @@ export function isSameSite(a: string, b: string): boolean {
   return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
 }
 
-function bestLinks(page: WebPage, rank: Wanted['rank']): string[] {
+/** Links to other pages of the same site, the best first. @param rank nothing above 0 is not worth reading */
+export function bestLinks(page: WebPage, rank: (link: PageLink) => number): string[] {
   const own = new URL(page.url)
   own.hash = ''
   const ranked = linksOf(page)

@@ -1,8 +1,9 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
 import { defineService, type ServiceCtx, textOf } from '../service/service.ts'
+import { defineStep } from '../service/step.ts'
 import { decode, type WebPage } from '../web/page.ts'
-import { checkAddress, readFurther, readPages } from './pages.ts'
+import { bestLinks, checkAddress, readFurther, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 import { seoRules } from './seo-rules.ts'
 
@@ -16,13 +17,16 @@ type Source = {
 const MAX_SITEMAPS = 20
 const AUTOMATED_MS = 120_000
 
+const pagesIn = defineStep('seo_audit.pages', (page: WebPage) => bestLinks(page, ({ url }) => (isPage(url) ? 1 : 0)))
+const sitemapsIn = defineStep('seo_audit.sitemaps', sitemapsOf)
+
 /** What search engines see of a page and its site, each rule with a weight. */
 export const seoAudit = defineService({
   slug: 'seo_audit',
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
   async read(input, ctx): Promise<Source> {
-    const pages = await readPages(ctx, input, { field: 'site_url', rank: ({ url }) => (isPage(url) ? 1 : 0) })
+    const pages = await readPages(ctx, input, { field: 'site_url', links: pagesIn })
     const [first] = pages
     const origin = new URL(first?.url ?? '').origin
     const robots = await readFurther(ctx, `${origin}/robots.txt`)
@@ -32,7 +36,7 @@ export const seoAudit = defineService({
     const [first, ...others] = pages.map(factsOfPage)
     if (!first) throw new Error('no page was read')
     const allows = true // it was fetched, which robots.txt would have forbidden
-    const sitemaps = sitemapsIn(robots)
+    const sitemaps = sitemapsIn.run(robots)
     const subject = {
       page: first,
       redirects: pages[0]?.redirects.length ?? 0,
@@ -74,12 +78,12 @@ function isPage(url: string): boolean {
   return !/\.(png|jpe?g|gif|svg|webp|pdf|zip|css|js|ico|xml|json|mp[34])$/i.test(new URL(url).pathname)
 }
 
-function sitemapsIn(robots: WebPage | undefined): string[] {
+function sitemapsOf(robots: WebPage | undefined): string[] {
   const lines = robots ? decode(robots).split(/\r?\n/) : []
   return lines.flatMap((line) => /^\s*sitemap\s*:\s*(\S+)/i.exec(line)?.[1] ?? []).slice(0, MAX_SITEMAPS)
 }
 
-function sitemapOf(ctx: ServiceCtx, origin: string, robots: WebPage | undefined): Promise<WebPage | undefined> {
-  const [named] = sitemapsIn(robots)
+async function sitemapOf(ctx: ServiceCtx, origin: string, robots: WebPage | undefined): Promise<WebPage | undefined> {
+  const [named] = await ctx.elsewhere(sitemapsIn, robots)
   return readFurther(ctx, URL.parse(named ?? '/sitemap.xml', origin)?.href ?? `${origin}/sitemap.xml`)
 }

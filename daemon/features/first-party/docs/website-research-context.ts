@@ -1,9 +1,10 @@
 import { isObject, type Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
+import { defineStep } from '../service/step.ts'
 import { summarize } from '../text/summary.ts'
 import { type Element, elementsOf, mainBlocks, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
 import { decode, type WebPage } from '../web/page.ts'
-import { checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
+import { bestLinks, checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 
 const AUTOMATED_MS = 120_000
@@ -36,6 +37,8 @@ const kinds = [
   ],
 ] as const
 
+const pagesIn = defineStep('website_research_context.pages', (page: WebPage) => bestLinks(page, worthOf))
+
 /** A dossier of a site from at most three of its pages, each fact with the words that it rests on. */
 export const websiteResearchContext = defineService({
   slug: 'website_research_context',
@@ -43,7 +46,7 @@ export const websiteResearchContext = defineService({
   check: checkAddress('url'),
   async read(input, ctx) {
     const maxPages = Math.min(Number(input['maxPages'] ?? MAX_PAGES), MAX_PAGES)
-    return { pages: await readPages(ctx, input, { field: 'url', maxPages, rank: worthOf }), at: ctx.now() }
+    return { pages: await readPages(ctx, input, { field: 'url', maxPages, links: pagesIn }), at: ctx.now() }
   },
   make(input, { pages, at }: { pages: readonly WebPage[]; at: number }): Json {
     const read = pages.map(readPage)

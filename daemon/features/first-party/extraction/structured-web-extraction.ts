@@ -1,5 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
 import { type AnyObject, isObject, type Json } from '../../../../src/core/json.ts'
+import { ownOf } from '../../../../src/core/record.ts'
 import { compileDeliverableSchema } from '../../../../src/schema/schema.ts'
 import { MAX_LLM_CHARS } from '../../../ports/llm/llm.ts'
 import { checkAddress, readFirst } from '../docs/pages.ts'
@@ -186,7 +187,7 @@ function grounded(answer: unknown, page: FoundFacts): Grounded {
 function merged(found: Json, told: Json): Json {
   if (!isObject(found) || !isObject(told) || Array.isArray(found) || Array.isArray(told)) return told
   const names = [...new Set([...Object.keys(found), ...Object.keys(told)])]
-  return Object.fromEntries(names.map((name) => [name, memberOf(found[name] as Json, told[name] as Json)])) // JSON inside
+  return Object.fromEntries(names.map((name) => [name, memberOf(ownOf(found, name) as Json, ownOf(told, name) as Json)])) // JSON inside
 }
 
 function memberOf(found: Json | undefined, told: Json | undefined): Json {
@@ -198,7 +199,7 @@ function memberOf(found: Json | undefined, told: Json | undefined): Json {
 function missingIn(schema: AnyObject, data: unknown, path: readonly string[]): string[] {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   return Object.entries(properties).flatMap(([name, inner]) => {
-    const value = isObject(data) ? data[name] : undefined
+    const value = isObject(data) ? ownOf(data, name) : undefined
     const own = [...path, name]
     if (value === undefined) return [own.join('.')]
     return isObject(inner) && isObject(value) ? missingIn(inner, value, own) : []

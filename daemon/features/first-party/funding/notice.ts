@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import type { ServiceCtx } from '../service/service.ts'
+import { defineStep } from '../service/step.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { parseHtml, visibleBlocks } from '../web/html.ts'
 
@@ -82,7 +83,7 @@ const AMERICAN_DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
 
 /** Undefined: there is no such notice. @throws AppError provider_failed */
 export async function noticeOf(
-  { engines, signal, now }: ServiceCtx<'grants'>,
+  { engines, signal, now, elsewhere }: ServiceCtx<'grants'>,
   id: string,
 ): Promise<Notice | undefined> {
   const asked = engines.grants.ask({
@@ -93,7 +94,7 @@ export async function noticeOf(
     signal,
   })
   const { data } = (await fromUpstream(asked)).value
-  return data && (data.opportunityTitle ?? data.opportunityNumber) ? read(id, data, now()) : undefined
+  return data && (data.opportunityTitle ?? data.opportunityNumber) ? elsewhere(noticeIn, id, data, now()) : undefined
 }
 
 /** @throws AppError provider_failed for a notice that is not there: a paid job ends so, and is refunded. */
@@ -113,7 +114,8 @@ export async function noticeIfAny(ctx: ServiceCtx<'grants'>, id: string): Promis
   }
 }
 
-function read(id: string, data: Data, now: number): Notice {
+/** Its texts are HTML of whoever wrote the notice. */
+const noticeIn = defineStep('notice', (id: string, data: Data, now: number): Notice => {
   const synopsis = data.synopsis ?? data.forecast ?? {}
   const isForecast = !data.synopsis
   const expected = synopsis.estApplicationResponseDateStr ?? synopsis.estApplicationResponseDate
@@ -145,7 +147,7 @@ function read(id: string, data: Data, now: number): Notice {
       cost_sharing: said(synopsis.costSharing),
     },
   }
-}
+})
 
 function labelsOf(list: z.output<typeof Synopsis>['applicantTypes']): { id: string; description: string }[] {
   return (list ?? []).map((one) => ({ id: String(one.id ?? '').padStart(2, '0'), description: plain(one.description) }))

@@ -1,5 +1,5 @@
 import { AppError } from '../../../../src/core/error.ts'
-import { isKeyOf } from '../../../../src/core/record.ts'
+import { isKeyOf, ownOf } from '../../../../src/core/record.ts'
 import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
 import { type Handshake, type HandshakeOptions, TlsError } from '../../../ports/tls/tls.ts'
 import { WebError } from '../../../ports/web/error.ts'
@@ -54,7 +54,7 @@ const MIN_CURVE_BITS = 256
 /** Undefined for kinds of keys that nobody breaks by their size. */
 export function isWeakKey({ key }: Pick<CertificateFacts, 'key'>): boolean {
   if (key.type === 'rsa' || key.type === 'rsa-pss' || key.type === 'dsa') return (key.bits ?? 0) < MIN_RSA_BITS
-  return key.curve !== undefined && (curveBits[key.curve] ?? MIN_CURVE_BITS) < MIN_CURVE_BITS
+  return key.curve !== undefined && (ownOf(curveBits, key.curve) ?? MIN_CURVE_BITS) < MIN_CURVE_BITS
 }
 
 /** Null for a certificate that holds. */

@@ -1,3 +1,5 @@
+import { defineStep } from './step.ts'
+
 /** What a longer text begins with tells its language. */
 const LOOKED_AT_CHARS = 2_000
 /** Guesses below this are of texts that fit many languages, or none. */
@@ -16,9 +18,9 @@ export type Language = { readonly language: string; readonly confidence: number 
  * The language that a text is in; undefined where it is too short or fits none. The tables behind it are loaded when it
  * is first asked, which holds up the thread for a tenth of a second.
  */
-export async function languageOf(text: string): Promise<Language | undefined> {
+export const languageOf = defineStep('language', async (text: string): Promise<Language | undefined> => {
   const { detectAll } = await import('tinyld')
   const [best] = detectAll(text.slice(0, LOOKED_AT_CHARS), { only: languages })
   if (!best || best.accuracy < MIN_ACCURACY) return undefined
   return { language: best.lang, confidence: Math.round(best.accuracy * 100) / 100 }
-}
+})

@@ -8,7 +8,7 @@ import { ThreadError } from '../../../ports/threads.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
 import type { EngineName, Engines, ResultEngine } from './engines.ts'
-import { type Language, languageOf } from './language.ts'
+import type { Elsewhere } from './step.ts'
 
 export type JsonInput = { readonly [field: string]: Json }
 
@@ -23,8 +23,8 @@ export type ServiceCtx<Need extends EngineName = never, Want extends EngineName 
   readonly now: () => number
   /** What the service said that it needs, and what is there of what it can use. */
   readonly engines: Given<Need, Want>
-  /** The language that a text is in, away from this thread where that can be. @throws ThreadError */
-  readonly languageOf: (text: string) => Promise<Language | undefined>
+  /** Runs what reads the words of strangers away from this thread. */
+  readonly elsewhere: Elsewhere
 }
 
 type Given<Need extends EngineName, Want extends EngineName> = Pick<Engines, Need> & {
@@ -55,8 +55,8 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   /** Longest run; `DEFAULT_TIMEOUT_MS` unless told otherwise. */
   readonly timeoutMs?: number
   /**
-   * Reads what the work needs, such as a page of the web. It only waits: what takes the processor's time belongs into
-   * `make`.
+   * Reads what the work needs, such as a page of the web. It only waits: what looks into the words of strangers is
+   * done by `make`, or by a step where the next question depends on it.
    * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
    */
   readonly read?: (input: JsonInput, ctx: ServiceCtx<Need, Want>) => Promise<Source> | Source
@@ -77,20 +77,18 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
 
 export type Round<Source> = { readonly input: JsonInput; readonly source: Source; readonly made: Json }
 
-/** Makes a deliverable elsewhere. @throws ThreadError */
-export type MakeElsewhere = (task: {
-  readonly slug: string
-  readonly input: JsonInput
-  readonly source: unknown
-  readonly signal: AbortSignal
-}) => Promise<Json>
+/** Makes a deliverable, or runs a step, on a thread. @throws ThreadError */
+export type OnThread = (
+  task:
+    | { readonly name: 'make'; readonly args: readonly [slug: string, input: JsonInput, source: unknown] }
+    | { readonly name: 'step'; readonly args: readonly [name: string, args: readonly unknown[]] },
+  signal: AbortSignal,
+) => Promise<unknown>
 
 /** What a service works with; what is left out, it does without. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
-  readonly makeElsewhere?: MakeElsewhere
-  /** Tells the language of a text elsewhere. @throws ThreadError */
-  readonly languageElsewhere?: (text: string, signal: AbortSignal) => Promise<Language | undefined>
+  readonly onThread?: OnThread
   readonly engines?: Partial<Engines>
   readonly now?: () => number
   readonly who?: string
@@ -151,16 +149,16 @@ export function defineService<Source = undefined, Need extends EngineName = neve
     },
     check: (input, { web = noWeb, engines = {} } = {}) =>
       definition.check?.(input, { web, engines: engines as Given<Need, Want> }), // whoever calls it has all or none
-    run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0, who = slug, ...means } = {}) =>
+    run: (input, signal, { web = noWeb, onThread, engines = {}, now = () => 0, who = slug } = {}) =>
       runBounded(definition, signal, async (bounds) => {
-        const tell = means.languageElsewhere ?? languageOf
-        const ctx = {
-          ...{ signal: bounds, web, who, now, engines: given<Need, Want>(needs, engines) },
-          languageOf: (text: string) => tell(text, bounds),
-        }
-        const isHere = makeElsewhere === undefined || isQuick?.(input) === true
-        const makeOf = (source: Source) =>
-          isHere ? make(input, source) : makeElsewhere({ slug, input, source, signal: bounds })
+        const elsewhere: Elsewhere = async (step, ...args) =>
+          (await (onThread?.({ name: 'step', args: [step.name, args] }, bounds) ?? step.run(...args))) as never // its result
+        const ctx = { signal: bounds, web, who, now, elsewhere, engines: given<Need, Want>(needs, engines) }
+        const isHere = onThread === undefined || isQuick?.(input) === true
+        const makeOf = async (source: Source) =>
+          isHere
+            ? make(input, source)
+            : ((await onThread({ name: 'make', args: [slug, input, source] }, bounds)) as Json) // as `make` gives it
         return inRounds(definition, { input, ctx, makeOf })
       }),
   }

@@ -30,7 +30,7 @@ export const sentimentAnalysis = defineService({
 async function foreignLanguageOf(text: string): Promise<string | undefined> {
   const words = wordsOf(text)
   if (englishShare(words) >= ENGLISH_SHARE) return undefined
-  const found = await languageOf(text)
+  const found = await languageOf.run(text)
   if (!found || found.language === 'en') return undefined
   const isLatin = /\p{Script=Latin}/u.test(text)
   const isLong = words.length >= (found.confidence >= SURE ? MIN_WORDS : ENOUGH_WORDS)

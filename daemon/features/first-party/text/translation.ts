@@ -1,11 +1,16 @@
 import type { Json } from '../../../../src/core/json.ts'
+import { segmentsOf } from '../../../ports/translation/segments.ts'
 import type { Translated } from '../../../ports/translation/translator.ts'
+import { languageOf } from '../service/language.ts'
 import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
+import { defineStep } from '../service/step.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
 const CODE = /^[a-z]{2,3}(-[a-z]{2,4})?$/
 
 type Source = Translated & { readonly detected: boolean; readonly confidence?: number }
+
+const segmentsIn = defineStep('translation.segments', segmentsOf)
 
 /** Translates by the engine that is configured, else by the one on this machine, which gives the gist. */
 export const translation = defineService({
@@ -21,11 +26,11 @@ export const translation = defineService({
     const isKnown = from === undefined || from === to || engines.translator.knows(from, to) !== false
     if (!isKnown) throw wrongField('source_lang', `cannot be translated to ${to} here`)
   },
-  async read(input, { engines, languageOf, signal }): Promise<Source> {
+  async read(input, { engines, elsewhere, signal }): Promise<Source> {
     const text = textOf(input, 'text')
     const to = codeOf(input, 'target_lang') ?? ''
     const given = codeOf(input, 'source_lang')
-    const guess = given === undefined ? await languageOf(text) : undefined
+    const guess = given === undefined ? await elsewhere(languageOf, text) : undefined
     const from = given ?? guess?.language
     const known = { detected: given === undefined, ...(guess ? { confidence: guess.confidence } : {}) }
     if (from === to) {
@@ -41,8 +46,9 @@ export const translation = defineService({
         `is needed: the text was taken for ${from}, which cannot be translated to ${to} here`,
       )
     }
+    const segments = await elsewhere(segmentsIn, text)
     return {
-      ...(await fromUpstream(engines.translator.translate({ text, from, to }, signal), 'target_lang')),
+      ...(await fromUpstream(engines.translator.translate({ segments, from, to }, signal), 'target_lang')),
       ...known,
     }
   },
