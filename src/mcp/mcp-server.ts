@@ -19,6 +19,7 @@ import { isObject } from '../core/json.ts'
 import { nearest } from '../text/text.ts'
 import { type Approvals, AskFirst, createApprovals } from './approvals.ts'
 import { callEndpoint, type ToolArguments } from './call.ts'
+import { linesOf } from './lines.ts'
 import { listResources, readResource, resourceTemplates } from './resources.ts'
 import { shownAnswer, shownFailure } from './shown.ts'
 import { type EndpointTool, endpointTools, type ToolChoice } from './tools.ts'
@@ -26,6 +27,12 @@ import { waitForEnd, waitTool } from './wait-tool.ts'
 
 /** Largest message that is read. */
 const MESSAGE_BYTES_MAX = 12 * 1024 * 1024
+/** Whose request it was cannot be told without reading it. */
+const TOO_LONG = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_600, message: `The message is longer than ${MESSAGE_BYTES_MAX} bytes: send a smaller one.` },
+}
 
 /** Where nobody set a policy, a person agrees to every payment: an agent spends by what somebody said, never by default. */
 const ASK_ALWAYS: SpendPolicy = { allow: [], deny: [], ask_above: '0.00' }
@@ -58,20 +65,21 @@ export async function serveMcp(context: Host, choice: ToolChoice): Promise<void>
   )
   const tools = new Map(endpointTools(choice).map((tool) => [tool.name, tool]))
   const served: Served = { context, io, tools, approvals: createApprovals() }
-  const input = Readable.from(bytesOf(system), { objectMode: false })
-  const transport = new StdioServerTransport(input, outputOf(system), { maxBufferSize: MESSAGE_BYTES_MAX })
+  const output = outputOf(system)
+  const onTooLong = () => void output.write(`${JSON.stringify(TOO_LONG)}\n`)
+  const lines = linesOf(system.stdin, { maxBytes: MESSAGE_BYTES_MAX, onTooLong })
+  const input = Readable.from(lines, { objectMode: false })
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX })
   const ended = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve())
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   const handle = serveStdio(() => serverOf(served), { transport, onerror: (error) => io.debug(error.message) })
   await ended
-  await handle.close()
   input.destroy()
-}
-
-async function* bytesOf({ stdin }: System): AsyncGenerator<Uint8Array> {
-  for await (const part of stdin) yield Buffer.from(part)
+  // Left open, it would keep the process for as long as the client likes.
+  if (system.stdin instanceof Readable) system.stdin.destroy()
+  await handle.close()
 }
 
 function outputOf({ stdout }: System): Writable {
