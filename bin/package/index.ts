@@ -1,11 +1,11 @@
-// Makes what is handed out, in out/: `npm run package [-- FOLDER]`.
+// Makes what is handed out, in release/: `npm run package [-- FOLDER]`. Each file gets its name when it is whole.
 //
 // souk-<version>-<platform>  the program in one file, Node inside
 // souk-<version>.tgz         what `npm install` takes
 // SHA256SUMS                 of both, as `sha256sum --check` reads it
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -22,15 +22,20 @@ async function main(out: string): Promise<void> {
   const cache = join(root, 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })
   const scratch = mkdtempSync(join(cache, 'souk-package-'))
+  const growing = mkdtempSync(join(out, '.growing-'))
   try {
     const own = `${process.platform}-${process.arch}`
     const binary = `souk-${version}-${own}${process.platform === 'win32' ? '.exe' : ''}`
     // Its scripts build dist/, and put the manifest of an installed copy in place for the while.
-    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', out], { cwd: root, encoding: 'utf8' })
-    packBinary({ root, scratch, file: join(out, binary) })
+    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', growing], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    packBinary({ root, scratch, file: join(growing, binary) })
     const files = [binary, packed.trim().split('\n').at(-1) ?? '']
-    const sums = await Promise.all(files.map(async (file) => `${await sha256Of(join(out, file))}  ${file}\n`))
-    writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
+    const sums = await Promise.all(files.map(async (file) => `${await sha256Of(join(growing, file))}  ${file}\n`))
+    writeFileSync(join(growing, 'SHA256SUMS'), sums.join(''))
+    for (const file of [...files, 'SHA256SUMS']) renameSync(join(growing, file), join(out, file))
     console.log(`souk ${version}, ${commitOf(root) ?? 'no commit'}`)
     for (const file of files)
       console.log(`  ${file}  ${Math.round(statSync(join(out, file)).size / BYTES_A_MEGABYTE)} MB`)
@@ -39,7 +44,7 @@ async function main(out: string): Promise<void> {
     console.log(`other platforms: run this on one of them (${others.join(', ')}); its Node comes with npm ci`)
     console.log('macOS: no Node is packaged for it; npm install the .tgz there, on a Node of 22.13 or newer')
   } finally {
-    rmSync(scratch, { recursive: true, force: true })
+    for (const folder of [scratch, growing]) rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -49,4 +54,4 @@ async function sha256Of(file: string): Promise<string> {
   return sum.digest('hex')
 }
 
-await main(resolve(process.argv[2] ?? join(root, 'out')))
+await main(resolve(process.argv[2] ?? join(root, 'release')))
