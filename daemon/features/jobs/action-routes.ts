@@ -7,7 +7,7 @@ import { type Fulfilment, fixedFee, type Handlers, type PaidHandler, type PayCal
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import type { Opinion } from './buyer.ts'
 import type { Complaint } from './dispute.ts'
-import { lookAtClock } from './downtime.ts'
+import { watchTime } from './downtime.ts'
 import type { JobPlace } from './find.ts'
 import { reportOf } from './report.ts'
 import type { JobRow } from './rows.ts'
@@ -50,7 +50,7 @@ export const disputing = <A>({ placeOf, show }: ActedAt<A>) => ({
     ctx.store.read((t) => noticeOfDispute(t, { place: placeOf(params), at: now })),
 
   async check({ params, body }: Asked<Complaint>, { ctx, payer, now }: PayCall) {
-    if (body.category === 'not_delivered') await lookAtClock(ctx, now)
+    if (body.category === 'not_delivered') await watchTime(ctx, { now })
     const by = { place: placeOf(params), buyer: payer, complaint: body, at: now }
     await ctx.store.read((t) => checkDispute(t, by))
   },

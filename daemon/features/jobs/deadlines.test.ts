@@ -150,6 +150,15 @@ describe('the 48 h in which a buyer looks at the work of a human', () => {
     await expectLeft(id, 2 * DAY_MS)
   })
 
+  withItsOwnTime('are not used up by a fall that comes before the daemon first looked', async () => {
+    const { body } = await market.buy(human, who, { from: 'balance' })
+    await provider(body.job_id, done)
+    await fall(3 * DAY_MS)
+    const job = await market.job(body.job_id)
+    expect([job.status, job.timeline.at(-1)?.event]).toEqual(['completed', 'review_extended'])
+    await expectLeft(body.job_id, 2 * DAY_MS)
+  })
+
   withItsOwnTime('count neither falls in their midst nor the time of a pause', async () => {
     const id = await delivered()
     await fall(10 * HOUR_MS)

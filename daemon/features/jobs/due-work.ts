@@ -10,7 +10,7 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { isTaken } from '../escrow/deal.ts'
 import { applyStep, lockJob } from './apply.ts'
 import { deciderOf, halfOf } from './dispute-decision.ts'
-import { lookAtClock, missedSpans, mustLook } from './downtime.ts'
+import { missedSpans, mustLook, watchTime } from './downtime.ts'
 import { extendedDeadline, reviewEnd, UNDECIDED_MS } from './machine-next.ts'
 import { remindOf } from './notify.ts'
 import { releaseUnlessWaiting } from './release.ts'
@@ -33,9 +33,9 @@ type Kind = {
 const kinds: readonly Kind[] = [
   {
     event: 'verify',
-    // A buyer that cannot act does not let its time pass; see `lookAtClock`.
+    // A buyer that cannot act does not let its time pass; see `watchTime`.
     rests: (platform) => platform.paused_at !== null,
-    before: watchTime,
+    before: (ctx, now) => watchTime(ctx, { now }),
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
     act: endReview,
   },
@@ -48,9 +48,9 @@ const kinds: readonly Kind[] = [
   },
   {
     event: 'expire',
-    // A provider cannot be blamed for a marketplace that is paused; see `lookAtClock`.
+    // A provider cannot be blamed for a marketplace that is paused; see `watchTime`.
     rests: (platform) => platform.paused_at !== null,
-    before: watchTime,
+    before: (ctx, now) => watchTime(ctx, { now }),
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
     act: expire,
   },
@@ -58,15 +58,6 @@ const kinds: readonly Kind[] = [
 
 /** How often it is looked again at a job whose money somebody else let go, until that is final. */
 const TAKEN_MS = MINUTE_MS
-
-/** Events whose time is that of somebody who has to act by then. */
-const watched: readonly JobDueEvent[] = ['expire', 'verify']
-
-/** Without a job that somebody has to act on there is nothing to watch, and nothing is written. */
-async function watchTime(ctx: Context, now: number): Promise<void> {
-  const counts = await Promise.all(watched.map((event) => ctx.store.table(jobs).count('due', [event])))
-  if (counts.some((count) => count > 0)) await lookAtClock(ctx, now)
-}
 
 /** The buyer has its whole window: time that the marketplace could not be used is added to it. */
 async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {

@@ -13,6 +13,7 @@ import type { ServiceRow } from '../listings/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import type { Payer } from '../payments/seller.ts'
 import type { ThreadRow } from '../threads/rows.ts'
+import { beginWatch } from './downtime.ts'
 import { nextOf } from './machine-next.ts'
 import { dispatchJob, emitJob, tellAccepted } from './notify.ts'
 import { insertJob, type JobRow, keepDeliverables, keepInput } from './rows.ts'
@@ -62,6 +63,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
   const deadline_at = now + deadlineMs(terms.estimated_delivery)
   const next = nextOf({ status: 'dispatched', service_type: terms.service_type, deadline_at }, now)
   const isHeld = split.agent > 0n
+  await beginWatch(t, now)
   const job = await insertJob(t, {
     ...jobOf(draw, order, accessToken),
     ...(await keepInput(order.input, draw.file)),

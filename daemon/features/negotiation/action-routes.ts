@@ -8,7 +8,7 @@ import { jobSideOf } from '../jobs/access.ts'
 import { disputing, verifying } from '../jobs/action-routes.ts'
 import { disputeAt, reportAt, sendRefunds } from '../jobs/acts.ts'
 import { applyStep, lockJob } from '../jobs/apply.ts'
-import { lookAtClock } from '../jobs/downtime.ts'
+import { watchTime } from '../jobs/downtime.ts'
 import { jobAt, threadById } from '../jobs/find.ts'
 import { reportOf } from '../jobs/report.ts'
 import type { JobRow } from '../jobs/rows.ts'
@@ -42,7 +42,7 @@ const disputeThread: PaidHandler<typeof threadActionsApi.disputeThread> = {
     const isTheirs = (thread: ThreadRow) => !('token' in caller) && sideOf(thread, caller) === 'buyer'
     const seen = await ctx.store.read((t) => jobAt(t, place, { event: 'dispute', by: 'buyer', isTheirs }))
     if (jobSideOf(seen, caller, now) !== 'buyer') throw notYours('The buyer’s side of the job')
-    if (body.category === 'not_delivered') await lookAtClock(ctx, now)
+    if (body.category === 'not_delivered') await watchTime(ctx, { now })
     return commit(ctx, async (t, draw) => {
       const by = { place, buyer: { wallet: seen.buyer_wallet }, complaint: body, at: now }
       return withJob(t, { job: await disputeAt(t, draw, by), now })
