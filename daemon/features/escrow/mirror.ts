@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
 import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 import { type Advancing, isForeign, seeEnd } from './advance.ts'
-import { type ContractMirror, contractMirror } from './contract.ts'
+import type { ContractMirror } from './contract.ts'
 import { CONTRACT, type Contract } from './deal.ts'
 import { openLook } from './look.ts'
 import { type DealRow, deals } from './rows.ts'
@@ -122,11 +122,4 @@ async function within(ms: number, promise: Promise<void>): Promise<void> {
   const timer = setTimeout(over.resolve, ms)
   await Promise.race([promise, over.promise])
   clearTimeout(timer)
-}
-
-/** Where no contract holds the money of jobs, nothing of it is loaded. */
-export async function openContract(ctx: Context): Promise<void> {
-  const port = ctx.chain.escrow
-  const mirror = port && (await (await import('./mirror.ts')).openMirror(ctx, port))
-  contractMirror.open(ctx, mirror, mirror?.close)
 }
