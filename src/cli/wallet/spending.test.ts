@@ -5,7 +5,7 @@ import { payeeOf } from './spending.ts'
 /* Who a payment goes to is read from its path as the daemon reads it. */
 
 const seller = 'p_0123456789abcdef'
-const session = { call: async () => ({ provider_id: seller }) } as unknown as Parameters<typeof payeeOf>[0]
+const session = { call: async () => ({ provider_id: seller }) } as unknown as Parameters<typeof payeeOf>[0] // nothing else of it is used
 const payee = (path: string, method: 'GET' | 'POST' = 'POST') => payeeOf(session, { method, path, body: undefined })
 const nobody = { seller: null, subject: null }
 
