@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../fixtures/kit/depth.ts'
 import { checkDeliverable, compileInputSchema } from '../../../../src/schema/schema.ts'
 import type { JsonInput } from '../service/service.ts'
 import { qrCode } from './qr-code.ts'
@@ -60,7 +61,7 @@ describe('qr_code', () => {
         expect(decodePng(file)).toEqual({ text: data, width: size, height: size })
         expect(code).toMatchObject({ content_type: 'image/png', width: size, bytes: file.length, sha256: sha256(file) })
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60, 15) },
     )
   })
 
@@ -77,7 +78,7 @@ describe('qr_code', () => {
           sha256: sha256(file),
         })
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40, 15) },
     )
   })
 
