@@ -35,7 +35,9 @@ export function parseQuery(endpoint: Endpoint, exchange: Exchange): unknown {
 
 /** Public clients add parameters of their own, and forms send those that are empty: neither says anything here. */
 function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' && isKeyOf(schema.shape, name)))
+  return Object.fromEntries(
+    Object.entries(query).filter(([name, value]) => value !== '' && isKeyOf(schema.shape, name)),
+  )
 }
 
 /** Whether a query says nothing but what the endpoint reads: only of such addresses there are few. */

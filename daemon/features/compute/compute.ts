@@ -4,7 +4,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../../ports/threads.ts'
 import type { operations } from './operations.ts'
-import { openUnpaid, type Unpaid } from './unpaid.ts'
+import { openUnpaid, type UnpaidTime } from './unpaid.ts'
 
 type Operations = typeof operations
 type Name = keyof Operations
@@ -17,7 +17,7 @@ export type Compute = {
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
   /** Thread time that nobody pays for. */
-  readonly unpaid: Unpaid
+  readonly unpaid: UnpaidTime
   readonly close: () => Promise<void>
 }
 export const compute = defineResource<Compute>('compute')

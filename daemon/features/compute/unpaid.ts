@@ -7,14 +7,14 @@ const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 
 /** Bounds the thread time of each caller whose work fails: it is free, or refunded. */
-export type Unpaid = {
+export type UnpaidTime = {
   /** @throws AppError unavailable once a caller has had its share. */
   readonly refuse: (who: string) => Promise<void>
   /** Adds what failed work took. */
   readonly add: (who: string, ms: number) => Promise<void>
 }
 
-export function openUnpaid(maxMs = MAX_UNPAID_MS): Unpaid {
+export function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
   const spent = new RateLimiterMemory({ points: maxMs, duration: WINDOW_MS / SECOND_MS })
   return {
     async refuse(who) {

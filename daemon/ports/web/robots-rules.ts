@@ -13,7 +13,7 @@ const ANY = '*'
 const END = '$'
 const PRODUCT_TOKEN = /^[a-z_-]+/
 
-type Group = { readonly rules: Map<string, boolean>; isKnown: boolean }
+type RuleGroup = { readonly rules: Map<string, boolean>; isKnown: boolean }
 
 /**
  * Reads a robots.txt as RFC 9309 says: all groups that name the crawler are one, and where none does, those of `*` are.
@@ -32,9 +32,9 @@ export async function robotsRules(text: string, agent: string): Promise<RobotsRu
 }
 
 function openGroups(agent: string) {
-  const own: Group = { rules: new Map(), isKnown: false }
-  const others: Group = { rules: new Map(), isKnown: false }
-  const open = new Set<Group>()
+  const own: RuleGroup = { rules: new Map(), isKnown: false }
+  const others: RuleGroup = { rules: new Map(), isKnown: false }
+  const open = new Set<RuleGroup>()
   let isInRules = true
 
   function beginGroup(name: string): void {

@@ -82,7 +82,12 @@ function spacingsOf({ own, font }: Styled): number[] {
   const of = (property: string, side: (typeof sides)[number]) => {
     const short = words(own.get(property) ?? '')
     const longhand = own.get(`${property}-${side}`)
-    return longhand ?? ownOf(sideOf, side)?.map((at) => short[at]).find((one) => one !== undefined)
+    return (
+      longhand ??
+      ownOf(sideOf, side)
+        ?.map((at) => short[at])
+        .find((one) => one !== undefined)
+    )
   }
   const all = [
     of('padding', 'top'),

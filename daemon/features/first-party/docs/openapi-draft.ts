@@ -3,7 +3,7 @@ import { AppError } from '../../../../src/core/error.ts'
 import { isObject, type Json } from '../../../../src/core/json.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
-import { defineStep, type Step } from '../service/step.ts'
+import { defineStep, type ThreadStep } from '../service/step.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage } from './blocks.ts'
 import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
@@ -58,7 +58,7 @@ export const openapiDraft = defineService({
 export async function readDocs(
   input: JsonInput,
   ctx: ServiceCtx,
-  links: Step<[page: WebPage], string[]>,
+  links: ThreadStep<[page: WebPage], string[]>,
 ): Promise<DocsSource> {
   const pages = await readPages(ctx, input, { field: 'docs_url', links })
   const [first] = pages
@@ -79,10 +79,7 @@ const candidatesIn = defineStep('openapi_draft.candidates', (page: WebPage) => {
   return [...found]
 })
 
-async function publishedBy(
-  { web, signal, elsewhere }: ServiceCtx,
-  page: WebPage,
-): Promise<WebPage | undefined> {
+async function publishedBy({ web, signal, elsewhere }: ServiceCtx, page: WebPage): Promise<WebPage | undefined> {
   if (isDescription(page)) return page
   for (const url of await elsewhere(candidatesIn, page)) {
     try {

@@ -2,7 +2,7 @@ import { parse as parseName } from 'tldts'
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
-import type { Step } from '../service/step.ts'
+import type { ThreadStep } from '../service/step.ts'
 import { documentOf } from '../web/document.ts'
 import { elementsOf, textIn } from '../web/html.ts'
 import { fetchPage, isText, type WebPage } from '../web/page.ts'
@@ -27,7 +27,7 @@ type Wanted = {
   readonly field: string
   readonly maxPages?: number
   /** Addresses that the first page links to and that are worth reading, the best first. */
-  readonly links: Step<[page: WebPage], string[]>
+  readonly links: ThreadStep<[page: WebPage], string[]>
   readonly accept?: string
 }
 

@@ -187,7 +187,9 @@ function grounded(answer: unknown, page: FoundFacts): Grounded {
 function merged(found: Json, told: Json): Json {
   if (!isObject(found) || !isObject(told) || Array.isArray(found) || Array.isArray(told)) return told
   const names = [...new Set([...Object.keys(found), ...Object.keys(told)])]
-  return Object.fromEntries(names.map((name) => [name, memberOf(ownOf(found, name) as Json, ownOf(told, name) as Json)])) // JSON inside
+  return Object.fromEntries(
+    names.map((name) => [name, memberOf(ownOf(found, name) as Json, ownOf(told, name) as Json)]),
+  ) // JSON inside
 }
 
 function memberOf(found: Json | undefined, told: Json | undefined): Json {

@@ -2,14 +2,14 @@
  * A part of a service that reads what strangers wrote before the rest can go on, such as the links of a page. It has a
  * name, by which a thread finds it: what goes in and comes out is copied.
  */
-export type Step<Args extends readonly unknown[], Result> = {
+export type ThreadStep<Args extends readonly unknown[], Result> = {
   readonly name: string
   readonly run: (...args: Args) => Result
 }
 
 /** Runs a step away from the thread that answers everybody. @throws ThreadError, or the AppError of the step */
 export type Elsewhere = <Args extends readonly unknown[], Result>(
-  step: Step<Args, Result>,
+  step: ThreadStep<Args, Result>,
   ...args: Args
 ) => Promise<Awaited<Result>>
 
@@ -18,7 +18,7 @@ const steps = new Map<string, (...args: readonly never[]) => unknown>()
 export function defineStep<Args extends readonly unknown[], Result>(
   name: string,
   run: (...args: Args) => Result,
-): Step<Args, Result> {
+): ThreadStep<Args, Result> {
   if (steps.has(name)) throw new Error(`there are two steps ${name}`)
   steps.set(name, run as (...args: readonly never[]) => unknown) // the caller's types tie the arguments to it
   return { name, run }
