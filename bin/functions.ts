@@ -181,6 +181,7 @@ export const brought: readonly string[] = [
   'colord',
   'css-tree',
   'dns-packet',
+  'markdown-it',
   'qrcode',
   'saxes',
   'semver',
