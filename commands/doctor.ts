@@ -4,8 +4,8 @@ import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
-import type { Diagnosis, PartDiagnosis } from '../src/lifecycle/doctor/check.ts'
+import { type FoundDaemon, findDaemon, isLive } from '../src/client/discover.ts'
+import type { Diagnosis, Examination, PartDiagnosis } from '../src/lifecycle/doctor/check.ts'
 import { daemonProbe, runningProbes, stoppedProbes } from '../src/lifecycle/doctor/daemon.ts'
 import { machineProbes } from '../src/lifecycle/doctor/machine.ts'
 import { cyan, green, red, yellow } from '../src/text/text.ts'
@@ -72,10 +72,7 @@ async function examined(context: Context) {
       next: ['souk up'],
     })
   }
-  const ofDaemon = found.state === 'running' ? runningProbes : stoppedProbes
-  const wanted = [...machineProbes, daemonProbe, ...(found.state === 'unresponsive' ? [] : ofDaemon)].filter(
-    ({ id }) => only.length === 0 || only.includes(id),
-  )
+  const wanted = probesFor(found).filter(({ id }) => only.length === 0 || only.includes(id))
   const checks: Check[] = []
   const fixed: { readonly id: string; readonly did: string }[] = []
   for (const { id, look, parts } of wanted) {
@@ -87,9 +84,18 @@ async function examined(context: Context) {
     }
     const { status, detail } = finding
     checks.push({ id, status, detail, fix: finding.fix === undefined ? null : context.io.hint(finding.fix) })
-    if (parts) checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
+    // Each part is told where somebody asks for it: a fresh machine lacks many, and the line above names them.
+    if (parts && (online || only.includes(id)))
+      checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
   }
   return { checks, fixed, ...countsOf(checks) }
+}
+
+/** One that starts has its store, and does not answer yet. */
+function probesFor({ state }: FoundDaemon): readonly Examination[] {
+  const isAskable = state !== 'unresponsive' && state !== 'starting'
+  const ofDaemon = state === 'running' ? runningProbes : stoppedProbes
+  return [...machineProbes, daemonProbe, ...(isAskable ? ofDaemon : [])]
 }
 
 function partOf(id: string, { part, status, detail }: PartDiagnosis): Check {
@@ -132,7 +138,7 @@ function counted(count: number, noun: string): string {
 const signs = { ok: green('✓'), warning: yellow('!'), problem: red('✗') } as const
 
 async function repair({ places, globals, system }: CommandContext<unknown, unknown>, found: FoundDaemon) {
-  if (found.state === 'running' || found.state === 'unresponsive') {
+  if (isLive(found)) {
     throw usage('The daemon holds its store.', { next: ['souk down', 'souk doctor --repair'] })
   }
   if (globals.dryRun) throw usage('doctor --repair has no dry run; souk doctor only looks.')

@@ -1,13 +1,9 @@
-import { readdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { isInstanceName, type Places, placesOf } from '../src/client/paths.ts'
-import { errnoOf } from '../src/core/error.ts'
-import { GRACE_MS, type Stopped, stopDaemon } from '../src/lifecycle/stop.ts'
+import { GRACE_MS, instancesBeside, type Stopped, stopDaemon } from '../src/lifecycle/stop.ts'
 import { green, yellow } from '../src/text/text.ts'
 
 export const command = defineCommand({
@@ -23,12 +19,11 @@ export const command = defineCommand({
   examples: ['souk down', 'souk down --grace 30s', 'souk down --all'],
   async run({ options, globals, places, system, io }) {
     const choice = { graceMs: options.grace, force: options.force }
-    const instances = options.all ? instancesBeside(places) : [places.instance]
-    wouldDo(globals, `stop ${instances.join(', ')}`)
+    const instances = options.all ? instancesBeside({ places, system }) : [places]
+    wouldDo(globals, `stop ${instances.map(({ instance }) => instance).join(', ')}`)
     const results = []
-    for (const instance of instances) {
-      const at = placesOf(system.env, { instance, dataDir: places.chosenData })
-      results.push({ instance, ...(await stopDaemon({ places: at, system, io }, choice)) })
+    for (const at of instances) {
+      results.push({ instance: at.instance, ...(await stopDaemon({ places: at, system, io }, choice)) })
     }
     return { state: 'stopped' as const, instances: results }
   },
@@ -48,15 +43,4 @@ function showStopped(
   else if (how === 'crashed') io.line(`${yellow('!')} ${name}pid ${pid} had ended without tidying up; tidied now`)
   else io.line(`${green('✓')} ${name}stopped   pid ${pid}   ${how === 'killed' ? 'by SIGKILL' : 'in order'}`)
   if (port_free === false) io.warn(`${yellow('!')} ${url} is still in use by another program`)
-}
-
-/** Instances whose state lies beside this one's. */
-function instancesBeside(places: Places): string[] {
-  const folder = places.chosenData ?? dirname(places.state)
-  try {
-    return readdirSync(folder).filter(isInstanceName)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw error
-  }
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunOptions } from '../fixtures/kit/command-line.testkit.ts'
 import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
-import { isAlive } from '../src/client/discover.ts'
+import { isAlive } from '../src/client/process.ts'
 
 // @slow programs do the work
 

@@ -4,7 +4,7 @@ import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'
-import { hostOf, lastLaunch, launchOptions } from '../src/lifecycle/launch.ts'
+import { hostOf, lastLaunchOf, launchOptions, portOf } from '../src/lifecycle/launch.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
@@ -18,7 +18,7 @@ export const command = defineCommand({
   description: 'Pause, cutover and features stay as they were set last, whatever profile it was first started with.',
   args: z.object({}),
   options: z.object({
-    port: port.unwrap().optional().meta({ description: 'another port from now on', value: 'n' }),
+    port: port.meta({ description: 'another port from now on', value: 'n' }),
     host: host.meta({ description: 'another address from now on', value: 'address' }),
     logLevel: logLevel.unwrap().optional().meta({ description: 'another least level from now on' }),
     publicUrl: publicUrl.meta({ description: 'another public address from now on', value: 'url' }),
@@ -34,11 +34,11 @@ export const command = defineCommand({
   }),
   examples: ['souk restart', 'souk restart --log-level debug'],
   async run(context) {
-    const last = lastLaunch(context.places)
-    const { port = last.port, host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
+    const last = lastLaunchOf(context.places)
+    const { host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
     const facilitator = on === undefined ? last.facilitator : on === 'on'
-    const launch = relaunched(context.places, { ...last, port, logLevel, facilitator, ...compact({ host }) }, others)
-    wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${port}`)
+    const launch = relaunched(context.places, { ...last, logLevel, facilitator, ...compact({ host }) }, others)
+    wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${portOf(launch)}`)
     readEngines(launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     const { registration } = await startDaemon(context, launch)
@@ -52,7 +52,9 @@ export const command = defineCommand({
     }
   },
   view({ url, pid, version, was }, io) {
-    io.line(`${green('✓')} souk ${version} is up again   ${bold(url)}   pid ${pid}`)
+    const up = was === 'absent' ? 'is up' : 'is up again'
+    io.line(`${green('✓')} souk ${version} ${up}   ${bold(url)}   pid ${pid}`)
+    if (was === 'absent') io.line('  no daemon was running')
     if (was === 'crashed') io.line('  the daemon before it had ended without tidying up')
     if (was === 'killed') io.line('  the daemon before it did not end in order and was killed')
   },

@@ -6,6 +6,7 @@ import { watchOptions } from '../src/cli/run/watched.ts'
 import { lastCleanStop } from '../src/cli/target.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
+import { startWords } from '../src/model/start.ts'
 import { bold, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 export const command = defineCommand({
@@ -52,7 +53,7 @@ function chainWords(chain: string): string {
 }
 
 type Status = {
-  state: 'running' | 'stopped' | 'crashed' | 'unresponsive'
+  state: 'running' | 'starting' | 'stopped' | 'crashed' | 'unresponsive'
   url: string | null
   pid: number | null
   started_at: string | null
@@ -63,6 +64,8 @@ type Status = {
   platform: Brief['platform'] | null
   crons: Brief['crons'] | null
   store: Brief['store']
+  /** How far a start is. */
+  start: { readonly step: string; readonly detail: string | null; readonly since: string } | null
   last_stop: string | null
   note: string | null
   next: string | null
@@ -81,7 +84,7 @@ async function localStatus(context: Host): Promise<Status> {
   if (found.state === 'absent') {
     const at = lastCleanStop(places)
     const note =
-      at === undefined ? 'it was never started here' : `it was stopped ${span(system.now() - at)} ago, in order`
+      at === undefined ? 'no daemon has run here yet' : `it was stopped ${span(system.now() - at)} ago, in order`
     return {
       ...blank,
       state: 'stopped',
@@ -91,6 +94,11 @@ async function localStatus(context: Host): Promise<Status> {
     }
   }
   const base = { ...blank, ...registered(found, system.now()) }
+  if (found.state === 'starting') {
+    const { step, detail = null, since } = found.registration
+    const note = `${startWords(found.registration)}, for ${span(system.now() - Date.parse(since))}`
+    return { ...base, state: 'starting', start: { step, detail, since }, note, next: 'souk up' }
+  }
   if (found.state === 'stale') {
     const note = `pid ${base.pid} is gone without tidying up (a crash or a kill -9); the data is safe`
     return { ...base, state: 'crashed', uptime_seconds: null, note, next: 'souk restart' }
@@ -118,6 +126,7 @@ function blankStatus({ system }: Host): Omit<Status, 'state'> {
     platform: null,
     crons: null,
     store: null,
+    start: null,
     last_stop: null,
     note: null,
     next: null,
@@ -125,7 +134,7 @@ function blankStatus({ system }: Host): Omit<Status, 'state'> {
 }
 
 function registered(found: Exclude<FoundDaemon, { state: 'absent' }>, now: number) {
-  const { url, pid, started_at, version, data_dir } = found.registration
+  const { url = null, pid, started_at, version, data_dir } = found.registration
   return { url, pid, started_at, version, data_dir, uptime_seconds: Math.floor((now - Date.parse(started_at)) / 1_000) }
 }
 
@@ -137,6 +146,7 @@ async function remoteStatus(context: Host): Promise<Status> {
 
 const signs: Readonly<Record<Status['state'], (text: string) => string>> = {
   running: (text) => green(`● ${text}`),
+  starting: (text) => yellow(`◌ ${text}`),
   stopped: (text) => `○ ${text}`,
   crashed: (text) => red(`✗ ${text}`),
   unresponsive: (text) => red(`✗ ${text}`),

@@ -3,8 +3,10 @@ import { type CommandContext, defineCommand, type Invoked } from '../src/cli/com
 import type { System } from '../src/cli/env.ts'
 import { CliError } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
+import { publicOptions } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { currentWallet } from '../src/client/wallets.ts'
+import { isLive, registeredDaemon } from '../src/client/discover.ts'
+import { currentWallet, walletNames } from '../src/client/wallets.ts'
 import { isObject } from '../src/core/json.ts'
 import { lastLaunch } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
@@ -40,6 +42,7 @@ export const command = defineCommand({
       description:
         'where the first sale settles: where the data began, or in a sandbox; devnet is a real chain on this machine',
     }),
+    port: publicOptions.port,
   }),
   examples: ['souk tour', 'souk tour --ndjson', 'souk tour --chain devnet --instance chain --help'],
   run: (context) => steps(context),
@@ -56,7 +59,8 @@ export const command = defineCommand({
 
 const NEXT_COLUMNS = 44
 /** People are there where the demo is. */
-const AS_ACME = ['souk jobs list --as acme', 'the same as one of its people'] as const
+const ACME = 'acme'
+const AS_ACME = [`souk jobs list --as ${ACME}`, 'the same as one of its people'] as const
 
 /** The line that puts the program on the path, where it was not found there; a packed one is a file and has no npm. */
 function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
@@ -67,7 +71,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 }
 
 type TestChain = 'sandbox' | 'devnet'
-type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined }>
+type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
 /** What is here goes on where it began. @throws CliError usage where that is real, or takes other steps than these. */
 function chainOf({ options, places }: Context): TestChain {
@@ -88,7 +92,8 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   yield* step(context, ['wallet', 'fund'])
   yield* step(context, ['services', 'list', '--limit', '5'])
   yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--quote'])
-  const folder = join(places.state, 'tour')
+  // Where people look: the state folder is hidden.
+  const folder = join(system.env.HOME ?? places.state, 'souk-tour')
   const bought = yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--save', folder])
   const job = isObject(bought) && typeof bought.job_id === 'string' ? bought.job_id : undefined
   if (job === undefined) throw new CliError('failure', 'The purchase named no job.')
@@ -99,7 +104,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
     lines: [
       ['souk tui', 'the whole market on one screen'],
       ['souk attention', 'what needs a hand'],
-      ...(chain === 'sandbox' ? [AS_ACME] : []),
+      ...(walletNames(places).includes(ACME) ? [AS_ACME] : []),
       ['souk services list', 'the whole catalog'],
       [`souk services view ${SERVICE}`, 'what a service takes and gives'],
       [`souk why ${job}`, 'what that purchase was, step by step'],
@@ -114,12 +119,16 @@ async function* steps(context: Context): AsyncGenerator<Step> {
 
 /** Brings the daemon up on its usual port, or on a free one where a stranger has that. */
 async function* up(context: Context, chain: TestChain): AsyncGenerator<Step> {
-  // The history of the demo was lived in a sandbox.
-  const usual = chain === 'sandbox' ? ['up', '--seed', 'demo'] : ['up', '--chain', chain]
+  const { places, options } = context
+  const isNew = !hasStore(context) && !isLive(registeredDaemon(places))
+  // The history of the demo was lived in a sandbox; a marketplace that is there keeps what it has.
+  const begins = chain === 'sandbox' ? ['--seed', 'demo'] : ['--chain', chain]
+  const port = options.port === undefined ? [] : ['--port', String(options.port)]
+  const usual = ['up', ...(isNew ? begins : []), ...port]
   try {
     yield* step(context, usual)
   } catch (error) {
-    if (!(error instanceof CliError) || !error.next.includes('souk up --port 0')) throw error
+    if (port.length > 0 || !(error instanceof CliError) || !error.next.includes('souk up --port 0')) throw error
     yield { kind: 'note', text: error.message }
     yield* step(context, [...usual, '--port', '0'])
   }

@@ -1,19 +1,34 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { usage } from '../src/cli/exit.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type ClockMove, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
+import { compact } from '../src/core/record.ts'
+import { requireAgreement } from '../src/lifecycle/agreed.ts'
 import { checkChain, keptChain } from '../src/lifecycle/chain-options.ts'
-import { DEMO, HOUSE, hostOf, type Launch, lastLaunch, launchOptions, NO_SEED } from '../src/lifecycle/launch.ts'
+import {
+  DEMO,
+  HOUSE,
+  hostOf,
+  type Launch,
+  lastLaunch,
+  launchFrom,
+  NO_SEED,
+  portOf,
+  saidOf,
+  type Typed,
+  typedOptions,
+} from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
 import { type Started, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import { Rate, showTraffic } from '../src/market/rate.ts'
 import type { TrafficItem } from '../src/market/traffic.ts'
-import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
+import { shellLine } from '../src/text/shell.ts'
+import { bold, cyan, green, span, yellow } from '../src/text/text.ts'
 
 const SEED_WORDS: ReadonlyMap<string, string> = new Map([
   [DEMO, ': three sellers and three buyers with months behind them; act as one with --as acme'],
@@ -31,7 +46,7 @@ type ChainName = keyof typeof CHAIN_WORDS
 const REAL_MONEY = 'real money'
 
 const options = z.object({
-  ...launchOptions,
+  ...typedOptions,
   clock: z
     .string()
     .optional()
@@ -47,15 +62,17 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'start the local daemon; does nothing when it runs',
   endsItself: true,
-  description: 'It goes on in the background and keeps its data across restarts.',
+  description:
+    'It goes on in the background and keeps its data across restarts. A start takes as long as it needs while it gets on; one that another command began is waited for. Options that differ from those of a daemon that runs are refused.',
   args: z.object({}),
   options,
   examples: [
     'souk up',
-    'souk up --seed demo',
+    'souk up --seed demo --instance demo --port 0',
+    'souk up --seed market.yaml --instance mine --help',
     'souk up --seed none --port 0 --instance bare --json',
     'souk up --seed demo --instance demo --traffic 30/min --help',
-    'souk up --public-url https://souk.example.org',
+    'souk up --public-url https://souk.example.org --instance public --help',
     'souk up --tls --public-faucet --instance lan --help',
     'souk up --port 0 --json',
     'souk up --chain devnet --seed house --instance chain --help',
@@ -127,21 +144,25 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
 async function bringUp(context: Context): Promise<Up> {
   const { foreground, traffic: _, systemd, clock: _clock, ...typed } = context.options
   const move = clockMove(context.options)
-  const launch = await agreed(context, withDaemonSettings(context.places, onItsChain(context, typed)))
+  const { file, said } = await seedFileOf(context, saidOf(typed))
+  const launch = await agreed(context, launchAs(context, said))
   if (systemd) return (await import('../src/lifecycle/systemd.ts')).unitOf(context, launch)
   const startedAt = context.io.now()
   const isNew = launch.ephemeral || !hasStore(context)
+  if (file !== undefined) requireNew(context, isNew, file)
   wouldDo(
     context.globals,
-    `start ${context.places.instance} on ${hostOf(launch)}:${launch.port} over ${context.places.data}`,
+    `start ${context.places.instance} on ${hostOf(launch)}:${portOf(launch)} over ${context.places.data}`,
   )
   if (foreground) {
     const { serveHere } = await import('../src/lifecycle/foreground.ts')
     return { ...shown(await serveHere(context, launch)), state: 'stopped' as const, took_ms: 0 }
   }
-  const started = await startDaemon(context, launch)
+  const started = await startDaemon(context, launch, said)
   const { url, data_dir } = started.registration
+  if (started.alreadyRunning) requireAgreement(context.places, started.registration, said)
   noteOf(context, started)
+  if (file !== undefined) await context.invoke(['seed', 'load', '--file', file])
   return {
     ...shown(started.registration),
     state: 'running' as const,
@@ -150,7 +171,7 @@ async function bringUp(context: Context): Promise<Up> {
     persistent: data_dir === context.places.data,
     chain: started.registration.chain ?? 'sandbox',
     data: context.io.path(data_dir),
-    seed: isNew && !started.alreadyRunning ? (launch.seed ?? HOUSE) : null,
+    seed: isNew && !started.alreadyRunning ? (file ?? launch.seed ?? HOUSE) : null,
     url,
     public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
     clock: await clockAfter(context, move),
@@ -158,14 +179,37 @@ async function bringUp(context: Context): Promise<Up> {
   }
 }
 
-/** Data that is there stays on the chain that it began on. */
-function onItsChain(context: Context, typed: Launch) {
-  return keptChain(typed, typed.ephemeral || !hasStore(context) ? undefined : lastLaunch(context.places))
+/** What was typed, over what is kept. Data that is there stays on the chain that it began on, and on its port. */
+function launchAs(context: Context, said: Typed): Launch {
+  const { places } = context
+  const last = lastLaunch(places)
+  const launch = withDaemonSettings(places, launchFrom(said))
+  const kept = keptChain(launch, launch.ephemeral || !hasStore(context) ? undefined : last)
+  return { ...kept, ...compact({ port: kept.port ?? last.port }) }
 }
 
-function noteOf({ io }: Context, { alreadyRunning, notes, recovered }: Started): void {
-  if (alreadyRunning) io.note(dim(`it runs already; change how with: ${io.hint('souk restart --help')}`))
-  for (const note of notes) io.note(`${yellow('!')} ${note}`)
+/** A seed that is a file is played at the daemon once it serves; it is read whole before anything is started. */
+async function seedFileOf(context: Context, { seed, ...said }: Typed) {
+  if (seed === undefined || !/[./]/.test(seed)) return { file: undefined, said: { ...said, ...compact({ seed }) } }
+  if (context.options.foreground || context.options.systemd) {
+    throw usage('A seed file is played at a daemon in the background.', { next: [shellLine`souk seed --file ${seed}`] })
+  }
+  const { checkedSeed } = await import('../src/market/file/read.ts')
+  await checkedSeed(context.io, seed)
+  return { file: seed, said }
+}
+
+function requireNew({ places }: Context, isNew: boolean, file: string): void {
+  if (isNew) return
+  throw new CliError('conflict', 'There is a marketplace already; --seed is for a new one.', {
+    facts: [places.data],
+    next: ['souk up', shellLine`souk seed --file ${file}`],
+  })
+}
+
+/** On stderr wherever it goes: what a start found is not only for who sits there. */
+function noteOf({ io }: Context, { notes, recovered }: Started): void {
+  for (const note of notes) io.say(`${yellow('!')} ${note}`)
   if (recovered) io.note('the daemon before it had ended without tidying up; its data was recovered')
 }
 

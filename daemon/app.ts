@@ -1,5 +1,6 @@
 import type { Api } from '../src/api/index.ts'
 import type { Entropy } from '../src/core/entropy.ts'
+import type { ReportStart } from '../src/model/start.ts'
 import { clockRoutes } from './crons/clock-routes.ts'
 import type { Cron } from './crons/cron.ts'
 import { cronsRoutes } from './crons/routes.ts'
@@ -41,6 +42,7 @@ import { figuresRoutes } from './features/figures/routes.ts'
 import { jobActionRoutes } from './features/jobs/action-routes.ts'
 import { escrowMoved } from './features/jobs/apply.ts'
 import { dispatchAnswers, isDispatchWanted } from './features/jobs/dispatch-answer.ts'
+import { openDeadlineWatch } from './features/jobs/downtime.ts'
 import { escrowMonitor } from './features/jobs/escrow-monitor.ts'
 import { jobRoutes } from './features/jobs/routes.ts'
 import { jobCollections } from './features/jobs/rows.ts'
@@ -221,7 +223,12 @@ const parts = {
   products: { collections: productCollections, routes: { ...productRoutes, ...productSaleRoutes } },
   threads: { collections: threadCollections },
   subscriptions: { collections: subscriptionCollections, routes: { ...planRoutes, ...subscriptionRoutes } },
-  jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes }, follow: followContract },
+  jobs: {
+    collections: jobCollections,
+    routes: { ...jobRoutes, ...jobActionRoutes },
+    follow: followContract,
+    open: openDeadlineWatch,
+  },
   sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes, ...payeeRoutes } },
   postings: {
     collections: postingCollections,
@@ -348,6 +355,9 @@ export type Ports = {
   /** What makes crons look at the clock. */
   readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
+  /** Hears how far the start is, which ends where it throws; `prepare` is done between port and store. */
+  readonly onStep?: ReportStart
+  readonly prepare?: (url: string) => Promise<void>
   /** A failed write or sync: nothing more can be promised, the process has to end. */
   readonly onFatal?: (error: Error) => void
 }

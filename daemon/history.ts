@@ -8,6 +8,7 @@ import { scheduler } from './crons/scheduler.ts'
 import { timeline } from './crons/timeline.ts'
 import { withStaged } from './features/backup/archive.ts'
 import { replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
+import { HISTORY } from './features/operator/seed.ts'
 import { payments } from './features/payments/rows.ts'
 import { grantDays } from './features/test-money/rows.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
@@ -60,7 +61,6 @@ export type WrittenHistory = 'written' | 'there' | 'in_use'
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
 type Create = (config: Config, ports: Ports) => Promise<Opened>
 
-const HISTORY = 'history'
 /** What an installation is, and what its people hold: a marketplace without any trade has no more than that. */
 const carriedSettings = [IDENTITY, PLATFORM]
 const carriedByIndex = [

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
+import type { ReportStart } from '../src/model/start.ts'
 import { handlers, openResources, type Ports, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { readClockSetting } from './crons/timeline.ts'
@@ -19,7 +19,7 @@ import { recoverSettlements } from './features/facilitator/flights.ts'
 import { startFirstParty } from './features/jobs/first-party.ts'
 import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
-import { planSeed, seedNamed, seedStore } from './features/operator/seed.ts'
+import { planSeed, type SeedName, seedFound, seedNamed, seedStore } from './features/operator/seed.ts'
 import { recoverPayments } from './features/payments/recover.ts'
 import { payments } from './features/payments/rows.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
@@ -29,6 +29,7 @@ import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
 import { type History, liveHistory, type WrittenHistory } from './history.ts'
 import { DRAIN_MS } from './http/limits.ts'
+import { type TakenPort, takePort } from './http/port.ts'
 import { createEdge } from './http/server.ts'
 import { boundUrl, type Config, ownUrl } from './kernel/config.ts'
 import { type Context, inBackground } from './kernel/context.ts'
@@ -57,7 +58,10 @@ const STAGED_FOLDER = 'staged'
 export type Daemon = {
   /** Where it listens; what it tells others is `ctx.baseUrl()`. */
   readonly url: string
+  /** Public name of the installation, also in `/health`. */
+  readonly instanceId: string
   readonly ctx: Context
+  readonly seed: SeedName
   /** What whoever started it should know: one sentence each. */
   readonly notes: readonly string[]
   /** Refuses new requests, waits for those under way, closes the store. Idempotent. */
@@ -65,9 +69,9 @@ export type Daemon = {
 }
 
 /**
- * Starts a marketplace over a data folder: recovers the store, finishes what a crash left open,
- * and only then listens.
- * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command.
+ * Starts a marketplace over a data folder: takes the port, recovers the store, finishes what a crash left open, and
+ * only then serves; until then whoever asks is told to come back.
+ * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command, EADDRINUSE.
  */
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   const payees = config.payees && payeeFault(config.payees)
@@ -75,8 +79,22 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   // Before there is a store: the next start would take it for one that is to be empty.
   if (config.seed !== undefined) seedNamed(config.seed)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  ports.onStep?.('port')
+  const taken = await takePort(config, ports.entropy ?? systemEntropy())
+  try {
+    await ports.prepare?.(boundUrl(config, taken.port))
+    return await openBehind(taken, config, ports)
+  } catch (error) {
+    await taken.close()
+    throw error
+  }
+}
+
+async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promise<Daemon> {
+  const step = ports.onStep ?? (() => undefined)
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock
+  step('store')
   await undoHalfReplaced(config.dataDir)
   const opened = await openStore({
     config,
@@ -85,6 +103,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     log,
     machine,
     collections: allCollections,
+    onLoaded: (percent) => step('store', `${percent} %`),
   })
   const store = ports.store?.(opened) ?? opened
   let chain: OpenedChain | undefined
@@ -93,11 +112,26 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     await dropReplaced(config.dataDir)
     const entropy = ports.entropy ?? systemEntropy()
     const recover = await openRecover()
+    step('chain')
     chain = ports.chain
       ? { chain: await ports.chain({ store }), notes: [], close: async () => undefined }
       : await openChain({ config, store, recover, entropy, wall: machine.wall, log, takeLock })
-    const built = await buildContext({ config, ports, store, opened, log, machine, chain, recover, entropy })
-    return await listen(built, ports.ticker ?? tickerOf(config.tickMs))
+    step('market')
+    const built = await buildContext({
+      config,
+      ports,
+      store,
+      opened,
+      log,
+      machine,
+      chain,
+      recover,
+      entropy,
+      taken,
+      step,
+    })
+    step('serve')
+    return await serve(built, ports.ticker ?? tickerOf(config.tickMs))
   } catch (error) {
     await chain?.close()
     await store.close()
@@ -116,25 +150,27 @@ type Parts = {
   readonly chain: OpenedChain
   readonly recover: Recover
   readonly entropy: Entropy
+  readonly taken: TakenPort
+  readonly step: ReportStart
 }
 
 type Opened = {
   readonly ctx: Context
+  readonly taken: TakenPort
   readonly notes: readonly string[]
-  readonly bind: (port: number) => void
   readonly beginStop: () => void
   readonly close: () => Promise<void>
 }
 
 async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened> {
-  const { config, ports, store, opened, log, machine, recover, entropy } = parts
+  const { config, ports, store, opened, log, machine, recover, entropy, taken, step } = parts
   const { chain } = settled
   const clock = ports.businessClock ?? (await openClock(store, chain, machine))
   if (config.seedOfNew !== undefined) await planSeed({ store, entropy }, config.seedOfNew)
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const { switches, close: unfollow } = await openSwitches({ store, entropy, config, clock })
   const stopping = new AbortController()
-  let port = config.port
+  const { port } = taken
   const ctx: Context = {
     config,
     store,
@@ -162,14 +198,12 @@ async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened
     backup: opened.backup,
     clock,
   })
-  await finishEarlierRun(ctx)
+  await finishEarlierRun(ctx, step)
   return {
     ctx,
+    taken,
     notes: settled.notes,
     beginStop: () => stopping.abort(),
-    bind: (bound) => {
-      port = bound
-    },
     close: async () => {
       await closeResources(ctx)
       unfollow()
@@ -180,10 +214,12 @@ async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened
 }
 
 /** Fills a new store, and ends what a crash left open. */
-async function finishEarlierRun(ctx: Context): Promise<void> {
+async function finishEarlierRun(ctx: Context, step: ReportStart): Promise<void> {
+  step('seed')
   await seedStore(ctx, ctx.config.seed)
   await syncFirstParty(ctx)
   await loadFirstList(ctx)
+  step('recovery')
   const recovered = await recoverPayments(ctx)
   await runPayouts(ctx)
   await recoverSettlements(ctx)
@@ -197,12 +233,8 @@ async function openClock(store: Store, chain: ChainPort, machine: Clock): Promis
   return movableClock(machine, setting ?? UNMOVED)
 }
 
-async function listen({ ctx, bind, beginStop, close, ...found }: Opened, ticker: Ticker): Promise<Daemon> {
-  const edge = createEdge({ ctx, handlers })
-  const { server } = edge
-  server.listen(ctx.config.port, ctx.config.host)
-  await once(server, 'listening')
-  bind((server.address() as AddressInfo).port)
+async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker: Ticker): Promise<Daemon> {
+  const edge = createEdge({ ctx, handlers }, taken)
   ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
   await deliveryWorker.of(ctx).start(ticker)
   followEngines(ctx)
@@ -214,7 +246,9 @@ async function listen({ ctx, bind, beginStop, close, ...found }: Opened, ticker:
   if (cut) ctx.log.warn({ source: 'store', ...cut }, cutSentence(cut))
   const notes = [...(cut ? [cutSentence(cut)] : []), ...found.notes]
   return {
-    url: boundUrl(ctx.config, installation.of(ctx).port()),
+    url: boundUrl(ctx.config, taken.port),
+    instanceId: installation.of(ctx).instanceId,
+    seed: await seedFound(ctx),
     ctx,
     notes,
     stop: () => {

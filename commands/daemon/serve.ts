@@ -1,4 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
+import { exitNamed } from '../../src/cli/exit.ts'
 import { explain } from '../../src/cli/failure.ts'
 import * as z from '../../src/cli/params.ts'
 import { type ChildWord, systemCode } from '../../src/lifecycle/child-word.ts'
@@ -13,14 +14,19 @@ export const command = defineCommand({
   options: z.object(launchOptions),
   examples: ['souk daemon serve --help', 'souk help daemon serve'],
   async run(context) {
-    const tell = async (word: ChildWord) => context.system.parent?.tell(word)
+    const { parent } = context.system
+    const tell = async (word: ChildWord) => {
+      await parent?.tell(word)
+      parent?.leave()
+    }
     try {
       return await runDaemon(context, {
-        onReady: ({ url }, notes) => tell({ kind: 'ready', url, notes: [...notes] }),
+        onReady: (_, notes) => tell({ kind: 'ready', notes: [...notes] }),
       })
     } catch (error) {
-      const { sentence, facts, next } = explain(error)
-      await tell({ kind: 'failed', cause: systemCode(error), sentence, facts: [...facts], next: [...next] })
+      const { exit, sentence, facts, next } = explain(error)
+      const cause = systemCode(error)
+      await tell({ kind: 'failed', cause, exit: exitNamed(exit), sentence, facts: [...facts], next: [...next] })
       throw error
     }
   },

@@ -1,10 +1,9 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import { CliError } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { findDaemon } from '../../src/client/discover.ts'
-import { lastLaunch } from '../../src/lifecycle/launch.ts'
-import { localOnly } from '../../src/lifecycle/restore.ts'
+import { lastLaunchOf } from '../../src/lifecycle/launch.ts'
+import { demoRefused, localOnly, requireStopped } from '../../src/lifecycle/restore.ts'
 import { startDaemon } from '../../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../../src/lifecycle/stop.ts'
 import { demoPeople, seedDemo } from '../../src/market/seed.ts'
@@ -27,18 +26,20 @@ export const command = defineCommand({
     const began = context.io.now()
     const { places } = context
     const found = await findDaemon(places)
+    if (found.state === 'starting') await requireStopped(context, 'souk seed demo')
     const isRunning = found.state === 'running'
     if (isRunning && (await isThere(context))) return told('there', 0)
     wouldDo(context.globals, `fill ${places.data} with the demo`)
-    const progress = context.io.progress('living through three months')
+    const progress = context.io.progress('seeding the demo')
     if (isRunning) await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     try {
-      const outcome = await seedDemo(context, places.data)
-      if (outcome === 'in_use') throw inUse(context)
+      const onDay = (day: number, of: number) => progress.update(`seeding the demo: day ${day} of ${of}`)
+      const outcome = await seedDemo({ ...context, onDay }, places.data)
+      if (outcome === 'in_use') throw demoRefused(context)
       return told(outcome, context.io.now() - began)
     } finally {
       progress.stop()
-      if (isRunning) await startDaemon(context, lastLaunch(places))
+      if (isRunning) await startDaemon(context, lastLaunchOf(places))
     }
   },
   view({ changed, people, took_ms: ms }, io) {
@@ -65,13 +66,6 @@ async function isThere(context: Context): Promise<boolean> {
   const [first] = demoPeople
   const { address } = await personAt(stage, first?.wallet ?? '')
   if (participants.some(({ wallet }) => wallet === address)) return true
-  if (participants.some((one) => !one.first_party)) throw inUse(context)
+  if (participants.some((one) => !one.first_party)) throw demoRefused(context)
   return false
-}
-
-function inUse({ places }: Context): CliError {
-  return new CliError('conflict', 'This marketplace has a history already; the demo would have to come before it.', {
-    facts: [`nothing was changed in ${places.data}`],
-    next: ['souk up --instance demo --port 0 --seed demo'],
-  })
 }

@@ -3,7 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { findDaemon } from '../../src/client/discover.ts'
+import { findDaemon, isLive } from '../../src/client/discover.ts'
 import { privateDir } from '../../src/client/files.ts'
 import { hasStore, localOnly } from '../../src/lifecycle/restore.ts'
 import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
@@ -28,8 +28,8 @@ export const command = defineCommand({
         next: [`souk snapshots save ${args.name} --force`],
       })
     }
-    const { state } = await findDaemon(places)
-    const runs = state === 'running' || state === 'unresponsive'
+    const found = await findDaemon(places)
+    const runs = isLive(found)
     if (!runs && !hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
     wouldDo(globals, `save the store as ${args.name}`)
     privateDir(snapshotFolder(context))

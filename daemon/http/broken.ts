@@ -12,8 +12,8 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-export function newRequestId(ctx: Context): string {
-  return `${idPrefixes.request}${ctx.entropy(REQUEST_ID_BYTES).toString('hex')}`
+export function newRequestId({ entropy }: Pick<Context, 'entropy'>): string {
+  return `${idPrefixes.request}${entropy(REQUEST_ID_BYTES).toString('hex')}`
 }
 
 /** Answers what never became a request (unparsable, too slow, too large headers) in the common error form. */

@@ -95,7 +95,7 @@ describe('a stop waits for answers under way, and not for', () => {
   type Edge = { readonly server: Server; readonly connections: Connections; readonly url: string }
 
   async function edgeOf(server: Server, answer: (res: ServerResponse) => void): Promise<Edge> {
-    const connections = boundConnections(server, openPeers({}), Date.now)
+    const connections = boundConnections({ server }, openPeers({}), Date.now)
     server.on('request', (req: IncomingMessage, res: ServerResponse) => {
       connections.began(req, res)
       answer(res)
@@ -171,7 +171,7 @@ describe('a stop waits for answers under way, and not for', () => {
 test('who has just come may say its first words, where all others have begun to', async () => {
   const server = createServer()
   let begun = 0
-  const connections = boundConnections(server, { ...openPeers({}), isProxy: () => false }, Date.now)
+  const connections = boundConnections({ server }, { ...openPeers({}), isProxy: () => false }, Date.now)
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
     connections.began(req, res)
     begun += 1
@@ -192,7 +192,7 @@ test('who has just come may say its first words, where all others have begun to'
 test('one address does not take the place of others, and its own newest goes on', async () => {
   const server = createServer((_req, res) => res.end('here'))
   // As if these came from other machines.
-  boundConnections(server, { ...openPeers({}), isProxy: () => false }, Date.now)
+  boundConnections({ server }, { ...openPeers({}), isProxy: () => false }, Date.now)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

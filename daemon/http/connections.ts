@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { FIRST_WORDS_MS, LOOPBACK_RESERVE, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
 import { type Peers, peerOf, subscriberOf } from './peers.ts'
+import type { EarlyConnection } from './port.ts'
 
 export type Connections = {
   /** A request came in; called once for each, before anything is answered. */
@@ -12,6 +13,9 @@ export type Connections = {
   /** From now on only answers under way keep a connection, each until it is sent: a stop waits for nobody's silence. */
   readonly drain: () => void
 }
+
+/** A server, and the connections that it had before. */
+type Guarded = { readonly server: Server; readonly early?: readonly EarlyConnection[] }
 
 type Connection = {
   readonly address: string
@@ -26,20 +30,22 @@ type Connection = {
  * is reached, the one that was silent or idle longest makes room, then the one whose request is longest on its way.
  * One that has just come is not silent yet: its first words may be here already, and not read.
  */
-export function boundConnections(server: Server, peers: Peers, wall: () => number): Connections {
+export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
-
-  server.on('connection', (socket: Socket) => {
+  const connected = (socket: Socket) => {
     const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
     if (hasRoom(peer)) letIn(socket, peer)
     else socket.destroy()
-  })
+  }
   // Over TLS requests come on a socket of their own, which then stands for the one that was let in.
-  server.on('secureConnection', (socket: Socket) => {
+  const secured = (socket: Socket) => {
     const place = placeOf(socket)
     for (const [under, connection] of all) if (connection.place === place) remove(under)
     letIn(socket, peerOf({ socket } as Pick<IncomingMessage, 'socket'>))
-  })
+  }
+  for (const { socket, isSecure } of early) (isSecure ? secured : connected)(socket)
+  server.on('connection', connected)
+  server.on('secureConnection', secured)
 
   function letIn(socket: Socket, peer: string): void {
     add(socket, subscriberOf(peer))

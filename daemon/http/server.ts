@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import express, {
   type ErrorRequestHandler,
   type Request,
@@ -17,7 +16,6 @@ import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
-import type { Config } from '../kernel/config.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
@@ -31,6 +29,7 @@ import { begin, count, noted } from './note.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { pageEndpointOf } from './pages.ts'
 import { openPeers, type Peers } from './peers.ts'
+import type { TakenPort } from './port.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
 import { sendError, sendPage, sendReply } from './send.ts'
@@ -47,10 +46,11 @@ const PREFLIGHT_SECONDS = 86_400
 type Drainable = { readonly server: Server } & Pick<Connections, 'drain'>
 
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
-export function createEdge(pipeline: Pipeline): Drainable {
-  const server = openServer(pipeline.ctx.config)
+export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
+  const { server } = taken
   const peers = openPeers(pipeline.ctx.config)
-  const connections = boundConnections(server, peers, pipeline.ctx.clock.wall)
+  const early = taken.handOver()
+  const connections = boundConnections({ server, early }, peers, pipeline.ctx.clock.wall)
   server.on('request', oneAtATime(listenerOf(pipeline, peers, connections)))
   server.requestTimeout = pipeline.ctx.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
@@ -60,18 +60,6 @@ export function createEdge(pipeline: Pipeline): Drainable {
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
   server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
   return { server, drain: connections.drain }
-}
-
-function openServer({ tls }: Config): Server {
-  const options = {
-    maxHeaderSize: limits.MAX_HEADER_BYTES,
-    requireHostHeader: false,
-    connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
-  }
-  if (!tls) return createServer(options)
-  const { cert, key } = tls
-  const own = { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: limits.HANDSHAKE_TIMEOUT_MS } as const
-  return createSecureServer({ ...options, ...own })
 }
 
 /** Request id, host and CORS before any endpoint (decisions §3); then finished pages, then the endpoints. */

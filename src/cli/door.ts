@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { chainNetworks } from '../core/authorization.ts'
 import type { Wallet } from '../core/hex.ts'
 import type { ChainSetup } from '../model/payment.ts'
+import type { ReportStart } from '../model/start.ts'
 
 /** How a daemon is started, as the command line says it; the daemon knows what is left out. */
 export type Start = {
@@ -30,7 +31,23 @@ export type Start = {
   readonly payees?: readonly { readonly to: Wallet | 'operator'; readonly bps: bigint }[]
 }
 
-export type RunningDaemon = { readonly url: string; readonly notes?: readonly string[]; stop(): Promise<void> }
+export type RunningDaemon = {
+  readonly url: string
+  readonly instanceId: string
+  /** What its store began with: demo, house or none. */
+  readonly seed: string
+  readonly notes?: readonly string[]
+  stop(): Promise<void>
+}
+
+type StartHooks = {
+  readonly logTo: Writable
+  readonly onFatal: (error: Error) => void
+  /** Hears how far the start is; where it throws, the start ends. */
+  readonly onStep: ReportStart
+  /** Done when the port is taken, before the store is opened. */
+  readonly prepare: (url: string) => Promise<void>
+}
 
 /** What a look at a store comes to. */
 type Looked = {
@@ -92,10 +109,7 @@ type ImportWanted = {
  * All but the first are for the data of a daemon that is down.
  */
 export type DaemonDoor = {
-  createDaemon(
-    start: Start,
-    ports: { readonly logTo: Writable; readonly onFatal: (error: Error) => void },
-  ): Promise<RunningDaemon>
+  createDaemon(start: Start, hooks: StartHooks): Promise<RunningDaemon>
   repairData(dataDir: string): Promise<Repaired>
   /** Removes the files that no record names. @returns how many */
   tidyData(dataDir: string): Promise<number>

@@ -44,8 +44,8 @@ export type System = {
   foreground(words: readonly [string, ...string[]], stdin?: string): Promise<boolean>
   /** Ends this process at once. */
   exit(code: number): never
-  /** The process that started this one and waits for a word from it, if there is such a one. */
-  readonly parent: { tell(message: unknown): Promise<void> } | undefined
+  /** The process that started this one and waits for its words, if there is such a one; `leave` ends the channel. */
+  readonly parent: { tell(message: unknown): Promise<void>; leave(): void } | undefined
   /** @returns the function that takes the handler away. */
   onSignal(signal: Signal, handler: () => void): () => void
 }
@@ -93,7 +93,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     daemon,
     exit: (code) => process.exit(code),
     foreground,
-    parent: process.send === undefined ? undefined : { tell: tellParent },
+    parent: process.send === undefined ? undefined : { tell: tellParent, leave: leaveParent },
     now: () => Date.now(),
     sleep,
     onSignal(signal, handler) {
@@ -103,11 +103,15 @@ export function realSystem(script: string, daemon: System['daemon']): System {
   }
 }
 
-/** Sends one message over the channel of the start and closes it: the child is on its own from then on. */
+/** Sends one message over the channel of the start. */
 async function tellParent(message: unknown): Promise<void> {
   // The parent may be gone already (ctrl-c while waiting); there is nobody left to tell then.
   if (!process.connected) return
   await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
+}
+
+/** The child is on its own from then on. */
+function leaveParent(): void {
   if (process.connected) process.disconnect()
 }
 

@@ -1,3 +1,5 @@
+import { keysOf } from '../core/record.ts'
+
 /** Exit codes of the command line; error codes of the API map to them in `src/core/error.ts`. */
 export const exits = {
   ok: 0,
@@ -41,6 +43,11 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   cancelled: 'you said no',
   interrupted: 'ended by ctrl-c',
   terminated: 'ended by SIGTERM',
+}
+
+/** The name of an exit code; `failure` for one that has none. */
+export function exitNamed(code: number): ExitName {
+  return keysOf(exits).find((name) => exits[name] === code) ?? 'failure'
 }
 
 export type CliFacts = {

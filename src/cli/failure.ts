@@ -10,6 +10,7 @@ import { bold, clip, cyan, dim, jsonText, nearest, oneLine, red, span } from '..
 import { spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
+import { machineTrouble } from './machine-trouble.ts'
 
 const MS_PER_SECOND = 1_000
 const SENTENCE_CHARS_MAX = 300
@@ -55,6 +56,8 @@ export function explain(error: unknown, words: readonly string[] = []): Failure 
   if (error instanceof BadAnswer) return unreadable(error)
   if (error instanceof Error && error.name === 'ZodError') return unreadable(oddRecord(error))
   if (error instanceof TransportError) return brokenOff(error)
+  const trouble = machineTrouble(error)
+  if (trouble !== undefined) return { code: 'failure', exit: exits.failure, ...trouble }
   const sentence = clip(oneLine(error instanceof Error ? error.message : String(error)), SENTENCE_CHARS_MAX)
   const repair = repairOf(error)
   return {

@@ -11,6 +11,8 @@ import * as z from './params.ts'
 /** A host name as `Host` has it: letters, digits and hyphens between dots, and a port where it has one. */
 const HOST_NAME = /^(?=.{1,253}(?::|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?(:\d{1,5})?$/i
 const MOST_NAMES = 50
+export const DEFAULT_PORT = 4_020
+export const PORT_MAX = 65_535
 const BITS = { 4: 32, 6: 128 } as const
 
 /** Whole in itself, since every URL in an answer is this address and a path. */
@@ -20,6 +22,15 @@ const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 
 
 /** How others reach a daemon that stands behind a proxy or listens to them itself. */
 export const publicOptions = {
+  port: z
+    .int()
+    .min(0)
+    .max(PORT_MAX)
+    .optional()
+    .meta({
+      description: `port to listen on, 0 for a free one (default: that of the last start, or ${DEFAULT_PORT})`,
+      value: 'n',
+    }),
   publicUrl: PublicUrl.optional().meta({ description: 'address that others reach it by, in every link', value: 'url' }),
   allowHost: z
     .array(HostName)
@@ -48,6 +59,7 @@ type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPaymen
 
 /** What may be kept with `souk config set`; several are written with commas between them. */
 export const daemonSettings: readonly Setting[] = [
+  { key: 'port', flags: '--port <n>', summary: 'port of the daemon, 0 for a free one; for up, restart' },
   {
     key: 'publicUrl',
     flags: '--public-url <url>',
@@ -81,12 +93,15 @@ export function withoutDaemonSettings<L extends Public>(places: Places, launch: 
     const value = options[setting.key]
     return value !== undefined && value !== '' && isDeepStrictEqual(launch[setting.key], typed(setting, value))
   })
-  const none = kept.map(({ key }) => [key, key === 'publicUrl' ? undefined : []] as const)
+  const none = kept.map(({ key }) => [key, lists.has(key) ? [] : undefined] as const)
   return { ...launch, ...Object.fromEntries(none) }
 }
 
+const lists: ReadonlySet<Setting['key']> = new Set(['allowHost', 'trustProxy'])
+
 function typed({ key }: Setting, value: string): unknown {
-  const parsed = publicOptions[key].safeParse(key === 'publicUrl' ? value : value.split(',').map((one) => one.trim()))
+  const one = key === 'port' ? Number(value) : value
+  const parsed = publicOptions[key].safeParse(lists.has(key) ? value.split(',').map((part) => part.trim()) : one)
   if (parsed.success) return parsed.data
   throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
 }
@@ -119,8 +134,8 @@ type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
 /** A launch as it was, but for what flags say anew, or else what is kept. */
 export function relaunched<L extends Public>(places: Places, last: L, said: Said): L {
-  const { publicUrl, allowHost = [], trustProxy = [] } = said
-  const flags = { allowHost, trustProxy, ...compact({ publicUrl }) }
+  const { port, publicUrl, allowHost = [], trustProxy = [] } = said
+  const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }
   const asked = withDaemonSettings(places, {
     ...flags,
     plainPayments: last.plainPayments,

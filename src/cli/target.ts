@@ -7,6 +7,7 @@ import type { Remote } from '../client/remotes.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 import type { InTheClear, TransportError } from '../client/transport.ts'
 import { compact } from '../core/record.ts'
+import { startWords } from '../model/start.ts'
 import { shellLine } from '../text/shell.ts'
 import { span } from '../text/text.ts'
 import type { System } from './env.ts'
@@ -66,6 +67,13 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
       next: ['souk up'],
     })
   }
+  if (found.state === 'starting') {
+    const { pid } = found.registration
+    return new CliError('no_daemon', `The local daemon is still starting (pid ${pid}).`, {
+      facts: [startWords(found.registration)],
+      next: ['souk up'],
+    })
+  }
   if (found.state === 'unresponsive') {
     return new CliError('no_daemon', `The local daemon (pid ${found.registration.pid}) does not answer.`, {
       facts: [`registered at ${found.registration.url}`],
@@ -81,7 +89,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
 
 function lastStop(places: Places, now: number): string[] {
   const at = lastCleanStop(places)
-  if (at === undefined) return ['it was never started here']
+  if (at === undefined) return ['no daemon has run here yet']
   const [, url] = lastStopWords(places)
   const nothing = url === undefined ? '' : `nothing listens on ${url}; `
   return [`${nothing}last stop was ${span(now - at)} ago, cleanly`]

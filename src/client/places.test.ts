@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findDaemon, findLiveDaemon, isSameProcess, processStartedMs, register, unregister } from './discover.ts'
+import { findDaemon, findLiveDaemon, register, unregister } from './discover.ts'
 import { writeJson } from './files.ts'
 import { originOf } from './origin.ts'
 import { placesOf, shortPath } from './paths.ts'
+import { isSameProcess, processStartedMs } from './process.ts'
 import { addRemote, getRemote, listRemotes, removeRemote } from './remotes.ts'
 import { adminKeyOf, apiKeyOf, dropSecrets, jobTokenOf, keepAdminKey, keepApiKey, keepJobToken } from './secrets.ts'
 import { changeSettings, readSettings } from './settings.ts'
@@ -118,6 +119,7 @@ describe('secrets and settings', () => {
 describe('the registration', () => {
   const at = () => ({ runtime: dir })
   const own = () => ({
+    state: 'serving' as const,
     pid: process.pid,
     started_at: new Date(processStartedMs(process.pid) ?? 0).toISOString(),
     url: 'http://127.0.0.1:1',

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
-import { isAlive } from '../client/discover.ts'
+import { isAlive } from '../client/process.ts'
 
 /* The real program: a daemon in a process of its own on a chain in another, both of them killed. */
 

@@ -1,13 +1,18 @@
 import { z } from 'zod'
+import { exits } from '../cli/exit.ts'
 import { errnoOf } from '../core/error.ts'
+import { keysOf } from '../core/record.ts'
+import { startSteps } from '../model/start.ts'
 
 /** What the child tells the `up` that waits for it. */
 export const ChildWord = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('ready'), url: z.string(), notes: z.array(z.string()).default([]) }),
+  z.object({ kind: z.literal('step'), step: z.enum(keysOf(startSteps)), detail: z.string().optional() }),
+  z.object({ kind: z.literal('ready'), notes: z.array(z.string()).default([]) }),
   z.object({
     kind: z.literal('failed'),
     /** `EADDRINUSE` and the like; null where the system did not say no. */
     cause: z.string().nullable(),
+    exit: z.enum(keysOf(exits)),
     sentence: z.string(),
     facts: z.array(z.string()),
     next: z.array(z.string()),
@@ -15,13 +20,9 @@ export const ChildWord = z.discriminatedUnion('kind', [
 ])
 export type ChildWord = z.output<typeof ChildWord>
 
-/** Stands for a data folder that another daemon has. */
-export const LOCKED = 'ELOCKED'
-
 /** The system's own error code, however deep it lies. */
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (at.name === 'StoreLocked') return LOCKED
     const code = errnoOf(at)
     if (code !== undefined && /^E[A-Z]+$/.test(code)) return code
   }

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream'
 import type { CommandContext } from '../cli/command.ts'
-import { CliError } from '../cli/exit.ts'
-import { type DaemonRegistration, findDaemon } from '../client/discover.ts'
+import type { DaemonRegistration } from '../client/discover.ts'
 import type { Launch } from './launch.ts'
 import { readRecord, recordLine } from './log-record.ts'
 import { runDaemon } from './run.ts'
@@ -11,10 +10,6 @@ type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal
 /** Runs the daemon in this process until ctrl-c; its log goes to the terminal. */
 export async function serveHere(host: Host, launch: Launch): Promise<DaemonRegistration> {
   const { io } = host
-  const found = await findDaemon(host.places)
-  if (found.state === 'running') {
-    throw new CliError('conflict', `The daemon runs already at ${found.registration.url}.`, { next: ['souk down'] })
-  }
   const logTo = new Writable({
     decodeStrings: false,
     write(chunk: Uint8Array | string, _encoding, done) {

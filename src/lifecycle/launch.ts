@@ -1,14 +1,17 @@
 import { join, resolve } from 'node:path'
 import { parseDuration } from '../cli/duration.ts'
 import * as z from '../cli/params.ts'
-import { publicOptions } from '../cli/public.ts'
+import { DEFAULT_PORT, publicOptions } from '../cli/public.ts'
+import { registeredDaemon } from '../client/discover.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
+import { compact } from '../core/record.ts'
 import { logLevels } from '../model/log.ts'
 import { kebab } from '../text/text.ts'
 import { chainFiles, chainOptions } from './chain-options.ts'
 import { facilitatorOptions } from './facilitator.ts'
 import { Payees, payeesOf } from './payees.ts'
+import { hasStore } from './restore.ts'
 
 /** The seed that is lived through before the daemon serves. */
 export const DEMO = 'demo'
@@ -16,8 +19,6 @@ export const DEMO = 'demo'
 export const HOUSE = 'house'
 /** A store without a listing. */
 export const NO_SEED = 'none'
-export const DEFAULT_PORT = 4_020
-export const PORT_MAX = 65_535
 const MAX_URL_CHARS = 2_048
 const TICK_MS_MIN = 100
 const TICK_MS_MAX = 60_000
@@ -31,12 +32,6 @@ function isTick(ms: number | undefined): boolean {
 
 /** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
 export const launchOptions = {
-  port: z
-    .int()
-    .min(0)
-    .max(PORT_MAX)
-    .default(DEFAULT_PORT)
-    .meta({ description: '0 lets the system choose', value: 'n' }),
   host: z.string().optional().meta({
     description: 'address to listen on; this machine alone, and every one with --tls',
     value: 'address',
@@ -89,6 +84,40 @@ export const launchOptions = {
   logLevel: z.enum(logLevels).default('info').meta({ description: 'least level that is logged' }),
 } as const
 
+/** The same for a command that has to tell what was typed from what holds by default. */
+export const typedOptions = {
+  ...launchOptions,
+  profile: typed(launchOptions.profile),
+  crons: typed(launchOptions.crons),
+  logLevel: typed(launchOptions.logLevel),
+}
+
+function typed<T>(option: z.Param<T>): z.Param<Exclude<T, undefined> | undefined> {
+  const { meta, fallback } = option.facts
+  return option
+    .unwrap()
+    .optional()
+    .meta({ ...meta, description: `${meta.description ?? ''} (default: ${fallback})` })
+}
+
+/** What was typed of a launch. */
+export type Typed = Partial<Launch>
+
+/** The options that were typed; a flag that is off was not. */
+export function saidOf(given: { readonly [name in keyof Launch]?: unknown }): Typed {
+  const said = Object.entries(given).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
+  return Object.fromEntries(said)
+}
+
+export function launchFrom(said: Typed): Launch {
+  return Launch.parse(said)
+}
+
+/** Where it listens by default. */
+export function portOf({ port }: Pick<Launch, 'port'>): number {
+  return port ?? DEFAULT_PORT
+}
+
 /** Where it listens unless told. */
 export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
   return host ?? (tls ? '0.0.0.0' : '127.0.0.1')
@@ -130,11 +159,20 @@ export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
+/** How to start it again: as the start that is under way was begun, or else as it ran last. */
+export function lastLaunchOf(places: Places): Launch {
+  const found = registeredDaemon(places)
+  if (found.state === 'starting') return Launch.parse(found.registration.launch)
+  const { seed, ...last } = lastLaunch(places)
+  // What a store began with is in it.
+  return { ...last, ...(last.ephemeral || !hasStore({ places }) ? compact({ seed }) : {}) }
+}
+
 /** Options that name a file, which a child finds from any folder. */
 const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
 /** The words that give a child these options: all of them, as they are declared. */
-export function launchWords(launch: Launch): string[] {
+export function launchWords(launch: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []
     const flag = `--${kebab(name)}`

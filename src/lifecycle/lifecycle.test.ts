@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
-import { isAlive, processStartedMs } from '../client/discover.ts'
+import { isAlive, processStartedMs } from '../client/process.ts'
 import { memoryVariables } from './memory.ts'
 import { STUB_ENTRY, stubDoor } from './stub.testkit.ts'
 
@@ -62,11 +62,11 @@ const runtime = () => join(home, '.local/state/souk/default/run')
 const registration = () => JSON.parse(readFileSync(join(runtime(), 'daemon.json'), 'utf8'))
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
+const isServing = () => existsSync(join(runtime(), 'daemon.json')) && registration().state === 'serving'
+
+/** Waits for a fact, as long as the machine needs. */
 async function until(done: () => boolean): Promise<void> {
-  for (let tries = 0; !done(); tries += 1) {
-    if (tries > 2_000) throw new Error('it did not come to that')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 async function listen(answer: string): Promise<number> {
@@ -118,7 +118,9 @@ describe('up and down', () => {
       'data_dir',
       'instance_id',
       'pid',
+      'seed',
       'started_at',
+      'state',
       'url',
       'version',
     ])
@@ -251,7 +253,7 @@ describe('trouble', () => {
 
   it('ends at once on a second signal', async () => {
     const { child, ended, out } = inForeground('--seed', 'stuck')
-    await until(() => out().includes('/health') && existsSync(join(runtime(), 'daemon.json')))
+    await until(isServing)
     child.kill('SIGTERM')
     await until(() => out().includes('stopping'))
     child.kill('SIGTERM')
@@ -260,7 +262,7 @@ describe('trouble', () => {
 
   it('in the foreground logs to stdout and tidies up on ctrl-c', async () => {
     const { child, ended, out } = inForeground('--json')
-    await until(() => out().includes('/health') && existsSync(join(runtime(), 'daemon.json')))
+    await until(isServing)
     child.kill('SIGINT')
     expect(await ended).toBe(0)
     expect(existsSync(join(runtime(), 'daemon.json'))).toBe(false)

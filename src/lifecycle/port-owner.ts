@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { processStartedMs } from '../client/discover.ts'
+import { processStartedMs } from '../client/process.ts'
 
 /** State of a listening socket in `/proc/net/tcp`. */
 const LISTEN = '0A'

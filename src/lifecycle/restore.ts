@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
-import { findDaemon } from '../client/discover.ts'
+import { findDaemon, isLive } from '../client/discover.ts'
 import type { Places } from '../client/paths.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 
@@ -32,9 +32,18 @@ export function localOnly({ globals, places }: Host): void {
 export async function requireStopped(host: Host, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)
-  if (found.state !== 'running' && found.state !== 'unresponsive') return
-  throw new CliError('conflict', `The local daemon (pid ${found.registration.pid}) holds its store.`, {
+  if (!isLive(found)) return
+  const does = found.state === 'starting' ? 'is starting' : 'holds its store'
+  throw new CliError('conflict', `The local daemon (pid ${found.registration.pid}) ${does}.`, {
     next: ['souk down', again],
+  })
+}
+
+/** A history comes before everything else that a marketplace has. */
+export function demoRefused({ places }: Pick<Host, 'places'>): CliError {
+  return new CliError('conflict', 'This marketplace has a history already; the demo would have to come before it.', {
+    facts: [`nothing was changed in ${places.data}`],
+    next: ['souk up --instance demo --port 0 --seed demo'],
   })
 }
 

@@ -6,18 +6,19 @@ import type { RunningDaemon, Start } from '../cli/door.ts'
 import { parseDuration } from '../cli/duration.ts'
 import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
-import { type DaemonRegistration, probe, processStartedMs, register, unregister } from '../client/discover.ts'
+import { type DaemonRegistration, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
 import { dropInstance } from '../client/secrets.ts'
 import { compact } from '../core/record.ts'
+import { beginStart, type StartUnderWay } from './begin.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import type { OwnCertificate } from './certificate.ts'
 import { chainConfig } from './chain-options.ts'
 import { readEngines } from './engines-file.ts'
 import { facilitatorConfig } from './facilitator.ts'
-import { DEMO, HOUSE, hostOf, keepLaunch, type Launch, moneyConfig, NO_SEED } from './launch.ts'
+import { DEMO, HOUSE, hostOf, keepLaunch, type Launch, moneyConfig, portOf } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
-import { hasStore } from './restore.ts'
+import { demoRefused } from './restore.ts'
 
 /**
  * How long a stop may take: twice what it waits for answers under way, because after those the crons end and the store
@@ -34,19 +35,26 @@ type Hooks = {
 }
 
 /**
- * Runs the daemon until a signal: creates it, registers it, says ready, and tidies up behind it.
+ * Runs the daemon until a signal: registers its start, creates it, says ready, and tidies up behind it.
  * @throws what creating throws; CliError failure when stopping takes longer than `STOP_MS`.
  */
 export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
+  const start = beginStart(host, host.options)
+  try {
+    start.report('program')
+    return await runBegun(host, hooks, start)
+  } finally {
+    unregister(host.places, start.process)
+  }
+}
+
+async function runBegun(host: Host, hooks: Hooks, start: StartUnderWay): Promise<DaemonRegistration> {
   const { options, places, system, signal } = host
   const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
   const log = hooks.logTo ?? openBoundedLog(places.state)
   try {
-    if (options.seed === DEMO && !hasStore({ places: { data: dataDir } })) {
-      const { seedDemo } = await import('../market/seed.ts')
-      await seedDemo(host, dataDir)
-    }
+    start.amend({ data_dir: dataDir })
     const { createDaemon } = await system.daemon()
     const certificate = options.tls
       ? await (await import('./certificate.ts')).ownCertificate({ dataDir, host: hostOf(options), now: system.now() })
@@ -55,11 +63,15 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
       logTo: log,
       // A write that failed leaves memory ahead of the disk: nothing may be answered from it any more.
       onFatal: (error) => fatal(system, error),
+      onStep: start.report,
+      async prepare(url) {
+        start.amend({ url })
+        await seeded(host, dataDir, start)
+      },
     })
-    const registration = await announced(host, hooks, { daemon, dataDir, certificate })
+    const registration = await announced(host, hooks, { daemon, dataDir, certificate, start })
     await aborted(signal)
     await stopInTime(host, daemon)
-    unregister(places, registration)
     writePrivate(join(places.state, 'last-stop'), `${new Date(system.now()).toISOString()} ${registration.url}\n`)
     return registration
   } finally {
@@ -72,16 +84,26 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
   }
 }
 
-/** Registers a daemon that answers and says so; one that does not is stopped again. */
+/** The demo is lived through before the daemon serves. */
+async function seeded(host: Host, dataDir: string, { report }: StartUnderWay): Promise<void> {
+  if (host.options.seed !== DEMO) return
+  report('history')
+  const { seedDemo } = await import('../market/seed.ts')
+  const outcome = await seedDemo({ ...host, onDay: (day, of) => report('history', `day ${day} of ${of}`) }, dataDir)
+  if (outcome === 'in_use') throw demoRefused(host)
+}
+
 type Run = {
   readonly daemon: RunningDaemon
   readonly dataDir: string
   readonly certificate: OwnCertificate | undefined
+  readonly start: StartUnderWay
 }
 
+/** Registers a daemon that answers and says so; one that does not is stopped again. */
 async function announced(host: Host, hooks: Hooks, run: Run) {
   try {
-    const registration = await registerRun(host, run)
+    const registration = registerRun(host, run)
     const notes = run.daemon.notes ?? []
     for (const note of notes) host.system.stderr.write(`! ${note}\n`)
     await hooks.onReady(registration, notes)
@@ -97,11 +119,9 @@ function fatal({ stderr, exit }: Host['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-/** The seed that the daemon loads: a new store has the services of the house, unless it is to have none. */
+/** The seed that the daemon has to have; a new store has the services of the house unless another is named. */
 function seedOf({ seed }: Launch): Pick<Start, 'seed' | 'seedOfNew'> {
-  if (seed === NO_SEED) return {}
-  if (seed === undefined) return { seedOfNew: HOUSE }
-  return { seed: seed === DEMO ? HOUSE : seed }
+  return seed === undefined ? { seedOfNew: HOUSE } : { seed }
 }
 
 function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Start {
@@ -109,7 +129,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
   return {
     dataDir,
     host: hostOf(launch),
-    port: launch.port,
+    port: portOf(launch),
     ...chainConfig(launch),
     profile: launch.profile,
     crons: launch.crons === 'on',
@@ -127,24 +147,24 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
   }
 }
 
-async function registerRun(
-  { options, places, system }: Host,
-  { daemon: { url }, dataDir, certificate }: Run,
-): Promise<DaemonRegistration> {
+function registerRun({ options, places, system }: Host, run: Run): DaemonRegistration {
+  const { daemon, dataDir, certificate, start } = run
+  const { url } = daemon
   const tls = certificate && { fingerprint: certificate.fingerprint, lan_url: lanUrl(url, certificate) }
-  const instanceId = await probe({ url, ...tls })
-  if (instanceId === undefined) throw new CliError('failure', `The daemon does not answer at its own address ${url}.`)
-  const startedMs = processStartedMs(process.pid) ?? system.now()
+  const { pid, started_at } = start.process
   const registration: DaemonRegistration = {
-    pid: process.pid,
-    started_at: new Date(startedMs).toISOString(),
+    state: 'serving',
+    pid,
+    started_at,
     url,
-    instance_id: instanceId,
+    instance_id: daemon.instanceId,
     version: system.version,
     data_dir: dataDir,
     chain: options.chain ?? 'sandbox',
+    seed: daemon.seed,
     ...tls,
   }
+  start.amend({}) // a start that was called off meanwhile does not come up
   register(places, registration)
   keepLaunch(places, withoutDaemonSettings(places, options))
   return registration

@@ -1,28 +1,38 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
-import { type DaemonRegistration, type FoundDaemon, findDaemon, probe, unregister } from '../client/discover.ts'
+import type { Progress } from '../cli/io.ts'
+import {
+  type DaemonRegistration,
+  findDaemon,
+  isLive,
+  register,
+  registeredDaemon,
+  unregister,
+} from '../client/discover.ts'
 import { privateDir } from '../client/files.ts'
-import { outputFile } from './bounded-log.ts'
-import { ChildWord, LOCKED } from './child-word.ts'
+import { processWork } from '../client/process.ts'
+import { startWords } from '../model/start.ts'
+import { firstRegistration, whileLocked } from './begin.ts'
+import { logFile, outputFile } from './bounded-log.ts'
+import { ChildWord } from './child-word.ts'
 import { readEngines } from './engines-file.ts'
-import { hostOf, type Launch, launchWords, PORT_MAX } from './launch.ts'
+import { joinStart, type StartHost, timedOut } from './join.ts'
+import { type Launch, launchWords, type Typed } from './launch.ts'
 import { memoryVariables } from './memory.ts'
-import { type PortOwner, portOwner } from './port-owner.ts'
+import { LOOK_MS, patienceWith, SILENCE_MS } from './patience.ts'
+import { portTaken } from './port-taken.ts'
+import { GRACE_MS, stopDaemon } from './stop.ts'
 
-const START_TIMEOUT_MS = 60_000
-/** How long a quicker `up` may take from its hold on port or data to its registration. */
-const RACE_WAIT_MS = 3_000
-const RACE_POLL_MS = 50
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
+/** How long a start that stands still may take to end in order. */
+const STUCK_GRACE_MS = 5_000
 
 /** What the daemon keeps of the caller's environment; the rest (tokens, proxies, shell state) stays behind. */
 const KEPT_VARIABLES =
   /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SOUK_(CONFIG_DIR|DATA_DIR|INSTANCE)|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_\w+)$/
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
 export type Started = {
   readonly registration: DaemonRegistration
   readonly alreadyRunning: boolean
@@ -32,147 +42,141 @@ export type Started = {
 }
 
 /**
- * Brings the instance's daemon up, detached; does nothing when it runs already.
+ * Brings the instance's daemon up, detached. One that runs already is left as it is, and one that starts is waited for.
+ * @param said - what was typed: another start that is under way has to agree to it
  * @throws CliError naming whoever holds the port, what of the engines file is wrong, or what the child said before it ended.
  */
-export async function startDaemon(host: Host, launch: Launch): Promise<Started> {
+export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started> {
   readEngines(launch)
-  const found = await findDaemon(host.places)
-  if (found.state === 'running')
-    return { registration: found.registration, alreadyRunning: true, recovered: false, notes: [] }
+  const { places } = host
+  const found = await findDaemon(places)
   if (found.state === 'unresponsive') {
     throw new CliError('failure', `The daemon (pid ${found.registration.pid}) runs, but does not answer.`, {
       facts: [`registered at ${found.registration.url}`],
       next: ['souk logs --tail 50', 'souk restart'],
     })
   }
-  if (found.state === 'stale') unregister(host.places, found.registration)
-  const word = await startChild(host, launch)
-  const now = word.kind === 'failed' ? await winner(host, word, launch) : await findDaemon(host.places)
-  if (now.state === 'running') {
-    return {
-      registration: now.registration,
-      // Another `up` was quicker: its daemon holds the data or the port that ours wanted.
-      alreadyRunning: word.kind === 'failed',
-      recovered: found.state === 'stale',
-      notes: word.kind === 'ready' ? word.notes : [],
-    }
+  const begun = whileLocked(places, () => begin(host, launch))
+  if (!('child' in begun)) return alreadyUp(await joinStart(host, begun.other, said))
+  const progress = host.io.progress(startWords({ step: 'launch' }))
+  try {
+    const word = await waitFor(host, begun.child, progress)
+    if (word.kind === 'failed') throw await failureOf(launch, word, host)
+    return { registration: served(host), alreadyRunning: false, recovered: begun.recovered === true, notes: word.notes }
+  } finally {
+    progress.stop()
+    begun.child.removeAllListeners()
+    if (begun.child.connected) begun.child.disconnect()
+    begun.child.unref()
   }
-  if (word.kind === 'failed' && word.cause === 'EADDRINUSE') throw await portTaken(launch)
-  if (word.kind === 'failed') throw new CliError('failure', word.sentence, { facts: word.facts, next: word.next })
-  throw new CliError('failure', 'The daemon said it was ready, and then did not answer.', {
-    next: ['souk logs --tail 50'],
-  })
 }
 
-/**
- * The daemon of another `up` that was quicker: it holds the data or the port, and may still be about to register.
- * Waited for only where what stopped ours can be such a one.
- */
-async function winner(host: Host, word: ChildWord, launch: Launch): Promise<FoundDaemon> {
-  const cause = word.kind === 'failed' ? word.cause : null
-  const plausible = cause === LOCKED || (cause === 'EADDRINUSE' && (await probe({ url: urlOf(launch) })) !== undefined)
-  for (let waited = 0; plausible && waited < RACE_WAIT_MS; waited += RACE_POLL_MS) {
-    const found = await findDaemon(host.places)
-    if (found.state === 'running') return found
-    await host.system.sleep(RACE_POLL_MS)
-  }
-  return findDaemon(host.places)
+function alreadyUp(registration: DaemonRegistration): Started {
+  return { registration, alreadyRunning: true, recovered: false, notes: [] }
 }
 
-async function startChild({ places, system, globals, io, signal }: Host, launch: Launch): Promise<ChildWord> {
+/** Registers the child in the same moment as it is made: no other command ever finds a start that it does not know. */
+function begin(host: StartHost, launch: Launch) {
+  const { places } = host
+  const found = registeredDaemon(places)
+  if (isLive(found)) return { other: found.registration }
+  const child = spawnChild(host, launch)
+  // Without a number it never began: its `error` says why.
+  if (child.pid !== undefined) register(places, firstRegistration(host, { launch, pid: child.pid }))
+  return { child, recovered: found.state === 'stale' }
+}
+
+function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess {
   const [program, ...first] = system.self
   const output = openSync(outputFile(privateDir(places.state)), 'w', PRIVATE_FILE_MODE)
   const words = [...first, 'daemon', 'serve', ...launchWords(launch), `--instance=${places.instance}`]
-  const child = spawn(
-    program,
-    [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])],
-    {
+  try {
+    return spawn(program, [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])], {
       cwd: '/',
       detached: true,
       env: { ...keptOf(system.env), ...memoryVariables },
       stdio: ['ignore', output, output, 'ipc'],
-    },
-  )
-  closeSync(output)
-  const progress = io.progress('starting the daemon')
-  const settled = new AbortController()
-  try {
-    const word = new Promise<ChildWord>((resolve, reject) => {
-      child.once('message', (message) => resolve(ChildWord.parse(message)))
-      child.once('error', reject)
-      child.once('exit', (code, by) => resolve(endedEarly(code ?? by ?? 'unknown', outputFile(places.state))))
-      signal.addEventListener('abort', () => reject(new CliError('interrupted', 'Ended by ctrl-c.')), {
-        once: true,
-        signal: settled.signal,
-      })
     })
-    const timeoutMs = globals.timeoutMs ?? START_TIMEOUT_MS
-    const late = system.sleep(timeoutMs, settled.signal).then(() => tooSlow(child.pid, timeoutMs))
-    return await Promise.race([word, late])
   } finally {
+    closeSync(output)
+  }
+}
+
+type Ended = Exclude<ChildWord, { kind: 'step' }>
+
+/** Waits as long as the child gets on; whoever ends this command ends the start that it began. */
+async function waitFor(host: StartHost, child: ChildProcess, progress: Progress): Promise<Ended> {
+  const { system, places, signal } = host
+  const patience = patienceWith(system.now, () => (child.pid === undefined ? undefined : processWork(child.pid)))
+  const isOver = timedOut(host)
+  let words = startWords({ step: 'launch' })
+  let ended: Ended | undefined
+  const settled = new AbortController()
+  const end = (word: Ended) => {
+    ended ??= word
     settled.abort()
-    progress.stop()
-    child.removeAllListeners()
-    if (child.connected) child.disconnect()
-    child.unref()
+  }
+  child.on('message', (message) => {
+    const word = ChildWord.parse(message)
+    if (word.kind !== 'step') return end(word)
+    patience.progress()
+    words = startWords(word)
+    progress.update(words)
+  })
+  child.once('error', (error) => end(failed(error.message)))
+  child.once('exit', (code, by) => end(endedEarly(code ?? by ?? 'unknown', outputFile(places.state))))
+  signal.addEventListener('abort', () => settled.abort(), { once: true, signal: settled.signal })
+  for (;;) {
+    await system.sleep(LOOK_MS, settled.signal)
+    if (ended !== undefined) return ended
+    if (signal.aborted) {
+      await stopDaemon(host, { graceMs: GRACE_MS, force: false })
+      throw new CliError('interrupted', 'Ended by ctrl-c: nothing was started.')
+    }
+    if (isOver()) throw stillStarting(child, words)
+    if (patience.look()) continue
+    await stopDaemon(host, { graceMs: STUCK_GRACE_MS, force: false })
+    return failed(`The start showed no progress for ${SILENCE_MS / 1_000} s (${words}), so it was ended.`)
   }
 }
 
-function keptOf(env: Host['system']['env']): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => KEPT_VARIABLES.test(name)))
-}
-
-function endedEarly(how: number | string, file: string): ChildWord {
-  const said = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-OUTPUT_LINES_SHOWN) : []
-  return {
-    kind: 'failed',
-    cause: null,
-    sentence: `The daemon ended before it was ready (${how}).`,
-    facts: said.filter((line) => line !== ''),
-    next: ['souk logs --tail 50', 'souk up --foreground'],
-  }
-}
-
-function tooSlow(pid: number | undefined, timeoutMs: number): ChildWord {
-  return {
-    kind: 'failed',
-    cause: null,
-    sentence: `The daemon was not ready within ${timeoutMs / 1_000} s; it still starts as pid ${pid ?? 'unknown'}.`,
-    facts: [],
-    next: ['souk status', 'souk logs -f'],
-  }
-}
-
-/** Who holds the port, and the ways out. */
-async function portTaken(launch: Launch): Promise<CliError> {
-  const owner = portOwner(launch.port)
-  const instance = await probe({ url: urlOf(launch) })
-  const next = ['souk up --port 0', `souk up --port ${launch.port < PORT_MAX ? launch.port + 1 : launch.port - 1}`]
-  if (instance !== undefined) {
-    return new CliError('failure', `Port ${launch.port} is used by another souk daemon${named(owner)}.`, {
-      facts: [`its instance id is ${instance}; it is not the one of this instance`],
-      next: [...next, `souk status --base-url ${urlOf(launch)}`],
-    })
-  }
-  return new CliError('failure', `Port ${launch.port} is used by another program${named(owner)}.`, {
-    facts: [
-      'it is not a souk daemon (its /health names no instance)',
-      ...(owner === undefined ? ['whose it is cannot be seen from here'] : []),
-    ],
-    next,
+function stillStarting({ pid }: ChildProcess, words: string): CliError {
+  return new CliError('pending', `The daemon is still starting (pid ${pid}): ${words}.`, {
+    facts: ['it goes on by itself'],
+    next: ['souk status', 'souk up', 'souk down'],
   })
 }
 
-function named(owner: PortOwner | undefined): string {
-  if (owner === undefined) return ''
-  const started = owner.startedMs === undefined ? '' : `, started ${new Date(owner.startedMs).toISOString()}`
-  return `: ${owner.program} (pid ${owner.pid}${started})`
+function keptOf(env: StartHost['system']['env']): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => KEPT_VARIABLES.test(name)))
 }
 
-function urlOf(launch: Launch): string {
-  const { port } = launch
-  const host = hostOf(launch)
-  const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+function failed(sentence: string, facts: readonly string[] = []): Extract<Ended, { kind: 'failed' }> {
+  const next = ['souk logs --tail 50', 'souk up --foreground']
+  return { kind: 'failed', cause: null, exit: 'failure', sentence, facts: [...facts], next }
+}
+
+function endedEarly(how: number | string, file: string): Ended {
+  const said = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-OUTPUT_LINES_SHOWN) : []
+  return failed(
+    `The daemon ended before it was ready (${how}).`,
+    said.filter((line) => line !== ''),
+  )
+}
+
+/** What the child said, and where more of it stands; a start that failed leaves no registration. */
+async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }>, host: StartHost) {
+  const { places, io } = host
+  const found = registeredDaemon(places)
+  if (found.state === 'stale') unregister(places, found.registration)
+  if (word.cause === 'EADDRINUSE') return portTaken(host, launch)
+  const { exit, sentence, facts, next } = word
+  return new CliError(exit, sentence, { facts: [...facts, `log: ${io.path(logFile(places.state))}`], next })
+}
+
+/** As the child registered it just before it said that it is ready: it is not asked again, which takes time. */
+function served({ places }: StartHost): DaemonRegistration {
+  const found = registeredDaemon(places)
+  if (found.state === 'running') return found.registration
+  throw new CliError('failure', 'The daemon said that it is ready, and ended.', { next: ['souk logs --tail 50'] })
 }

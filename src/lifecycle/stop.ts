@@ -1,8 +1,13 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
-import { type DaemonRegistration, findDaemon, isSameProcess, unregister } from '../client/discover.ts'
+import { registeredDaemon, unregister } from '../client/discover.ts'
+import { isInstanceName, type Places, placesOf } from '../client/paths.ts'
+import { isSameProcess, type ProcessName } from '../client/process.ts'
 import { errnoOf } from '../core/error.ts'
+import { whileLocked } from './begin.ts'
 
 /** Longer than a daemon takes at most to end in order: a kill never comes between its last answer and its store. */
 export const GRACE_MS = 25_000
@@ -21,24 +26,43 @@ export type Stopped = {
 }
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'io'>
+const ABSENT = { state: 'absent' } as const
 type Choice = { graceMs: number; force: boolean }
 
-/** Ends the instance's daemon: SIGTERM, then SIGKILL after the grace; already down is fine. */
+/**
+ * Ends the instance's daemon, one that is still starting too: SIGTERM, then SIGKILL after the grace; already down is
+ * fine.
+ */
 export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
-  const found = await findDaemon(host.places)
+  const { places } = host
+  // A start that is just being made is waited for, so that it does not come up behind our back.
+  const found = existsSync(places.runtime) ? whileLocked(places, () => registeredDaemon(places)) : ABSENT
   if (found.state === 'absent') return { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
   const { registration } = found
   const how = found.state === 'stale' ? 'crashed' : await end(host, registration, choice)
-  unregister(host.places, registration)
-  const free = await portGetsFree(host, registration.url)
-  return { stopped: how !== 'crashed', how, pid: registration.pid, url: registration.url, port_free: free }
+  unregister(places, registration)
+  const { pid, url = null } = registration
+  const free = url === null ? null : await portGetsFree(host, url)
+  return { stopped: how !== 'crashed', how, pid, url, port_free: free }
 }
 
-async function end(
-  host: Host,
-  registration: DaemonRegistration,
-  { graceMs, force }: Choice,
-): Promise<'graceful' | 'killed'> {
+/** All instances of this machine whose state lies beside this one's, itself included. */
+export function instancesBeside({ places, system }: Pick<Host, 'places' | 'system'>): Places[] {
+  const { chosenData: dataDir } = places
+  const names = namesIn(dataDir ?? dirname(places.state)).filter(isInstanceName)
+  return names.map((instance) => placesOf(system.env, { instance, dataDir }))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function end(host: Host, registration: ProcessName, { graceMs, force }: Choice): Promise<'graceful' | 'killed'> {
   const progress = host.io.progress(`waiting for pid ${registration.pid} to end`)
   try {
     if (!force) {
@@ -56,7 +80,7 @@ async function end(
   })
 }
 
-function signal(registration: DaemonRegistration, name: 'SIGTERM' | 'SIGKILL'): void {
+function signal(registration: ProcessName, name: 'SIGTERM' | 'SIGKILL'): void {
   // Looked at once more just before: the number may have gone to somebody else's process meanwhile.
   if (!isSameProcess(registration)) return
   try {
@@ -66,7 +90,7 @@ function signal(registration: DaemonRegistration, name: 'SIGTERM' | 'SIGKILL'): 
   }
 }
 
-async function gone({ system }: Host, registration: DaemonRegistration, withinMs: number): Promise<boolean> {
+async function gone({ system }: Host, registration: ProcessName, withinMs: number): Promise<boolean> {
   for (let waited = 0; waited < withinMs; waited += POLL_MS) {
     if (!isSameProcess(registration)) return true
     await system.sleep(POLL_MS)

@@ -14,7 +14,7 @@ import { main } from '../cli/run/main.ts'
  * The whole command line around a server that only knows /health: for tests of the life cycle that are about
  * processes, files and signals and not about the marketplace. Its name of a seed chooses how it fails.
  */
-const createStub: DaemonDoor['createDaemon'] = async (config, { logTo }) => {
+const createStub: DaemonDoor['createDaemon'] = async (config, { logTo, onStep, prepare }) => {
   if (config.seed === 'broken') throw new Error('the seed is broken')
   if (config.seed === 'silent') process.exit(3)
   const time = new Date(performance.timeOrigin).toISOString()
@@ -30,8 +30,13 @@ const createStub: DaemonDoor['createDaemon'] = async (config, { logTo }) => {
     server.listen(config.port, config.host, resolve)
   })
   const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  await prepare(url)
+  onStep('serve')
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
+    instanceId,
+    seed: config.seed ?? 'house',
     stop: async () => {
       log('stopping')
       // A daemon that never ends, for the second signal and for SIGKILL.

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
-import { isAlive } from '../client/discover.ts'
+import { isAlive } from '../client/process.ts'
 
 /* The real daemon in a process of its own: who set a switch last is who it obeys. */
 

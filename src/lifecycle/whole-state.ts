@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
-import { findDaemon } from '../client/discover.ts'
+import { findDaemon, isLive } from '../client/discover.ts'
 import { PRIVATE_FILE_MODE, privateDir } from '../client/files.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 import { writeWhole } from '../client/whole-file.ts'
@@ -104,8 +104,7 @@ async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
   const { places, system } = context
   const door = await system.daemon()
   const isLocal = (context.globals.baseUrl ?? context.globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
-  const { state } = isLocal ? await findDaemon(places) : { state: 'running' }
-  if (state === 'running' || state === 'unresponsive') return ofRunning(context, door, wanted)
+  if (!isLocal || isLive(await findDaemon(places))) return ofRunning(context, door, wanted)
   if (!hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
   return door.exportData(places.data, wanted)
 }

@@ -90,6 +90,7 @@ export function stateWords({ health, now }: FrameView): Line {
   const stale = staleness(health, now)
   if (stale !== undefined) return [warn(`! ${stale}`)]
   if (health.value === undefined) return health.problem ? [bad('✗ unreadable')] : [dim('○ asking')]
+  if (health.value.refused !== undefined) return [bad('✗ disk full: no writes')]
   if (!health.value.paused) return [good('● trading')]
   const { pausedAt } = health.value
   return [warn(`‖ paused${pausedAt === undefined ? '' : ` ${shortSpan(Math.max(0, now - pausedAt))}`}`)]

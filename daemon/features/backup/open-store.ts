@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { compact } from '../../../src/core/record.ts'
 import type { Config } from '../../kernel/config.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
@@ -15,10 +16,13 @@ export type StoreParts = {
   readonly log: Log
   readonly machine: Clock
   readonly onFatal: ((error: Error) => void) | undefined
+  /** Hears how much of the files is read, in percent. */
+  readonly onLoaded?: (percent: number) => void
 }
 
 /** @throws AppError unavailable where there is no room, and what opening throws. */
-export async function openStore({ config, collections, disk, log, machine, onFatal }: StoreParts): Promise<LowdbStore> {
+export async function openStore(parts: StoreParts): Promise<LowdbStore> {
+  const { config, collections, disk, log, machine, onFatal, onLoaded } = parts
   try {
     return await openLowdbStore({
       dir: join(config.dataDir, STORE_FOLDER),
@@ -29,7 +33,7 @@ export async function openStore({ config, collections, disk, log, machine, onFat
         log.error({ source: 'store', err: String(error) }, 'the store stopped')
         onFatal?.(error)
       },
-      ...(disk ? { disk } : {}),
+      ...compact({ disk, onLoaded }),
     })
   } catch (error) {
     throw isNoSpace(error) ? diskFull(config.dataDir, error) : error

@@ -18,8 +18,11 @@ import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
 import { firstPartyStatus } from './first-party-listings.ts'
 
+/** What a store began with. */
+export type SeedName = 'demo' | 'house' | 'none'
+
 /** What a new store may be filled with; a history is lived on top of it, from outside. */
-const seeds = { house: seedFirstParty } as const
+const seeds = { demo: async () => undefined, house: seedFirstParty, none: async () => undefined } as const
 
 const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
@@ -30,9 +33,12 @@ const listingsFolder = shipped('listings/')
 /** @throws AppError invalid_request */
 export function seedNamed(name: string): (ctx: Context) => Promise<void> {
   if (isKeyOf(seeds, name)) return seeds[name]
-  throw new AppError('invalid_request', `There is no seed ${name}: use demo, ${Object.keys(seeds).join(', ')} or none.`)
+  const names = Object.keys(seeds).join(', ')
+  throw new AppError('invalid_request', `seed: there is no seed "${name}" (choose one of ${names}, or a file)`)
 }
 
+/** Key of the settings row that says which history the store began with. */
+export const HISTORY = 'history'
 /** Key of the settings row that says what a new store is still to be filled with. */
 const PLANNED = 'planned_seed'
 const Planned = z.strictObject({ name: z.string() })
@@ -59,9 +65,23 @@ export async function seedStore(ctx: Context, named: string | undefined): Promis
   if (name === undefined) return
   const seed = seedNamed(name)
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
+  const found = await seedFound(ctx)
   if (page.rows.length === 0) await seed(ctx)
-  else await renewUnsold(ctx)
+  else if (found === name) await renewUnsold(ctx)
+  else throw otherSeed(ctx, name, found)
   if (planned) await commit(ctx, dropPlan)
+}
+
+/** What the store of a daemon began with, by what it holds. */
+export async function seedFound({ store }: Pick<Context, 'store'>): Promise<SeedName> {
+  if (await store.table(settings).get(HISTORY)) return 'demo'
+  const { rows } = await store.table(services).page('slug', [], { limit: 1, order: 'desc' })
+  return rows.some((row) => row.first_party_slug !== null) ? 'house' : 'none'
+}
+
+function otherSeed({ config }: Context, name: string, found: SeedName): AppError {
+  const sentence = `This data folder began with --seed ${found}, and --seed ${name} is for a new one.`
+  return new AppError('conflict', sentence, { details: [{ path: 'data', message: config.dataDir }] })
 }
 
 async function dropPlan(t: Tx): Promise<void> {

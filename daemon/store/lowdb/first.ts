@@ -10,6 +10,7 @@ import {
   QUARANTINE_DIR,
   readManifest,
   segmentFile,
+  snapshotFile,
   writeManifest,
 } from './files.ts'
 import { freshSegment } from './journal.ts'
@@ -25,6 +26,7 @@ export type FirstInput = {
   readonly state: State
   readonly migrations: readonly Migration[]
   readonly newStoreId: () => string
+  readonly onLoaded?: ((percent: number) => void) | undefined
 }
 
 /** What opening does to the files: create, recover, cut a torn tail, migrate. The caller holds the lock. */
@@ -32,7 +34,8 @@ export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manif
   const { disk, dir, state, migrations } = input
   const format = migrations.length + 1
   const found = (await readManifest(disk, dir, format)) ?? (await create(input, format))
-  const recovery = await recover({ disk, dir, manifest: found, loaderOf: loadersOf({ dir, state, migrations }) })
+  const loaderOf = loadersOf({ dir, state, migrations, ...(await progressOf(input, found)) })
+  const recovery = await recover({ disk, dir, manifest: found, loaderOf })
   if (recovery.torn !== undefined) await cut(disk, dir, recovery)
   await removeUnlisted(disk, dir, found)
   if (found.format !== format) return rewrite({ ...input, found, recovery, format })
@@ -41,6 +44,23 @@ export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manif
   const manifest = { ...found, stopped: recovery.seq }
   await writeManifest(disk, dir, manifest)
   return { manifest, recovery }
+}
+
+/** Counts what is read against the size of all files that are to be read. */
+async function progressOf({ disk, dir, onLoaded }: FirstInput, { snapshot, segments }: Manifest) {
+  if (onLoaded === undefined) return {}
+  const names = [...(snapshot === 0 ? [] : [snapshotFile(snapshot)]), ...segments.map(segmentFile)]
+  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  let read = 0
+  let told = 0
+  const onBytes = (bytes: number) => {
+    read += bytes
+    const percent = Math.min(100, Math.floor((read * 100) / total))
+    if (percent > told) onLoaded(percent)
+    told = percent
+  }
+  return { onBytes }
 }
 
 async function create(input: FirstInput, format: number): Promise<Manifest> {

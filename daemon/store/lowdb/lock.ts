@@ -23,7 +23,7 @@ export function takeLock(dir: string): Lock {
   } catch (error) {
     db?.close()
     if (isHeld(error)) throw new StoreLocked(dir)
-    throw error
+    throw error instanceof Error ? Object.assign(error, { path: dir }) : error
   }
   const held = db
   return { release: () => held.close() }

@@ -33,6 +33,8 @@ export type LowdbStoreOptions = {
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
   readonly watchdogMs?: number
+  /** Hears how much of the files is read, in percent; where it throws, opening ends. */
+  readonly onLoaded?: (percent: number) => void
   /** Freezes rows before they are handed out; for tests. */
   readonly freeze?: boolean
 }
@@ -84,7 +86,7 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
   let journal: Journal | undefined
   const adapter = journalAdapter(
     async () => {
-      opened = await loadOrCreate({ disk, dir, state, migrations, newStoreId })
+      opened = await loadOrCreate({ disk, dir, state, migrations, newStoreId, onLoaded: options.onLoaded })
       return state
     },
     async () => journal?.flush(),

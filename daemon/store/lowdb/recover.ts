@@ -52,8 +52,13 @@ export function loadersOf(parts: {
   dir: string
   state: State
   migrations: readonly Migration[]
+  onBytes?: (bytes: number) => void
 }): RecoverInput['loaderOf'] {
-  const saw = heapGuard(parts.dir)
+  const guard = heapGuard(parts.dir)
+  const saw = (bytes: number) => {
+    guard(bytes)
+    parts.onBytes?.(bytes)
+  }
   return (format) => ({ ...createLoader(parts.state, parts.migrations.slice(format - 1)), saw })
 }
 

@@ -5,6 +5,7 @@ import type { Api } from '../../api/index.ts'
 import { type Brief, briefOf, readHealth } from '../../cli/nouns/health.ts'
 import type { Session } from '../../cli/session.ts'
 import type { FoundDaemon } from '../../client/discover.ts'
+import { startWords } from '../../model/start.ts'
 import { span } from '../../text/text.ts'
 import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
 
@@ -53,6 +54,8 @@ function daemonOf(found: FoundDaemon): Diagnosis {
       return { status: 'warning', detail: 'not running', fix: 'souk up' }
     case 'stale':
       return { status: 'problem', detail: 'it ended without tidying up', fix: 'souk restart' }
+    case 'starting':
+      return { status: 'warning', detail: `starting: ${startWords(found.registration)}`, fix: 'souk status' }
     case 'unresponsive':
       return { status: 'problem', detail: 'it runs and does not answer', fix: 'souk restart' }
     case 'running':

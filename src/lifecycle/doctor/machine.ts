@@ -1,8 +1,9 @@
 import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { DEFAULT_PORT } from '../../cli/public.ts'
 import { openSession } from '../../cli/session.ts'
 import { checkCredentials } from '../../cli/wallet/kept-credentials.ts'
-import { type FoundDaemon, probe, unregister } from '../../client/discover.ts'
+import { type FoundDaemon, isLive, probe, unregister } from '../../client/discover.ts'
 import { readText } from '../../client/files.ts'
 import { listRemotes } from '../../client/remotes.ts'
 import { readSettings } from '../../client/settings.ts'
@@ -188,14 +189,16 @@ function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
 }
 
 function portOf({ places }: Examined, found: FoundDaemon): Diagnosis {
-  const isOurs = found.state === 'running' || found.state === 'unresponsive'
-  const port = isOurs ? Number(new URL(found.registration.url).port) : lastLaunch(places).port
+  const url = isLive(found) ? found.registration.url : undefined
+  const isOurs = url !== undefined
+  const port = isOurs ? Number(new URL(url).port) : (lastLaunch(places).port ?? DEFAULT_PORT)
   if (port === 0) return fine('chosen by the system at each start')
   const owner = portOwner(port)
   if (owner === undefined) return fine(isOurs ? `${port} answers` : `${port} is free`)
-  if (isOurs && owner.pid === found.registration.pid) return fine(`${port} is held by pid ${owner.pid}, as registered`)
+  if (isLive(found) && owner.pid === found.registration.pid)
+    return fine(`${port} is held by pid ${owner.pid}, as registered`)
   const detail = `${port} is held by ${owner.program} (pid ${owner.pid})`
   return isOurs
-    ? { status: 'problem', detail: `${detail}, not by pid ${found.registration.pid}`, fix: 'souk restart' }
+    ? { status: 'problem', detail: `${detail}, not by the daemon`, fix: 'souk restart' }
     : { status: 'warning', detail, fix: 'souk up --port 0' }
 }

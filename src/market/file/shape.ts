@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { nearest } from '../../text/text.ts'
 
 /** A file that is longer is no seed, and what it may hold. */
 export const MAX_SEED_BYTES = 1024 * 1024
@@ -72,7 +73,50 @@ export type Fault = { readonly path: string; readonly message: string }
 export function faultsOf(document: unknown): readonly Fault[] {
   const read = SeedFile.safeParse(document)
   if (read.success) return [...repeated(read.data), ...dangling(read.data)]
-  return read.error.issues.map(({ path, message }) => ({ path: path.join('.') || 'the file', message }))
+  return read.error.issues.flatMap((issue) => faultsIn(issue, document))
+}
+
+const memberNames = [
+  ...Object.keys(SeedFile.shape),
+  ...Object.keys(Someone.shape),
+  ...actNames,
+  ...Object.values(acts).flatMap(({ shape }) => Object.keys(shape)),
+]
+const expectedWords: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  array: 'a list',
+  object: 'a set of fields',
+  record: 'a set of fields',
+}
+
+/** A fault in words of ours: what is missing, what is not known, what else it has to be. */
+function faultsIn(issue: z.core.$ZodIssue, document: unknown): Fault[] {
+  const at = issue.path.join('.')
+  const path = at || 'the file'
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const near = nearest(key, memberNames)
+      return { path: at ? `${at}.${key}` : key, message: `unknown field${near ? ` (did you mean ${near}?)` : ''}` }
+    })
+  }
+  if (issue.code === 'invalid_type') {
+    const isMissing = valueAt(document, issue.path) === undefined
+    const expected = expectedWords[issue.expected] ?? issue.expected
+    return [{ path, message: isMissing ? 'required' : `must be ${expected}` }]
+  }
+  if (issue.code === 'invalid_value') return [{ path, message: `must be one of ${issue.values.join(', ')}` }]
+  if (issue.code === 'too_big') return [{ path, message: `at most ${issue.maximum}` }]
+  if (issue.code === 'too_small') return [{ path, message: `at least ${issue.minimum}` }]
+  return [{ path, message: issue.message }]
+}
+
+function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    document,
+  )
 }
 
 function repeated({ people, services, acts: list }: SeedFile): Fault[] {

@@ -19,6 +19,8 @@ export type HealthFacts = {
   readonly paused: boolean
   /** Business time. */
   readonly pausedAt: number | undefined
+  /** Why no write is taken; undefined while they are. */
+  readonly refused: string | undefined
   readonly checkoutV2: boolean
   readonly version: string
   readonly instanceId: string
@@ -41,6 +43,7 @@ export function readHealth(health: Answered): HealthFacts {
   return {
     paused: health.paused,
     pausedAt: time(health.paused_at),
+    refused: health.store.writes === 'accepted' ? undefined : text(health.store.note ?? 'writes are refused'),
     checkoutV2: health.checkout_v2,
     version: text(health.version),
     instanceId: text(health.instance_id),

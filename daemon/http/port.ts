@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Entropy } from '../../src/core/entropy.ts'
+import { AppError } from '../../src/core/error.ts'
+import type { Config } from '../kernel/config.ts'
+import { newRequestId } from './broken.ts'
+import * as limits from './limits.ts'
+import { sendError } from './send.ts'
+
+/** What whoever asks too early is told to wait. */
+const RETRY_AFTER_S = 1
+
+/** A connection that was made before the market opened. */
+export type EarlyConnection = { readonly socket: Socket; readonly isSecure: boolean }
+
+/** A port that listens: it answers 503 until the market behind it is open. */
+export type TakenPort = {
+  readonly server: Server
+  readonly port: number
+  /** Stops answering 503: from now on the caller answers. @returns the connections that are open, oldest first */
+  readonly handOver: () => readonly EarlyConnection[]
+  readonly close: () => Promise<void>
+}
+
+/** Takes the port of a daemon that is about to start. @throws what listening throws: EADDRINUSE, EACCES */
+export async function takePort(config: Config, entropy: Entropy): Promise<TakenPort> {
+  const server = openServer(config)
+  const early = new Map<Socket, EarlyConnection>()
+  const note = (isSecure: boolean) => (socket: Socket) => {
+    early.set(socket, { socket, isSecure })
+    socket.once('close', () => early.delete(socket))
+  }
+  const handlers = {
+    connection: note(false),
+    secureConnection: note(true),
+    request: answerEarly(entropy),
+    clientError: (_error: Error, socket: Socket) => void socket.destroy(),
+  }
+  for (const [event, handler] of Object.entries(handlers)) server.on(event, handler)
+  server.maxConnections = limits.MAX_CONNECTIONS
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    handOver() {
+      for (const [event, handler] of Object.entries(handlers)) server.off(event, handler)
+      server.maxConnections = Number.POSITIVE_INFINITY // each address has a bound of its own from now on
+      return [...early.values()]
+    },
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      for (const socket of early.keys()) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function openServer({ tls }: Config): Server {
+  const options = {
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
+  }
+  if (!tls) return createServer(options)
+  const { cert, key } = tls
+  const own = { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: limits.HANDSHAKE_TIMEOUT_MS } as const
+  return createSecureServer({ ...options, ...own })
+}
+
+function answerEarly(entropy: Entropy) {
+  return (_req: IncomingMessage, res: ServerResponse) => {
+    const error = new AppError('unavailable', 'The daemon is still starting.', { retryAfter: RETRY_AFTER_S })
+    const requestId = newRequestId({ entropy })
+    res.setHeader('Connection', 'close')
+    res.setHeader('X-Request-Id', requestId)
+    sendError(res, error, { requestId })
+  }
+}

@@ -1,0 +1,78 @@
+import { errnoOf } from '../core/error.ts'
+
+/** What the system refused, in words that a person can act on. */
+export type MachineTrouble = {
+  readonly sentence: string
+  readonly facts: readonly string[]
+  readonly next: readonly string[]
+}
+
+/** Members that Node gives to errors of the system. */
+type SystemError = Error & {
+  readonly path?: string
+  readonly syscall?: string
+  readonly address?: string
+  readonly port?: number
+  /** Of SQLite. */
+  readonly errcode?: number
+}
+
+/** Primary result codes of SQLite, as codes of the system. */
+const sqliteCodes: Readonly<Record<number, string>> = { 8: 'EROFS', 13: 'ENOSPC', 14: 'EACCES' }
+/** The primary code stands in the low byte of an extended one. */
+const SQLITE_PRIMARY = 0xff
+const FOLDERS = 'or choose other folders: XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, or --data'
+
+/** Says what the system refused, however deep that lies; undefined for what is no refusal of the system. */
+export function machineTrouble(error: unknown): MachineTrouble | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const found = troubleOf(at, codeOf(at))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function codeOf(error: SystemError): string | undefined {
+  return error.errcode === undefined ? errnoOf(error) : sqliteCodes[error.errcode & SQLITE_PRIMARY]
+}
+
+function troubleOf(error: SystemError, code: string | undefined): MachineTrouble | undefined {
+  if (error.syscall === 'listen') return listenTrouble(error, code)
+  const { path = 'a file' } = error
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return {
+        sentence: `The disk is full: ${path} cannot be written.`,
+        facts: ['free some space, then try again'],
+        next: ['souk doctor --only disk'],
+      }
+    case 'EROFS':
+      return { sentence: `${path} is read-only.`, facts: ['make it writable', FOLDERS], next: ['souk config path'] }
+    case 'EACCES':
+    case 'EPERM':
+      return {
+        sentence: `${path} does not let you in: check its owner and permissions.`,
+        facts: [FOLDERS],
+        next: ['souk config path'],
+      }
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return { sentence: `${path} is a file where a folder is needed.`, facts: [FOLDERS], next: ['souk config path'] }
+    case 'ENOENT':
+      return { sentence: `There is no ${path}.`, facts: ['make its folder first'], next: [] }
+    default:
+      return undefined
+  }
+}
+
+function listenTrouble({ address = '', port = 0 }: SystemError, code: string | undefined): MachineTrouble | undefined {
+  const facts = ['nothing was started']
+  if (code === 'EADDRINUSE')
+    return { sentence: `Port ${port} is used by another program.`, facts, next: ['souk up --port 0'] }
+  if (code === 'EACCES')
+    return { sentence: `Port ${port} needs rights that you do not have.`, facts, next: ['souk up --port 4020'] }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return { sentence: `${address} is not an address of this machine.`, facts, next: ['souk up'] }
+  return undefined
+}

@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { System } from '../cli/env.ts'
+import { CliError } from '../cli/exit.ts'
+import {
+  type FoundDaemon,
+  isRegistered,
+  register,
+  registeredDaemon,
+  type StartRegistration,
+} from '../client/discover.ts'
+import { privateDir } from '../client/files.ts'
+import type { Places } from '../client/paths.ts'
+import { processStartedMs } from '../client/process.ts'
+import type { ReportStart } from '../model/start.ts'
+import type { ChildWord } from './child-word.ts'
+import type { Launch } from './launch.ts'
+
+/** Others hold the lock for a few file operations; on a busy machine they take their time. */
+const LOCK_WAIT_MS = 60_000
+
+/**
+ * Runs work that no other command of this instance does at the same moment: looking at the registration and writing
+ * one. The kernel frees the lock however the process ends.
+ */
+export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): T {
+  const db = lockedFile(join(privateDir(places.runtime), 'start.lock'))
+  try {
+    return work()
+  } finally {
+    db.close()
+  }
+}
+
+function lockedFile(path: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS })
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return db
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { path }) : error // SQLite does not say which file
+  }
+}
+
+type Host = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
+type Begun = { readonly launch: Launch; readonly pid: number }
+
+/** A start as it is registered before its process has done anything. */
+export function firstRegistration({ places, system }: Omit<Host, 'signal'>, { launch, pid }: Begun): StartRegistration {
+  const now = system.now()
+  return {
+    state: 'starting',
+    pid,
+    started_at: new Date(processStartedMs(pid) ?? now).toISOString(),
+    version: system.version,
+    data_dir: places.data,
+    step: 'launch',
+    since: new Date(now).toISOString(),
+    launch,
+  }
+}
+
+/**
+ * Registers the start that this process does; one that `souk up` spawned is registered already.
+ * @throws CliError conflict while another daemon of the instance lives, terminated where the start was called off.
+ */
+function enter(host: Host, launch: Launch): StartRegistration {
+  const { places, system } = host
+  return whileLocked(places, () => {
+    const found = registeredDaemon(places)
+    if (found.state === 'starting' && found.registration.pid === process.pid) return found.registration
+    if (system.parent !== undefined) throw calledOff()
+    if (found.state === 'starting' || found.state === 'running') throw heldBy(found)
+    const own = firstRegistration(host, { launch, pid: process.pid })
+    register(places, own)
+    return own
+  })
+}
+
+function heldBy({ registration }: Extract<FoundDaemon, { state: 'starting' | 'running' }>): CliError {
+  const does = registration.state === 'starting' ? 'is starting' : `runs at ${registration.url}`
+  return new CliError('conflict', `The daemon ${does} already (pid ${registration.pid}).`, { next: ['souk down'] })
+}
+
+function calledOff(): CliError {
+  return new CliError('terminated', 'The start was called off.', { facts: ['another command ended it: souk down'] })
+}
+
+export type StartUnderWay = {
+  /** Registers and tells the next step. @throws CliError terminated once the start was called off */
+  readonly report: ReportStart
+  /** Registers where it listens, or its data when that is another folder. */
+  readonly amend: (facts: { readonly url?: string; readonly data_dir?: string }) => void
+  /** Which process this is. */
+  readonly process: StartRegistration
+}
+
+/** Begins a start in this process: from here on every command knows of it. */
+export function beginStart(host: Host, launch: Launch): StartUnderWay {
+  const { places, system, signal } = host
+  let own = enter(host, launch)
+  const write = (change: Partial<StartRegistration>) => {
+    if (signal.aborted || !isRegistered(places, own)) throw calledOff()
+    own = { ...own, ...change }
+    register(places, own)
+  }
+  return {
+    process: own,
+    amend: write,
+    report(step, detail) {
+      const { detail: _, ...rest } = own
+      own = rest
+      const since = step === own.step ? own.since : new Date(system.now()).toISOString()
+      write({ step, since, ...(detail === undefined ? {} : { detail }) })
+      void system.parent?.tell({ kind: 'step', step, detail } satisfies ChildWord)
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CommandContext } from '../cli/command.ts'
+import { CliError } from '../cli/exit.ts'
+import { type DaemonRegistration, registeredDaemon, type StartRegistration } from '../client/discover.ts'
+import { processWork } from '../client/process.ts'
+import { startWords } from '../model/start.ts'
+import { kebab } from '../text/text.ts'
+import { logFile } from './bounded-log.ts'
+import type { Typed } from './launch.ts'
+import { LOOK_MS, patienceWith } from './patience.ts'
+
+export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
+
+/**
+ * Waits for the daemon that another command is starting, or takes the one that serves.
+ * @throws CliError conflict where that start has other options, pending where the waiting ended before it.
+ */
+export async function joinStart(
+  host: StartHost,
+  other: DaemonRegistration | StartRegistration,
+  said: Typed,
+): Promise<DaemonRegistration> {
+  if (other.state === 'serving') return other
+  refuseOther(other, said)
+  const progress = host.io.progress(startWords(other))
+  try {
+    return await follow(host, other, progress.update)
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Looks at the registration of the other start until it serves; nobody but who began it ends it. */
+async function follow(
+  host: StartHost,
+  other: StartRegistration,
+  show: (words: string) => void,
+): Promise<DaemonRegistration> {
+  const { system, signal } = host
+  const patience = patienceWith(system.now, () => processWork(other.pid))
+  const isOver = timedOut(host)
+  for (let told = startWords(other); ; ) {
+    await system.sleep(LOOK_MS, signal)
+    requireWaiting(signal)
+    const now = registeredDaemon(host.places)
+    if (now.state === 'running') return now.registration
+    if (now.state !== 'starting' || now.registration.pid !== other.pid) throw endedFor(other)
+    const words = startWords(now.registration)
+    if (words !== told) patience.progress()
+    told = words
+    show(words)
+    if (isOver() || !patience.look()) throw stillStarting(host, other, told)
+  }
+}
+
+function requireWaiting({ aborted }: AbortSignal): void {
+  if (aborted) throw new CliError('interrupted', 'Ended by ctrl-c; the start goes on.', { next: ['souk status'] })
+}
+
+/** Whether the time is over that `--timeout` gives. */
+export function timedOut({ system, globals: { timeoutMs } }: StartHost): () => boolean {
+  const began = system.now()
+  return () => timeoutMs !== undefined && system.now() - began >= timeoutMs
+}
+
+function stillStarting({ io, places }: StartHost, { pid }: StartRegistration, words: string): CliError {
+  return new CliError('pending', `The daemon is still starting (pid ${pid}): ${words}.`, {
+    facts: [`log: ${io.path(logFile(places.state))}`],
+    next: ['souk status', 'souk down'],
+  })
+}
+
+function endedFor({ pid }: StartRegistration): CliError {
+  return new CliError('failure', `The start that was under way (pid ${pid}) ended before the daemon was ready.`, {
+    next: ['souk logs --tail 50', 'souk up'],
+  })
+}
+
+/** Two commands that start one daemon at the same moment mean the same, or one of them is told. */
+function refuseOther({ pid, launch: begun }: StartRegistration, said: Typed): void {
+  const others = differences(begun, said)
+  if (others.length === 0) return
+  const names = others.map((name) => `--${kebab(name)}`).join(', ')
+  throw new CliError('conflict', `The daemon is starting with other options (pid ${pid}): ${names}.`, {
+    next: ['souk status', 'souk down'],
+  })
+}
+
+function differences(begun: unknown, said: Typed): readonly string[] {
+  const before: Readonly<Record<string, unknown>> = typeof begun === 'object' && begun !== null ? { ...begun } : {}
+  return Object.entries(said)
+    .filter(([name, value]) => !isDeepStrictEqual(before[name], value))
+    .map(([name]) => name)
+}
