@@ -48,7 +48,10 @@ test('an id that is not whole is told from one of nothing, each with where to lo
 
 test('a seed that does not exist is an answer, and no surprise', async () => {
   const { code, err } = await user.souk('up', '--port', '0', '--seed', 'banana', '--instance', 'other')
-  expect([code, err]).toEqual([1, expect.stringContaining('There is no seed banana: use demo, house or none.')])
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('there is no seed "banana" (choose one of demo, house, none'),
+  ])
   expect(err).not.toContain('not expected')
 })
 

@@ -95,13 +95,7 @@ describe('the tour', () => {
     for (const round of [1, 2]) {
       const { code, out, err } = await souk('tour')
       expect({ round, code, err: code === 0 ? '' : err }).toEqual({ round, code: 0, err: '' })
-      for (const part of [
-        '$ souk up --seed demo',
-        '$ souk buy qr_code',
-        'paid $0.01 by x402',
-        'saved',
-        '$ souk jobs view job_',
-      ]) {
+      for (const part of ['$ souk up', '$ souk buy qr_code', 'paid $0.01 by x402', 'saved', '$ souk jobs view job_']) {
         expect(out).toContain(part)
       }
       expect(out).not.toContain('npm link')

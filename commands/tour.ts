@@ -122,9 +122,10 @@ async function* up(context: Context, chain: TestChain): AsyncGenerator<Step> {
   const { places, options } = context
   const isNew = !hasStore(context) && !isLive(registeredDaemon(places))
   // The history of the demo was lived in a sandbox; a marketplace that is there keeps what it has.
-  const begins = chain === 'sandbox' ? ['--seed', 'demo'] : ['--chain', chain]
+  const onChain = chain === 'sandbox' && options.chain === undefined ? [] : ['--chain', chain]
+  const begins = isNew && chain === 'sandbox' ? ['--seed', 'demo'] : onChain
   const port = options.port === undefined ? [] : ['--port', String(options.port)]
-  const usual = ['up', ...(isNew ? begins : []), ...port]
+  const usual = ['up', ...begins, ...port]
   try {
     yield* step(context, usual)
   } catch (error) {

@@ -25,6 +25,7 @@ import {
 import { hasStore } from '../src/lifecycle/restore.ts'
 import { type Started, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
+import type { SeedFile } from '../src/market/file/shape.ts'
 import { Rate, showTraffic } from '../src/market/rate.ts'
 import type { TrafficItem } from '../src/market/traffic.ts'
 import { shellLine } from '../src/text/shell.ts'
@@ -144,7 +145,7 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
 async function bringUp(context: Context): Promise<Up> {
   const { foreground, traffic: _, systemd, clock: _clock, ...typed } = context.options
   const move = clockMove(context.options)
-  const { file, said } = await seedFileOf(context, saidOf(typed))
+  const { file, seedFile, said } = await seedFileOf(context, saidOf(typed))
   const launch = await agreed(context, launchAs(context, said))
   if (systemd) return (await import('../src/lifecycle/systemd.ts')).unitOf(context, launch)
   const startedAt = context.io.now()
@@ -162,7 +163,7 @@ async function bringUp(context: Context): Promise<Up> {
   const { url, data_dir } = started.registration
   if (started.alreadyRunning) requireAgreement(context.places, started.registration, said)
   noteOf(context, started)
-  if (file !== undefined) await context.invoke(['seed', 'load', '--file', file])
+  if (seedFile !== undefined) await playFile(context, seedFile)
   return {
     ...shown(started.registration),
     state: 'running' as const,
@@ -190,13 +191,22 @@ function launchAs(context: Context, said: Typed): Launch {
 
 /** A seed that is a file is played at the daemon once it serves; it is read whole before anything is started. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
-  if (seed === undefined || !/[./]/.test(seed)) return { file: undefined, said: { ...said, ...compact({ seed }) } }
+  if (seed === undefined || !/[./]/.test(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (context.options.foreground || context.options.systemd) {
     throw usage('A seed file is played at a daemon in the background.', { next: [shellLine`souk seed --file ${seed}`] })
   }
   const { checkedSeed } = await import('../src/market/file/read.ts')
-  await checkedSeed(context.io, seed)
-  return { file: seed, said }
+  return { file: seed, seedFile: await checkedSeed(context.io, seed), said }
+}
+
+async function playFile(context: Context, seedFile: SeedFile): Promise<void> {
+  const { play } = await import('../src/market/file/play.ts')
+  const progress = context.io.progress('playing the seed file')
+  try {
+    for await (const { did } of play(context, await context.session(), seedFile)) progress.update(did)
+  } finally {
+    progress.stop()
+  }
 }
 
 function requireNew({ places }: Context, isNew: boolean, file: string): void {

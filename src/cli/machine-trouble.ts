@@ -1,7 +1,7 @@
 import { errnoOf } from '../core/error.ts'
 
 /** What the system refused, in words that a person can act on. */
-export type MachineTrouble = {
+type MachineTrouble = {
   readonly sentence: string
   readonly facts: readonly string[]
   readonly next: readonly string[]
@@ -60,6 +60,9 @@ function troubleOf(error: SystemError, code: string | undefined): MachineTrouble
     case 'EEXIST':
       return { sentence: `${path} is a file where a folder is needed.`, facts: [FOLDERS], next: ['souk config path'] }
     case 'ENOENT':
+      if (error.syscall === 'mkdir') {
+        return { sentence: `The folder ${path} cannot be made.`, facts: [FOLDERS], next: ['souk config path'] }
+      }
       return { sentence: `There is no ${path}.`, facts: ['make its folder first'], next: [] }
     default:
       return undefined

@@ -8,7 +8,7 @@ export const LOOK_MS = 500
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
 type Work = ReturnType<typeof processWork>
-export type Patience = {
+type Patience = {
   /** Something was done: the wait begins anew. */
   readonly progress: () => void
   /** Looks at the process. @returns whether to wait on */

@@ -11,7 +11,10 @@ import { isAlive } from '../client/process.ts'
 import { keysOf } from '../core/record.ts'
 import { type StartStep, startSteps } from '../model/start.ts'
 
-/* The built program as a real process that is stopped in the midst of its start, and what every command says then. */
+/*
+ * The built program as a real process that is stopped in the midst of its start, and what every command says then.
+ * @slow a start of the whole program for each of its steps
+ */
 
 const ENTRY = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
 const STOPPER = fileURLToPath(new URL('../../fixtures/kit/stop-at-step.ts', import.meta.url))

@@ -17,10 +17,7 @@ export const startSteps = {
 
 export type StartStep = keyof typeof startSteps
 
-/** How far a start is; `detail` counts within the step: `40 %`, `day 31 of 98`. */
-export type StartReport = { readonly step: StartStep; readonly detail?: string | undefined }
-
-/** Takes each report; throws where the start was called off. */
+/** Takes each step; `detail` counts within it: `40 %`, `day 31 of 98`. Throws where the start was called off. */
 export type ReportStart = (step: StartStep, detail?: string) => void
 
 /** A report as a line for people. */

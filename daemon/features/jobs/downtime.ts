@@ -29,12 +29,17 @@ type Watch = z.infer<typeof Watch>
 /** Events whose time is that of somebody who has to act by then. */
 const watched: readonly JobDueEvent[] = ['expire', 'verify']
 
-export const deadlineWatch = defineResource<true>('deadline watch')
+const deadlineWatch = defineResource<true>('deadline watch')
 
 /** Watches from the start to the end of the daemon: what lies between two of its runs counts for nobody. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
-  deadlineWatch.open(ctx, true, () => watchTime(ctx, { now: ctx.clock.now() }))
+  // From the beginning of a stop on nobody is answered, however long the rest of it takes.
+  let stopAt: number | undefined
+  ctx.stopping.addEventListener('abort', () => {
+    stopAt = ctx.clock.now()
+  })
+  deadlineWatch.open(ctx, true, () => watchTime(ctx, { now: stopAt ?? ctx.clock.now() }))
 }
 
 /** Begins the watch with the first job that somebody has to act on, in the transaction that opens it. */

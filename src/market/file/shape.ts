@@ -76,12 +76,15 @@ export function faultsOf(document: unknown): readonly Fault[] {
   return read.error.issues.flatMap((issue) => faultsIn(issue, document))
 }
 
-const memberNames = [
-  ...Object.keys(SeedFile.shape),
-  ...Object.keys(Someone.shape),
-  ...actNames,
-  ...Object.values(acts).flatMap(({ shape }) => Object.keys(shape)),
-]
+/** The fields that there are at a place of a file. */
+function membersAt(path: readonly PropertyKey[]): readonly string[] {
+  const [list, , act] = path.map(String)
+  if (list === undefined) return Object.keys(SeedFile.shape)
+  if (list === 'people') return Object.keys(Someone.shape)
+  const name = actNames.find((one) => one === act)
+  return name === undefined ? actNames : Object.keys(acts[name].shape)
+}
+
 const expectedWords: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
@@ -97,7 +100,7 @@ function faultsIn(issue: z.core.$ZodIssue, document: unknown): Fault[] {
   const path = at || 'the file'
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      const near = nearest(key, memberNames)
+      const near = nearest(key, membersAt(issue.path))
       return { path: at ? `${at}.${key}` : key, message: `unknown field${near ? ` (did you mean ${near}?)` : ''}` }
     })
   }
