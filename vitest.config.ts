@@ -35,13 +35,15 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
 
 export default defineConfig(({ mode }) => {
   const taken = (chosen[mode] ?? (() => files))()
+  // Programs of others gain little by it; a chain is one for each file.
+  const isAlone = ({ isApart, ring }: TestFile) => isApart || ring !== 'first' || mode.startsWith('devnet')
   const project = (name: string, isolate: boolean) => ({
     extends: true as const,
-    test: { name, isolate, include: taken.filter(({ isApart }) => isApart === isolate).map(({ path }) => path) },
+    test: { name, isolate, include: taken.filter((file) => isAlone(file) === isolate).map(({ path }) => path) },
   })
   return {
     test: {
-      // Files of a worker share its modules; one that minds says `@isolate` and why.
+      // Files of `npm test` share the modules of a worker; one that minds says `@isolate` and why.
       projects: [project('shared', false), project('apart', true)].filter(({ test }) => test.include.length > 0),
       setupFiles: ['fixtures/kit/measure.ts'],
       // People see times in their own zone; what the tests expect of them is said in this one.
