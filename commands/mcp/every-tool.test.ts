@@ -41,7 +41,7 @@ test('every tool does its work at a living market', { timeout: 180_000 }, async 
   const offered: string[][] = []
   async function person(name: string, ...words: string[]): Promise<Did> {
     const client = new Client({ name: 'agent', version: '1' })
-    const args = [join(import.meta.dirname, '../../bin/souk.ts'), 'mcp', '--as', name, ...words]
+    const args = [join(import.meta.dirname, '../../bin/souk.ts'), 'mcp', '--tools', 'all', '--as', name, ...words]
     const env = { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home }
     await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }))
     clients.push(client)
@@ -79,7 +79,7 @@ test('every tool does its work at a living market', { timeout: 180_000 }, async 
     await sellByName(world)
     await leave(world)
     await operate(world)
-    const tools = endpointTools({ admin: true, readonly: false, groups: [] }).map(({ name }) => name)
+    const tools = endpointTools({ admin: true, readonly: false, groups: ['all'] }).map(({ name }) => name)
     expect(offered).toContainEqual([...tools, 'wait_for_job'])
     expect(tools.filter((name) => !used.has(name))).toEqual([])
   } finally {

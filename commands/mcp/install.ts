@@ -3,17 +3,12 @@ import * as z from '../../src/cli/params.ts'
 import { DEFAULT_INSTANCE, placesOf } from '../../src/client/paths.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { keysOf } from '../../src/core/record.ts'
-import { type AgentName, agents } from '../../src/mcp/agents.ts'
+import { type AgentName, agents, toolOptions } from '../../src/mcp/agents.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 
 const names = keysOf(agents)
 
-const options = z.object({
-  admin: z.boolean().default(false).meta({ description: 'what only the operator may do, too' }),
-  readonly: z.boolean().default(false).meta({ description: 'only what changes and costs nothing' }),
-  tools: z.string().optional().meta({ description: 'only these groups: services,jobs,threads', value: 'groups' }),
-})
-type Host = CommandContext<{ agent?: AgentName | undefined }, z.output<typeof options>>
+type Host = CommandContext<{ agent?: AgentName | undefined }, z.output<typeof toolOptions>>
 
 export const command = defineCommand({
   name: 'mcp install',
@@ -26,7 +21,7 @@ export const command = defineCommand({
       .optional()
       .meta({ description: `which program: ${names.join(', ')}; default: all` }),
   }),
-  options,
+  options: toolOptions,
   ownText: true, // a configuration is shown line by line
   examples: ['souk mcp install claude-code', 'souk mcp install --json --fields configs'],
   async run(context) {
@@ -36,6 +31,11 @@ export const command = defineCommand({
       const { title, file, format, text } = agents[agent]
       return { agent, title, file, format, text: text(started) }
     })
+    const { chosenTools } = await import('../../src/mcp/tools.ts')
+    const { waitTool } = await import('../../src/mcp/wait-tool.ts')
+    const tools = [...chosenTools(context.options), waitTool].map(({ name }) => name)
+    context.io.say(`tools: ${tools.join(' ')}`)
+    context.io.say(`other tools: ${cyan(context.io.hint('souk mcp install --tools all'))}`)
     return { ...started, configs }
   },
   rows: ({ configs }) => configs,

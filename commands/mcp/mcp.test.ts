@@ -41,9 +41,16 @@ async function connect(words: readonly string[], { says, ...options }: ClientOpt
     })
   }
   const args = [ENTRY, 'mcp', ...words]
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, env: env(), stderr: 'ignore' }))
+  const transport = new StdioClientTransport({ command: process.execPath, args, env: env(), stderr: 'ignore' })
+  await client.connect(transport)
   open.push(client)
-  return Object.assign(client, { asked })
+  const codes: number[] = []
+  const { onmessage } = transport
+  transport.onmessage = (message) => {
+    if ('error' in message) codes.push(message.error.code)
+    onmessage?.(message)
+  }
+  return Object.assign(client, { asked, codes })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every tool, each read by the test that asked
@@ -162,11 +169,52 @@ test('tools are chosen by group, and those that change or cost nothing alone', a
   const names = (await client.listTools()).tools.map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(['get_catalog', 'get_service', 'list_jobs', 'wait_for_job']))
   expect(names.filter((name) => /purchase|create|update|delete|admin|participant/.test(name))).toEqual([])
-  const unknown = await call(client, 'purchase_service', { id: 'svc_0000000000000000', body: {} })
-  expect([unknown.isError, unknown.text]).toEqual([true, expect.stringContaining('There is no tool purchase_service')])
+  // Not a result: a model that made the name up would take it for an answer of the tool.
+  await expect(call(client, 'purchase_service', { id: 'svc_0000000000000000', body: {} })).rejects.toMatchObject({
+    code: -32_602,
+    message: expect.stringContaining('There is no tool purchase_service'),
+  })
   const { code, err } = await user.souk('mcp', '--tools', 'servces')
   expect([code, err]).toEqual([2, expect.stringContaining('There are no tools servces (did you mean services?)')])
 })
+
+/** An object in an object in an object … */
+function nested(depth: number): object {
+  let inner = {}
+  for (let i = 0; i < depth; i++) inner = { inner }
+  return inner
+}
+
+test('the default tools are 40 or fewer, and `mcp install` names them', async () => {
+  const client = await connect([])
+  const names = (await client.listTools()).tools.map(({ name }) => name)
+  expect(names.length).toBeLessThanOrEqual(40)
+  expect(names).toEqual(expect.arrayContaining(['purchase_service', 'create_service', 'update_job', 'wait_for_job']))
+  const { err } = await user.souk('mcp', 'install', 'cursor')
+  expect(err).toContain(`tools: ${names.join(' ')}\n`)
+  const more = await connect(['--tools', 'default,postings'])
+  expect((await more.listTools()).tools.length).toBeGreaterThan(names.length)
+})
+
+test.each([
+  ['of today', {}, -32_002],
+  ['of the revision without connections', MODERN, -32_602],
+] as const)(
+  'resources %s: a listing says its price, an unknown one has the code for that',
+  async (_, options, code) => {
+    const client = await connect(['--as', 'buyer'], options)
+    const { resources } = await client.listResources()
+    const listings = resources.filter(({ uri }) => uri.startsWith('souk://services/'))
+    expect(listings.length).toBeGreaterThan(10)
+    for (const { description } of listings) expect(description).toMatch(/^(\$\d+\.\d+|price on request): \S/)
+    for (const uri of ['souk://services/svc_0000000000000000', 'souk://nothing/here']) {
+      const failed = await client.readResource({ uri }).catch((error: unknown) => error)
+      expect(failed).toMatchObject({ data: { uri }, message: expect.stringMatching(/no|not/) })
+      // The client's own error has one code for both: what counts is what was sent.
+      expect(client.codes.at(-1)).toBe(code)
+    }
+  },
+)
 
 test('slips are refused in words that lead on', async () => {
   const slips: readonly (readonly [name: string, given: object, why: string])[] = [
@@ -176,9 +224,10 @@ test('slips are refused in words that lead on', async () => {
     ['purchase_service', { id: 'svc_0000000000000000', body: {}, text: 'x' }, 'members of what is sent go into body'],
     ['purchase_service', { id: 'svc_0000000000000000', body: {}, max_price: 'much' }, 'max_price must be an amount'],
     ['wait_for_job', { id: 'job' }, 'id must be a job'],
-    ['get_servce', {}, 'did you mean get_service?'],
+    ['create_service', { body: nested(3_000) }, 'body: is nested more than 32 levels deep'],
   ]
   const client = await connect(['--as', 'buyer'])
+  await expect(call(client, 'get_servce')).rejects.toThrow('did you mean get_service?')
   for (const [name, given, why] of slips) {
     const { isError, text } = await call(client, name, given)
     expect([isError, text]).toEqual([true, expect.stringContaining(why)])

@@ -1,4 +1,15 @@
+import * as z from '../cli/params.ts'
 import { shellWord } from '../text/shell.ts'
+
+/** Which tools a server offers: what it is started with, and what its configuration says. */
+export const toolOptions = z.object({
+  admin: z.boolean().default(false).meta({ description: 'add the tools of the operator' }),
+  readonly: z.boolean().default(false).meta({ description: 'only tools that change and cost nothing' }),
+  tools: z
+    .string()
+    .optional()
+    .meta({ description: 'groups of tools, such as default,postings or all (default: default)', value: 'groups' }),
+})
 
 /** How a program is started: its file, its arguments, its environment. */
 export type StartedAs = {

@@ -5,7 +5,8 @@ import { payFor } from '../cli/wallet/paying.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { RawAnswer } from '../client/exchange.ts'
 import { jobTokenOf, keepApiKey, keepJobToken } from '../client/secrets.ts'
-import { isObject } from '../core/json.ts'
+import { isObject, isShallow } from '../core/json.ts'
+import { MAX_JSON_DEPTH } from '../core/limits.ts'
 import { formatPrice, parseAmount, type Usdc } from '../core/money.ts'
 import { compact } from '../core/record.ts'
 import { nearest } from '../text/text.ts'
@@ -65,6 +66,8 @@ async function callOf(host: SessionHost, session: Session, { tool, given }: Call
   if (stranger !== undefined) throw strange(tool, stranger, known)
   const missing = required.filter((name) => given[name] === undefined)
   if (missing.length > 0) throw usage(`${tool.name} needs ${missing.join(', ')}.`)
+  const deep = Object.keys(given).find((name) => !isShallow(given[name], MAX_JSON_DEPTH))
+  if (deep !== undefined) throw usage(`${deep}: is nested more than ${MAX_JSON_DEPTH} levels deep.`)
   const [method, path] = endpoints[tool.endpoint]
   const filled = path.replace(/:([A-Za-z]+)/g, (_place, name: string) => placed(given, name))
   const values = compact(Object.fromEntries(query.map((name) => [name, textOf(given, name)])))

@@ -2,6 +2,11 @@ import { Readable, Writable } from 'node:stream'
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestId,
+  ResourceNotFoundError,
   Server,
   type ServerContext,
   type Tool,
@@ -9,7 +14,6 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { CommandContext } from '../cli/command.ts'
 import type { System } from '../cli/env.ts'
-import { CliError } from '../cli/exit.ts'
 import { explain } from '../cli/failure.ts'
 import { createIo, type Io } from '../cli/io.ts'
 import { DryRun, openSession, type Session, type SessionHost } from '../cli/session.ts'
@@ -21,8 +25,8 @@ import { type Approvals, AskFirst, createApprovals } from './approvals.ts'
 import { callEndpoint, type ToolArguments } from './call.ts'
 import { linesOf } from './lines.ts'
 import { listResources, readResource, resourceTemplates } from './resources.ts'
-import { shownAnswer, shownFailure } from './shown.ts'
-import { type EndpointTool, endpointTools, type ToolChoice } from './tools.ts'
+import { bounded, shownAnswer, shownFailure } from './shown.ts'
+import type { EndpointTool } from './tools.ts'
 import { waitForEnd, waitTool } from './wait-tool.ts'
 
 /** Largest message that is read. */
@@ -36,6 +40,10 @@ const TOO_LONG = {
 
 /** Where nobody set a policy, a person agrees to every payment: an agent spends by what somebody said, never by default. */
 const ASK_ALWAYS: SpendPolicy = { allow: [], deny: [], ask_above: '0.00' }
+
+const RESOURCE_NOT_FOUND = -32_002
+/** Longest name that an error repeats. */
+const NAME_CHARS_MAX = 100
 
 const INSTRUCTIONS = [
   'souk is a marketplace where agents buy services of other agents. Look with get_catalog, read one with get_service,',
@@ -53,23 +61,38 @@ type Served = {
   readonly io: Io
   readonly tools: ReadonlyMap<string, EndpointTool>
   readonly approvals: Approvals
+  /** Requests whose resource was not found, of clients that know an error code of its own for that. */
+  readonly misses: Set<RequestId>
+}
+
+/**
+ * Revisions before 2026-07-28 give an unknown resource the code -32002, the later ones -32602. The SDK writes the later
+ * one for all of them.
+ */
+class StdioTransport extends StdioServerTransport {
+  readonly misses = new Set<RequestId>()
+
+  override send(message: JSONRPCMessage): Promise<void> {
+    const isMiss = 'error' in message && message.id !== undefined && this.misses.delete(message.id)
+    return super.send(isMiss ? { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } } : message)
+  }
 }
 
 /** Speaks the protocol on stdin and stdout until either side ends. */
-export async function serveMcp(context: Host, choice: ToolChoice): Promise<void> {
+export async function serveMcp(context: Host, chosen: readonly EndpointTool[]): Promise<void> {
   const { system, signal } = context
   // Only the protocol goes to stdout, and nobody types on stdin.
   const io = createIo(
     { ...system, stdout: system.stderr },
     { ...context.io.settings, format: 'json', ask: false, quiet: true },
   )
-  const tools = new Map(endpointTools(choice).map((tool) => [tool.name, tool]))
-  const served: Served = { context, io, tools, approvals: createApprovals() }
+  const tools = new Map(chosen.map((tool) => [tool.name, tool]))
   const output = outputOf(system)
   const onTooLong = () => void output.write(`${JSON.stringify(TOO_LONG)}\n`)
   const lines = linesOf(system.stdin, { maxBytes: MESSAGE_BYTES_MAX, onTooLong })
   const input = Readable.from(lines, { objectMode: false })
-  const transport = new StdioServerTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX })
+  const transport = new StdioTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX })
+  const served: Served = { context, io, tools, approvals: createApprovals(), misses: transport.misses }
   const ended = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve())
     signal.addEventListener('abort', () => resolve(), { once: true })
@@ -108,10 +131,23 @@ function serverOf(served: Served): Server {
   })
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }))
   server.setRequestHandler('resources/read', async (request, ctx) => {
-    const host = hostOf(served, { server, ctx })
-    return readResource(host, await openSession(host), request.params.uri)
+    return readNamed(served, { server, ctx }, request.params.uri)
   })
   return server
+}
+
+/** What goes wrong with an address is an error of the protocol: no model reads it. */
+async function readNamed(served: Served, asking: Asking, uri: string) {
+  const host = hostOf(served, asking)
+  try {
+    return await readResource(host, await openSession(host), uri)
+  } catch (error) {
+    const { code, sentence, next } = explain(error)
+    if (code !== 'not_found') throw new ProtocolError(ProtocolErrorCode.InternalError, sentence, { next })
+    const { id, envelope } = asking.ctx.mcpReq
+    if (envelope === undefined) served.misses.add(id)
+    throw new ResourceNotFoundError(uri, bounded(sentence))
+  }
 }
 
 type Asking = { readonly server: Server; readonly ctx: ServerContext }
@@ -123,6 +159,7 @@ async function answered(served: Served, asking: Asking, wanted: Wanted) {
     return toResult(await run(served, asking, wanted))
   } catch (error) {
     if (error instanceof AskFirst) return served.approvals.asking(error.question)
+    if (error instanceof ProtocolError) throw error
     if (error instanceof DryRun) return toResult(shownAnswer({ dry_run: error.held }, null))
     const failure = explain(error)
     return toResult(shownFailure({ ...failure, next: failure.next.map((command) => served.io.hint(command)) }))
@@ -143,9 +180,13 @@ async function run(served: Served, asking: Asking, { name, given }: Wanted) {
   return shownAnswer(body, paid)
 }
 
-function unknownTool({ tools }: Served, name: string): CliError {
+function unknownTool({ tools }: Served, name: string): ProtocolError {
   const near = nearest(name, [...tools.keys()])
-  return new CliError('usage', `There is no tool ${name}${near === undefined ? '' : ` (did you mean ${near}?)`}.`)
+  const guess = near === undefined ? '' : ` (did you mean ${near}?)`
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${bounded(name, NAME_CHARS_MAX)}${guess}.`,
+  )
 }
 
 /** Whoever has souk has the keys of the demo's people: what they hold is test money, and nobody is asked about it. */

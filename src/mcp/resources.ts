@@ -32,10 +32,10 @@ export async function listResources(session: Session): Promise<ListedResource[]>
       ? []
       : (await session.call('listJobs', { query: { limit: String(LISTED_MAX) }, headers })).jobs
   return [
-    ...services.map(({ id, name, price }) => ({
+    ...services.map(({ id, name, agent_price, description }) => ({
       uri: `souk://services/${id}`,
       name: bounded(name, NAME_CHARS_MAX),
-      description: `a listing, ${price ?? 'price on request'}`,
+      description: `${agent_price.fixed ?? 'price on request'}: ${bounded(description, NAME_CHARS_MAX)}`,
       mimeType: MIME,
     })),
     ...jobs.map(({ job_id: id, status }) => ({

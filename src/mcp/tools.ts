@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { type Endpoint, isPaid, paramNames } from '../api/endpoint/define.ts'
 import { type Api, api, type EndpointName, endpointNames } from '../api/index.ts'
-import { tidySchema } from '../api/openapi/schemas.ts'
 import { parameterText } from '../api/openapi/words.ts'
+import { usage } from '../cli/exit.ts'
 import { formatPrice } from '../core/money.ts'
-import { kebab } from '../text/text.ts'
+import { kebab, nearest } from '../text/text.ts'
+import { type ArgumentSchema, argumentSchema } from './tool-schema.ts'
 
 /** What a tool is offered for, and to whom. */
 export type ToolChoice = {
@@ -12,12 +13,9 @@ export type ToolChoice = {
   readonly admin: boolean
   /** Nothing that changes or costs anything. */
   readonly readonly: boolean
-  /** Only of these groups; all where there are none. */
+  /** Only of these groups: names of groups, `default` or `all`. */
   readonly groups: readonly string[]
 }
-
-/** A JSON schema of an object, as tools take their arguments. */
-type ArgumentSchema = { readonly type: 'object'; readonly [member: string]: unknown }
 
 /** An endpoint as a tool: everything of it follows from the contract. */
 export type EndpointTool = {
@@ -38,6 +36,21 @@ export type EndpointTool = {
 
 const ADMIN_GROUP = 'admin'
 const PLATFORM_GROUP = 'platform'
+/** Listings at a path of their own, which a marketplace has where its operator set them up. */
+const NAMED_GROUP = 'named'
+const DEFAULT_GROUPS = 'default'
+const ALL_GROUPS = 'all'
+/** What a buyer and a seller of services need; programs that run agents take 40 tools or fewer in all. */
+const defaultGroups: readonly string[] = [
+  'services',
+  'jobs',
+  'threads',
+  'register',
+  'provider',
+  'balance',
+  'reputation',
+  'events',
+]
 /** What costs something takes these besides. */
 const MAX_PRICE = z
   .string()
@@ -54,12 +67,30 @@ export function endpointTools({ admin, readonly, groups }: ToolChoice): readonly
     .filter((name) => isTool(api[name]) && (admin || api[name].access.kind !== 'admin'))
     .map(toolOf)
     .filter((tool) => !readonly || tool.annotations.readOnlyHint)
-    .filter(({ group }) => groups.length === 0 || groups.includes(group))
+    .filter((tool) => groups.some((group) => isInGroup(tool, group)))
 }
 
-/** Groups that `--tools` may name. */
-export function toolGroups(): readonly string[] {
-  return [...new Set(endpointNames.filter((name) => isTool(api[name])).map((name) => groupOf(api[name])))].sort()
+function isInGroup({ group }: EndpointTool, chosen: string): boolean {
+  return chosen === ALL_GROUPS || chosen === group || (chosen === DEFAULT_GROUPS && defaultGroups.includes(group))
+}
+
+/** The tools that `--tools`, `--admin` and `--readonly` choose. @throws CliError usage for an unknown group */
+export function chosenTools(given: {
+  readonly tools?: string | undefined
+  readonly admin: boolean
+  readonly readonly: boolean
+}): readonly EndpointTool[] {
+  const { tools = given.admin ? `${DEFAULT_GROUPS},${ADMIN_GROUP}` : DEFAULT_GROUPS } = given
+  const groups = tools.split(',').filter(Boolean)
+  const names = endpointNames.filter((name) => isTool(api[name])).map((name) => groupOf(api[name]))
+  const known = [DEFAULT_GROUPS, ALL_GROUPS, ...new Set(names.sort())]
+  for (const group of groups.filter((one) => !known.includes(one))) {
+    const near = nearest(group, known)
+    throw usage(`There are no tools ${group}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+      facts: [`groups: ${known.join(', ')}`],
+    })
+  }
+  return endpointTools({ ...given, groups })
 }
 
 /**
@@ -72,8 +103,9 @@ function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
   return isCalled && isAsked && ['json', 'json_or_page', 'feed'].includes(reply.kind)
 }
 
-function groupOf({ path, access }: Endpoint): string {
+function groupOf({ path, access, switch: enabledBy }: Endpoint): string {
   if (access.kind === 'admin') return ADMIN_GROUP
+  if (enabledBy !== undefined) return NAMED_GROUP
   return /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? PLATFORM_GROUP
 }
 
@@ -119,8 +151,7 @@ function schemaOf(endpoint: Endpoint): ArgumentSchema {
     ...(body === undefined ? {} : { body: body.safeParse({}).success ? body.optional() : body }),
     ...(isPaid(endpoint) ? { max_price: MAX_PRICE, idempotency_key: IDEMPOTENCY_KEY } : {}),
   }
-  const { $schema: _, ...schema } = z.toJSONSchema(z.strictObject(shape), { io: 'input', override: tidySchema })
-  return { ...schema, type: 'object' }
+  return argumentSchema(shape)
 }
 
 function bodyOf({ body }: Endpoint): z.ZodType | undefined {
