@@ -30,10 +30,9 @@ test.each([
   expect(same.body).toMatchObject({ service_type, fulfillment_type: kind })
 })
 
-test('one that says neither is a 400 that names both', async () => {
-  const refused = await create({})
-  expect([refused.status, refused.body.details[0].path]).toEqual([400, 'fulfillment_type'])
-  expect(refused.body.error).toContain('service_type')
+test('one that says neither, as published clients do, is automated, and the answer says so', async () => {
+  const { status, body } = await create({})
+  expect([status, body]).toMatchObject([200, { service_type: 'automated_service', fulfillment_type: 'automated' }])
 })
 
 const bought = async (input_schema: object | undefined, body: object) => {

@@ -46,6 +46,8 @@ const ANY_OBJECT = { type: 'object' }
 /** Without a promise whatever comes is a delivery. */
 const ANYTHING = {}
 const NO_CATEGORY = 'other'
+/** Published clients name neither kind (decisions §7); the answer shows what was taken. */
+const USUAL_FULFILLMENT = 'automated'
 
 /**
  * Reads a create body (decisions §7); its schemas are compiled apart, by `Schemas.refuseBroken`.
@@ -53,7 +55,7 @@ const NO_CATEGORY = 'other'
  * @throws AppError invalid_request that names the field.
  */
 export function readListing(body: NewListing, at = ''): ListingFields {
-  const fulfillment = fulfillmentOf(body) ?? unknownKind(at)
+  const fulfillment = fulfillmentOf(body) ?? USUAL_FULFILLMENT
   const pricingModel = body.pricing_model ?? 'fixed'
   return {
     name: body.name,
@@ -94,10 +96,6 @@ type Kinds = Pick<ListingChange, 'fulfillment_type' | 'service_type'>
 function fulfillmentOf({ fulfillment_type: type, service_type }: Kinds): FulfillmentType | undefined {
   if (type !== undefined) return type === 'async' ? 'automated' : type
   return service_type && fulfillmentTypeOf[service_type]
-}
-
-function unknownKind(at: string): never {
-  throw invalidField(`${at}fulfillment_type`, 'is needed, or service_type: one follows from the other')
 }
 
 function readPrice(price: NewListing['price'], at: string): Usdc | undefined {

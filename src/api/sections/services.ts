@@ -147,11 +147,14 @@ export const listingFields = {
   description: z.string().max(MAX_TEXT_CHARS),
   price: PriceInput.nullable().optional().meta({ description: 'may be left out under quote_required' }),
   pricing_model: z.enum(pricingModels).optional().meta({ description: 'fixed unless told' }),
-  service_type: z.enum(serviceTypes).optional().meta({ description: 'follows from fulfillment_type unless told' }),
+  service_type: z
+    .enum(serviceTypes)
+    .optional()
+    .meta({ description: 'default: follows from fulfillment_type, else automated_service' }),
   fulfillment_type: z
     .enum([...fulfillmentTypes, 'async'])
     .optional()
-    .meta({ description: 'follows from service_type unless told; async is read as automated' }),
+    .meta({ description: 'default: follows from service_type, else automated; async is read as automated' }),
   estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
   category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
   tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARS)).max(MAX_TAGS).optional(),
