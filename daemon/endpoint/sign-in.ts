@@ -20,15 +20,22 @@ import type { Exchange } from './exchange.ts'
 
 const STATEMENT = 'Read what this wallet bought or sold. This is no payment.'
 const SALT_BYTES = 8
-const NONCE_SHAPE = /^[0-9a-f]{64}$/
+const NONCE_CHARS = 32
+const NONCE_SHAPE = new RegExp(`^[0-9a-f]{${NONCE_CHARS}}$`)
 const SALT_CHARS = SALT_BYTES * 2
+/** Used nonces that are remembered; each is forgotten when its challenge is too old anyway. */
+const USED_MAX = 20_000
 
 /** Secret under which challenges are made; of this run alone, since none lives longer than minutes. */
 const signInKey = defineResource<Buffer>('sign-in-key')
 const KEY_BYTES = 32
 
+/** When each used nonce was used, the oldest first. */
+const usedNonces = defineResource<Map<string, number>>('sign-in-nonces')
+
 export function openSignInKey(ctx: Context): void {
   signInKey.open(ctx, ctx.entropy(KEY_BYTES))
+  usedNonces.open(ctx, new Map())
 }
 
 type Asked = Pick<Exchange, 'path'>
@@ -58,17 +65,17 @@ function infoOf(ctx: Context, { path }: Asked, { salt, issuedMs }: Issued): Sign
   }
 }
 
-/** What makes a nonce ours without a list of them: it is good for one place and one time. */
+/** What makes a nonce ours without a list of those given out: it is good for one place and one time. */
 function nonceTag(ctx: Context, bound: readonly string[]): string {
   return createHmac('sha256', signInKey.of(ctx))
     .update(JSON.stringify(bound))
     .digest('hex')
-    .slice(0, 64 - SALT_CHARS)
+    .slice(0, NONCE_CHARS - SALT_CHARS)
 }
 
 /**
- * The wallet that signed in, undefined when nobody tried. It may be shown again to the same place until its challenge
- * is too old: endpoints that take it only read.
+ * The wallet that signed in, undefined when nobody tried. A challenge opens once: who reads a header on its way gains
+ * nothing by it.
  * @throws AppError 401 with a fresh challenge when the header proves nothing here and now.
  */
 export function signedInWallet(ctx: Context, exchange: Exchange): Wallet | undefined {
@@ -98,7 +105,21 @@ function walletOf(ctx: Context, asked: Asked, payload: SignInPayload): Found {
   if (!isUnchanged(payload, info)) return { fault: 'it is not the challenge that was given' }
   const { address, signature, chainId } = payload
   const signer = ctx.recover(personalDigest(signInText(info, { address, chainId })), signature as Hex) // its shape was read
-  return signer === toWallet(address) ? { wallet: signer } : { fault: 'the signature is not of its address' }
+  if (signer !== toWallet(address)) return { fault: 'the signature is not of its address' }
+  return use(ctx, payload.nonce) ? { wallet: signer } : { fault: 'its nonce was used before' }
+}
+
+/** Marks a nonce as used. @returns false for one that is already. */
+function use(ctx: Context, nonce: string): boolean {
+  const used = usedNonces.of(ctx)
+  if (used.has(nonce)) return false
+  const wall = ctx.clock.wall()
+  for (const [old, at] of used) {
+    if (wall - at <= SIGN_IN_MAX_AGE_MS && used.size < USED_MAX) break
+    used.delete(old)
+  }
+  used.set(nonce, wall)
+  return true
 }
 
 function isSame(one: string, other: string): boolean {

@@ -82,14 +82,14 @@ describe('the published sign-in client', () => {
     expect([answer.status, await answer.json()]).toMatchObject([402, { accepts: [{ maxAmountRequired: '1000' }] }])
   })
 
-  test('lists the jobs of a wallet that never registered, on every page with one signature', async () => {
+  test('lists the jobs of a wallet that never registered', async () => {
     const unknown = await market.call('GET', '/v1/jobs')
     expect(unknown.status).toBe(401)
-    const header = await headerFor(unknown, buyer.account)
-    const mine = await signedRead('/v1/jobs?role=buyer&limit=5', header)
+    const mine = await signedRead('/v1/jobs?role=buyer&limit=5', await headerFor(unknown, buyer.account))
     expect([mine.status, mine.body]).toMatchObject([200, { total: 1, jobs: [{ id: job }] }])
-    expect((await signedRead('/v1/jobs?offset=1', header)).body).toMatchObject({ total: 1, jobs: [] })
-    const none = await signedRead('/v1/jobs', await headerFor(unknown, other.account))
+    const next = await headerFor(await market.call('GET', '/v1/jobs'), buyer.account)
+    expect((await signedRead('/v1/jobs?offset=1', next)).body).toMatchObject({ total: 1, jobs: [] })
+    const none = await signedRead('/v1/jobs', await headerFor(await market.call('GET', '/v1/jobs'), other.account))
     expect([none.status, none.body.total]).toEqual([200, 0])
   })
 
@@ -154,18 +154,29 @@ describe('a sign-in that proves nothing here and now opens nothing, charges noth
   })
 
   test('with a nonce that somebody made up, or that was given for another time', async () => {
-    expect(await refused(await changed({ nonce: 'a'.repeat(64) }, true))).toMatch(/nonce/)
+    expect(await refused(await changed({ nonce: 'a'.repeat(32) }, true))).toMatch(/nonce/)
     expect(await refused(await changed({ nonce: '' }, false))).toMatch(/nonce/)
     const issuedAt = new Date(Date.now() - 1).toISOString()
     expect(await refused(await changed({ issuedAt }, true))).toMatch(/nonce/)
+  })
+
+  test('a second time, so that a header that was read on its way opens nothing', async () => {
+    const asked = await ask()
+    expect(challengeOf(asked).info.nonce).toMatch(/^[0-9a-f]{32}$/)
+    const header = await headerFor(asked, buyer.account)
+    const both = await Promise.all([signedRead(path(), header), signedRead(path(), header)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401])
+    expect(await refused(header)).toMatch(/used before/)
   })
 
   test('after five minutes, so that a header that leaked is soon worth nothing', async () => {
     const header = await headerFor(await ask(), buyer.account)
     wallOffset = 5 * MINUTE_MS - 30_000
     expect((await signedRead(path(), header)).status).toBe(200)
+    wallOffset = 0
+    const late = await headerFor(await ask(), buyer.account)
     wallOffset = 5 * MINUTE_MS + 1_000
-    expect(await refused(header)).toMatch(/s old/)
+    expect(await refused(late)).toMatch(/s old/)
   })
 
   test('before it was given, on a clock that went back', async () => {

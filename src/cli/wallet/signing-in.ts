@@ -2,13 +2,15 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
 import { errorOf, type RawAnswer } from '../../client/exchange.ts'
+import type { accountFromKey } from '../../client/pay.ts'
+import type { NamedWallet } from '../../client/wallets.ts'
 import { checksumAddress } from '../../core/hex.ts'
 import { type RawCall, type Session, type SessionHost, saysWho } from '../session.ts'
 
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
 
-/** Remembers a sign-in for as long as the instance takes it: a passphrase is asked for once. */
+/** Signs in anew for each read, since a challenge opens once; a passphrase is asked for once. */
 export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<Api[K]> | undefined>
 
 /**
@@ -16,17 +18,16 @@ export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promi
  * instance offers that. The reader gives undefined where only money, or an account, would do.
  */
 export function freeReader(host: SessionHost, session: Session): FreeReader {
-  let signed: Readonly<Record<string, string>> = {}
+  const accountOf = once(host)
   const accept = [UNAUTHORIZED, PAYMENT_REQUIRED]
   async function read(call: RawCall): Promise<RawAnswer | undefined> {
-    const first = await session.send({ ...call, headers: { ...call.headers, ...signed }, accept })
+    const first = await session.send({ ...call, headers: { ...call.headers }, accept })
     if (!accept.includes(first.status)) return first
-    const fresh = await signedIn(host, session, { call, first })
+    const fresh = await signedIn(session, { call, first }, accountOf)
     const answer =
       fresh === undefined ? first : await session.send({ ...call, headers: { ...call.headers, ...fresh }, accept })
     if (answer.status === UNAUTHORIZED && (fresh !== undefined || saysWho(call.headers))) throw errorOf(answer)
     if (accept.includes(answer.status)) return undefined
-    signed = fresh ?? signed
     return answer
   }
   return async (name, asked) => {
@@ -36,21 +37,33 @@ export function freeReader(host: SessionHost, session: Session): FreeReader {
   }
 }
 
+type AccountOf = (wallet: NamedWallet) => ReturnType<typeof accountFromKey>
+
+/** The account of the one wallet of a reader, unlocked when it first signs. */
+function once(host: SessionHost): AccountOf {
+  let opened: ReturnType<AccountOf> | undefined
+  return (wallet) => {
+    opened ??= import('./paying.ts').then(async ({ unlock }) => {
+      const { accountFromKey: open } = await import('../../client/pay.ts')
+      return open(await unlock(host, wallet))
+    })
+    return opened
+  }
+}
+
 type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 
 /** undefined for whoever has no wallet, sent another credential, or is asked to sign for somewhere else. */
-async function signedIn(host: SessionHost, session: Session, { call, first }: Refused) {
+async function signedIn(session: Session, { call, first }: Refused, accountOf: AccountOf) {
   const wallet = saysWho(call.headers) ? undefined : await session.wallet()
   if (wallet === undefined) return undefined
   const { signIn } = await import('../../client/sign-in.ts')
-  const { accountFromKey } = await import('../../client/pay.ts')
-  const { unlock } = await import('./paying.ts')
   return signIn({
     answer: { ...first, headers: { get: (name) => first.headers[name.toLowerCase()] ?? null } },
     url: session.target.url + call.path,
     account: {
       address: checksumAddress(wallet.address),
-      signMessage: async (text) => (await accountFromKey(await unlock(host, wallet))).signMessage(text),
+      signMessage: async (text) => (await accountOf(wallet)).signMessage(text),
     },
   })
 }
