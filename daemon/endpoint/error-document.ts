@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { AppError } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 
@@ -21,6 +22,6 @@ export function errorDocument(error: AppError, requestId: string): Record<string
  * members, so that code that was generated for either form reads them without asking which one came.
  */
 export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {
-  const form = { type: 'about:blank', title: error.code, status: error.status, detail: error.message }
+  const form = { type: 'about:blank', title: STATUS_CODES[error.status], status: error.status, detail: error.message }
   return { ...errorDocument(error, requestId), ...form }
 }

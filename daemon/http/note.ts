@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../src/api/index.ts'
+import { SECOND_MS } from '../../src/core/time.ts'
 import { noFacts, type RequestFacts } from '../endpoint/exchange.ts'
 import { callFigures } from '../features/figures/calls.ts'
 import { metrics } from '../features/operator/metrics.ts'
@@ -23,14 +24,14 @@ type Answered = { readonly endpoint: string; readonly code?: string | null }
 
 /** A request that was answered, in the figures and in the log of requests. */
 export function count(ctx: Context, res: ServerResponse, { endpoint, code = null }: Answered): void {
-  metrics.of(ctx).request(endpoint, res.statusCode)
   const log = requestLog.of(ctx)
   const requestId = String(res.getHeader(REQUEST_ID))
   const entry = log.find(requestId)
+  const ms = entry ? Math.max(0, ctx.clock.wall() - entry.at) : 0
+  metrics.of(ctx).request(endpoint, res.statusCode, ms / SECOND_MS)
   if (!entry) return
   entry.code ??= code
   log.end(entry, res.statusCode)
-  const ms = Math.max(0, ctx.clock.wall() - entry.at)
   callFigures.of(ctx).add({ endpoint, status: res.statusCode, ms, requestId })
 }
 

@@ -1,5 +1,12 @@
 import type { z } from 'zod'
-import type { Access, Endpoint, FeedReply, JsonOrPageReply, PaidEndpoint } from '../../src/api/endpoint/define.ts'
+import {
+  type Access,
+  type Endpoint,
+  type FeedReply,
+  isShared,
+  type JsonOrPageReply,
+  type PaidEndpoint,
+} from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../src/api/index.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
 import { readApiKey } from '../endpoint/api-key.ts'
@@ -181,7 +188,7 @@ async function encodeReply(ctx: Context, endpoint: Endpoint, value: unknown): Pr
     case 'json':
       return encodeJson(reply.schema, value, {
         private: endpoint.access.kind !== 'open' || endpoint.access.orKey === true,
-        validator: endpoint.method === 'GET',
+        validator: isShared(endpoint),
       })
     case 'empty':
       return { kind: 'bytes', status: 204, headers: {}, body: '' }

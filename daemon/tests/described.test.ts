@@ -1,8 +1,9 @@
+import { STATUS_CODES } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { describedBy } from '../../fixtures/kit/described.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
-import type { Endpoint } from '../../src/api/endpoint/define.ts'
+import { type Endpoint, isPaid, isShared } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi/document.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
@@ -71,10 +72,56 @@ describe('over HTTP', () => {
         expect([sent.get('content-type'), body.status, body.title]).toEqual([
           'application/problem+json',
           status,
-          body.code,
+          STATUS_CODES[status],
         ])
     },
   )
+})
+
+describe('what caches and discovery tools read', () => {
+  let market: Marketplace
+  beforeAll(async () => {
+    market = await openMarketplace()
+  })
+  afterAll(() => market.close())
+
+  const plain = endpointNames.filter((name) => api[name].method === 'GET' && !api[name].path.includes(':'))
+
+  // Marketplace.call throws where a 304 is not described.
+  test.each(plain)('%s answers 304 to the validator that it gave, and nothing else does', async (name) => {
+    const { path }: Endpoint = api[name]
+    // The health report is another one each second.
+    if (!isShared(api[name]) || name === 'getHealth') return
+    const etag = (await market.call('GET', path)).headers.get('etag')
+    const again = await market.call('GET', path, { headers: { 'If-None-Match': etag ?? 'none' } })
+    expect(etag === null ? again.status : 304).toBe(again.status)
+  })
+
+  test('a paid row without a body refuses another media type as it is described', async () => {
+    const bare = endpointNames.filter(
+      (name) => api[name].method === 'POST' && isPaid(api[name]) && !('body' in api[name]),
+    )
+    expect(bare.length).toBeGreaterThan(0)
+    for (const name of bare) {
+      const path = api[name].path.replace(/:[A-Za-z]+/g, 'plan_0123456789abcdef')
+      const headers = { 'X-BALANCE-AUTH': `sk_${'0'.repeat(40)}` }
+      await market.call('POST', path, { headers, form: new FormData() })
+    }
+  })
+
+  test('every paid row says its price in the form of published discovery tools', () => {
+    const { paths } = openapiDocument({ url: 'http://souk.test', switches })
+    const operations = Object.values(paths as object).flatMap((path) => Object.values(path as object))
+    const paid = operations.filter((one) => 'x-price' in one)
+    expect(paid.length).toBeGreaterThan(10)
+    for (const { 'x-price': price, 'x-payment-info': info } of paid) {
+      const shown =
+        price === 'varies'
+          ? { mode: 'dynamic', currency: 'USD', min: '0.001', max: '10000.00' }
+          : { mode: 'fixed', currency: 'USD', amount: price.slice(1) }
+      expect(info).toEqual({ price: shown, protocols: [{ x402: {} }] })
+    }
+  })
 })
 
 describe('an example', () => {

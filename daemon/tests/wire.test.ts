@@ -183,7 +183,7 @@ test('problem+json has the same facts', async () => {
   const { detail } = answer.body
   expect(detail).toEqual(expect.any(String))
   expect(answer.body).toMatchObject({
-    title: 'not_found',
+    title: 'Not Found',
     status: 404,
     code: 'not_found',
     error: detail,

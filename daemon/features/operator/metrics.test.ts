@@ -18,6 +18,16 @@ async function samplesOf(name: string): Promise<Sample[]> {
   return parse(text).find((family) => family.name === name)?.metrics ?? []
 }
 
+const TIMES = 'souk_http_request_duration_seconds'
+
+/** Requests that each series of a histogram counted. */
+async function histogramsOf(name: string): Promise<{ row?: string; count: number }[]> {
+  const { text } = await market.call('GET', '/metrics')
+  return [...text.matchAll(new RegExp(`^${name}_count\\{row="(\\w+)",status_class="\\dxx"\\} (\\d+)$`, 'gm'))].map(
+    ([, row = '', count]) => ({ row, count: Number(count) }),
+  )
+}
+
 const countOf = async (name: string, labels: Record<string, string>) => {
   const fits = (sample: Sample) => Object.entries(labels).every(([key, value]) => sample.labels?.[key] === value)
   return Number((await samplesOf(name)).find(fits)?.value ?? 0)
@@ -39,6 +49,21 @@ test('a published parser reads it, and it counts what happened', async () => {
   expect(await countOf('souk_cron_runs_total', { cron: 'auto-refund', result: 'success' })).toBe(1)
   expect(await countOf('souk_journal_syncs_total', {})).toBeGreaterThan(0)
   expect(await samplesOf('nodejs_eventloop_lag_p99_seconds')).toHaveLength(1)
+})
+
+test('times requests by row and class of status, and no path that a stranger makes up becomes a label', async () => {
+  const series = async () => (await histogramsOf(TIMES)).map(({ row }) => row)
+  await market.call('GET', '/v1/jobs')
+  await market.call('GET', '/v1/made-up')
+  await series()
+  const before = await series()
+  for (let i = 0; i < 20; i++) {
+    await market.call('GET', `/v1/made-up-${i}`)
+    await market.call('GET', `/v1/services/svc_${i}`)
+  }
+  expect((await series()).filter((row) => !before.includes(row))).toEqual(['getService'])
+  const [timed] = (await histogramsOf(TIMES)).filter(({ row }) => row === 'none')
+  expect(timed?.count).toBeGreaterThanOrEqual(21)
 })
 
 const promtool = toolPath('promtool')

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type CronRow, crons } from '../../crons/rows.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -15,10 +15,13 @@ export const NO_ENDPOINT = 'none'
 /** Name of answers given from the finished public pages. */
 export const FINISHED_PAGE = 'finished_page'
 
+/** Upper bounds in seconds: reads take milliseconds, an instant service up to 30 s. */
+const DURATION_BUCKETS_S = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30]
+
 /** What `GET /metrics` shows, in the text form of Prometheus 0.0.4. */
 export type Metrics = {
-  /** Counts a request by the endpoint that answered it. */
-  readonly request: (endpoint: string, status: number) => void
+  /** Counts a request, and its time in seconds, by the endpoint that answered it. */
+  readonly request: (endpoint: string, status: number, seconds: number) => void
   readonly text: () => Promise<string>
   readonly close: () => void
 }
@@ -42,6 +45,13 @@ export function openMetrics(
     labelNames: ['row', 'status'],
     registers: [registry],
   })
+  const durations = new Histogram({
+    name: 'souk_http_request_duration_seconds',
+    help: 'Time until a request was answered, by row of the contract and class of status.',
+    labelNames: ['row', 'status_class'],
+    buckets: [...DURATION_BUCKETS_S],
+    registers: [registry],
+  })
   countSyncs(store, registry)
   countFacilitated(facilitated, registry)
   storeGauges(store, registry)
@@ -55,7 +65,10 @@ export function openMetrics(
     registry.clear()
   }
   return {
-    request: (endpoint, status) => requests.inc({ row: endpoint, status: String(status) }),
+    request: (endpoint, status, seconds) => {
+      requests.inc({ row: endpoint, status: String(status) })
+      durations.observe({ row: endpoint, status_class: `${Math.floor(status / 100)}xx` }, seconds)
+    },
     text: () => registry.metrics(),
     close,
   }

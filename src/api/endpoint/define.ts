@@ -254,6 +254,11 @@ export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }
 
+/** Whether its JSON is the same for everybody: it is kept by caches, and answers `If-None-Match`. */
+export function isShared({ method, access, reply }: Endpoint): boolean {
+  return method === 'GET' && reply.kind === 'json' && access.kind === 'open' && access.orKey !== true
+}
+
 /** Whether people see the endpoint in a browser: its errors are pages, too, for who prefers one (decisions §2). */
 export function hasPages({ reply }: Endpoint): boolean {
   if (reply.kind === 'bytes') return reply.contentType.startsWith('text/html')

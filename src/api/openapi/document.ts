@@ -1,4 +1,5 @@
-import { formatPrice } from '../../core/money.ts'
+import { formatAmount, formatPrice } from '../../core/money.ts'
+import { MAX_PRICE, PRICE_STEP } from '../../core/price.ts'
 import { before } from '../../core/record.ts'
 import {
   type Access,
@@ -6,6 +7,8 @@ import {
   type FeedReply,
   hasPages,
   isPaid,
+  isShared,
+  type PaidAccess,
   type Reply,
   templatePath,
 } from '../endpoint/define.ts'
@@ -28,7 +31,7 @@ type Described = {
   readonly localToken?: LocalToken | undefined
 }
 
-/** The contract as OpenAPI 3.1: deferred endpoints are left out while the cutover is on, else marked (decisions §12). */
+/** The contract as OpenAPI 3.1: deferred endpoints are left out while the cutover is on, but for those that it shelves in part; else marked (decisions §12). */
 export function openapiDocument(server: Described): OpenApiNode {
   const schemas = collectSchemas()
   const responses: Record<string, OpenApiNode> = {
@@ -40,7 +43,9 @@ export function openapiDocument(server: Described): OpenApiNode {
   const facts = { switches, schemas, responses }
   const shown = endpointNames.filter((name) => {
     const endpoint: Endpoint = api[name]
-    return isEnabled(endpoint, switches) && statusOf(endpoint, switches) !== 'deferred'
+    return (
+      isEnabled(endpoint, switches) && (statusOf(endpoint, switches) !== 'deferred' || endpoint.spares !== undefined)
+    )
   })
   for (const name of shown) {
     const endpoint: Endpoint = api[name]
@@ -177,8 +182,21 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
     },
     'x-status': statusOf(endpoint, switches),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
-    ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
+    ...(price === undefined ? {} : pricedAs(price)),
     ...(endpoint.feature ? { 'x-deferred': { feature: endpoint.feature, replacement: replacementOf(endpoint) } } : {}),
+  }
+}
+
+/** What it costs: in our words, and as published discovery tools read it. */
+function pricedAs(price: PaidAccess['price']): OpenApiNode {
+  const currency = 'USD'
+  const shown =
+    price === 'varies'
+      ? { mode: 'dynamic', currency, min: formatAmount(PRICE_STEP), max: formatAmount(MAX_PRICE) }
+      : { mode: 'fixed', currency, amount: formatAmount(price) }
+  return {
+    'x-price': price === 'varies' ? price : formatPrice(price),
+    'x-payment-info': { price: shown, protocols: [{ x402: {} }] },
   }
 }
 
@@ -189,6 +207,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
     case 'json':
       return {
         200: { description: 'OK', headers: repliesOf(endpoint), content: jsonOf(schemas.of(reply.schema), answer) },
+        ...(isShared(endpoint) ? NOT_MODIFIED : {}),
       }
     case 'json_or_page':
       return {
@@ -234,6 +253,7 @@ function mediaOf(contentType: string, example?: unknown): OpenApiNode {
 }
 
 function repliesOf(endpoint: Endpoint): OpenApiNode {
+  if (isShared(endpoint)) return headersNamed('X-Request-Id', 'ETag')
   return isPaid(endpoint)
     ? headersNamed('X-Request-Id', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Idempotency-Replayed')
     : headersNamed('X-Request-Id')

@@ -31,7 +31,7 @@ export const ErrorBody = z
 const Problem = z
   .object({
     type: z.literal('about:blank'),
-    title: z.string().meta({ description: 'the code' }),
+    title: z.string().meta({ description: 'phrase of the status, such as Not Found' }),
     status: z.int(),
     detail: z.string(),
     error: z.string().meta({ description: 'the same as detail' }),
@@ -191,7 +191,8 @@ function gateErrors(endpoint: Endpoint): ErrorCode[] {
     'rate_limited',
     ...accessErrors(endpoint),
     'invalid_request', // two keys that differ, at any endpoint
-    ...(endpoint.body ? (['too_large', 'unsupported_media_type'] as const) : []),
+    // Where no body is declared it is read all the same for the fingerprint of the request.
+    ...(endpoint.body || isPaid(endpoint) ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(endpoint.feature ? (['deferred'] as const) : []),
     ...(endpoint.needsTerms ? (['terms_required'] as const) : []),
     ...(endpoint.switch ? (['not_found'] as const) : []),
