@@ -13,7 +13,7 @@ export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchan
   if (endpoint.servedWith && ctx.config[endpoint.servedWith] === undefined) {
     throw new AppError('not_found', `Not served here: the operator starts it with --${endpoint.servedWith}.`)
   }
-  if (!isEnabled(endpoint, switches)) throw new AppError('not_found', 'This row is not enabled here.')
+  if (!isEnabled(endpoint, switches)) throw notEnabled()
   if (switches.checkoutV2 && endpoint.feature && !(await isSpared(endpoint, exchange))) {
     countShelved(ctx, endpoint.feature, exchange.header('User-Agent'))
     const { feature } = endpoint
@@ -22,6 +22,10 @@ export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchan
     })
   }
   if (statusOf(endpoint, switches) === 'paused') throw paused(switches)
+}
+
+export function notEnabled(): AppError {
+  return new AppError('not_found', 'This row is not enabled here.')
 }
 
 function sentenceOf(endpoint: Endpoint, feature: string): string {

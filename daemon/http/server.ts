@@ -9,12 +9,14 @@ import express, {
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
+import { isEnabled } from '../../src/api/status.ts'
 import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
+import { notEnabled } from '../endpoint/switched-off.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
@@ -248,6 +250,8 @@ function wrongMethod({ ctx }: Edge, endpoints: readonly EndpointName[]): Request
   const allowed = endpoints.map((name) => api[name].method)
   const list = [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   return (req, res) => {
+    const switches = ctx.switches.now()
+    if (!endpoints.some((name) => isEnabled(api[name], switches))) throw notEnabled()
     res.setHeader('Allow', list)
     if (req.method === 'OPTIONS') {
       res.writeHead(204).end()

@@ -1,9 +1,9 @@
-import { namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
+import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import type { Config } from '../../kernel/config.ts'
 import type { Context, Switched } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
-import { PLATFORM, type Platform, pauseOf, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
+import { PLATFORM, pauseOf, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { commit } from '../../store/draw.ts'
 import { type Row, type Store, writtenRow } from '../../store/port.ts'
@@ -57,10 +57,9 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-/** An advertised path is there while it can sell; a plan only while plans are sold at all. */
-function isOn(name: string, { checkout_v2 }: Platform, offers: NamedOffers): boolean {
-  if (!namedSlugs.some((slug) => slug === name)) return true
-  return offers.sells(name) && !(checkout_v2 && name === SUBSCRIBING)
+/** An advertised path is there while it can sell. */
+function isOn(name: string, offers: NamedOffers): boolean {
+  return !namedSlugs.some((slug) => slug === name) || offers.sells(name)
 }
 
 function switchedOf(row: SettingRow | undefined, offers: NamedOffers): Switched {
@@ -69,7 +68,7 @@ function switchedOf(row: SettingRow | undefined, offers: NamedOffers): Switched 
     paused: platform.paused_at !== null,
     ...pauseOf(platform),
     checkoutV2: platform.checkout_v2,
-    enabled: new Set(platform.enabled.filter((name) => isOn(name, platform, offers))),
+    enabled: new Set(platform.enabled.filter((name) => isOn(name, offers))),
     termsRequired: platform.terms_required,
     namedServices: platform.named_services,
     escrowPaused: platform.escrow_paused_at !== null,

@@ -80,6 +80,14 @@ describe('a named service', () => {
     expect([await isThere('content-write'), await isThere('seo-optimize')]).toEqual([false, false])
   })
 
+  test('that is off is a 404 for every method, and a 405 for the wrong one once it is on', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE', 'POST', 'OPTIONS'])
+      expect([method, (await market.call(method, '/v1/services/content-write')).status]).toEqual([method, 404])
+    await set('content-write', { listing: await listed('40.00') })
+    // The checker of answers takes the path for that of a listing.
+    expect((await fetch(`${market.url()}/v1/services/content-write`, { method: 'PUT' })).status).toBe(405)
+  })
+
   test('cannot be switched on with nothing behind it', async () => {
     const { status, body } = await setFeatures({ features: { 'site-audit': true } })
     expect([status, body.details[0].path]).toEqual([400, 'features.site-audit'])
@@ -145,7 +153,12 @@ describe('a named service', () => {
     expect([bought.status, bought.body.status, bought.body.plan_id]).toEqual([200, 'active', plan])
     expect((await ann.call('GET', '/v1/subscriptions')).body.subscriptions).toMatchObject([{ plan_id: plan }])
     await setFeatures({ checkout_v2: true })
-    expect(await isThere('maintenance-plan')).toBe(false)
+    const shelved = await market.call('POST', '/v1/services/maintenance-plan')
+    expect([shelved.status, shelved.body]).toMatchObject([410, { code: 'deferred', feature: 'subscriptions' }])
+    const { endpoints } = (await market.call('GET', '/health')).body
+    const path = '/v1/services/maintenance-plan'
+    expect(endpoints.find((row: { path: string }) => row.path === path)).toMatchObject({ status: 'deferred' })
+    expect(path in (await market.call('GET', '/openapi.json')).body.paths).toBe(false)
     await setFeatures({ checkout_v2: false })
     expect(await isThere('maintenance-plan')).toBe(true)
     await carl.call('DELETE', `/v1/plans/${plan}`)

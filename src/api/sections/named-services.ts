@@ -68,6 +68,7 @@ export const maintenancePlanApi = {
     access: paid('varies'),
     section: alias.section,
     switch: 'maintenance-plan',
+    feature: 'subscriptions',
     body: alias.body,
     reply: plansApi.subscribe.reply,
     errors: plansApi.subscribe.errors,
