@@ -88,6 +88,13 @@ async function withoutKey(ctx: Context, endpoint: Endpoint, exchange: Exchange) 
 }
 
 function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppError {
+  const { access } = endpoint
+  if ('orLocal' in access && access.orLocal) {
+    const why = isTestMoney(ctx.chain)
+      ? 'Only this machine itself needs no key here'
+      : `On ${ctx.chain.network} each settlement costs this marketplace gas`
+    return new AppError('unauthorized', `${why}: send a participant’s API key, as Authorization: Bearer sk_….`)
+  }
   const needed = 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH'
   if (!takesSignIn(endpoint)) return new AppError('unauthorized', `${needed}.`)
   return new AppError('unauthorized', `${needed}, or sign in with your wallet by ${signInHeader}, see extensions.`, {

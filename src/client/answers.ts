@@ -48,7 +48,7 @@ export const shared: Readonly<Record<string, string>> = {
   EventAbout:
     '{"service":["|","s","0"],"buyer":["|","s","0"],"provider":["|","s","0"],"amount":["|","@Amount","0"],"method":["|","s","0"]}',
   FacilitatedResource:
-    '{"resource":"s","type":["=","http"],"x402Version":"i","accepts":["[",["{","*"]],"lastUpdated":"@Time","description":"s","mimeType":"s","serviceName?":"s","tags":["[","s"],"extensions":["{","*"]}',
+    '{"resource":"s","type":["=","http","mcp"],"x402Version":"i","accepts":["[",["{","*"]],"lastUpdated":"@Time","description":"s","mimeType":"s","serviceName?":"s","tags":["[","s"],"extensions":["{","*"]}',
   FacilitatedSettlement:
     '{"id":"s","state":["w"],"seller":"s","x402_version":"i","payer":"@Address","pay_to":"@Address","amount":"@Amount","resource":["|","s","0"],"transaction":["|","s","0"],"valid_before":["|","@Time","0"],"created_at":"@Time","settled_at":["|","@Time","0"],"handed_at":["|","@Time","0"]}',
   FacilitatorSettlement:

@@ -60,7 +60,12 @@ describe('the x402 discovery list', () => {
     expect((await get(`/discovery/resources?${query}`)).items.length > 0).toBe(found)
   })
 
-  test.each([['limit=0'], ['limit=101'], ['offset=-1']])('%s is a 400', async (query) => {
+  test('a page that is larger than there are is the largest there is', async () => {
+    const { status, body } = await market.call('GET', '/discovery/resources?limit=5000')
+    expect([status, body.pagination.limit]).toEqual([200, 100])
+  })
+
+  test.each([['limit=0'], ['limit=x'], ['offset=-1']])('%s is a 400', async (query) => {
     expect((await market.call('GET', `/discovery/resources?${query}`)).status).toBe(400)
   })
 })

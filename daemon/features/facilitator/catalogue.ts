@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { discoveryMembers } from '../../../src/api/endpoint/x402.ts'
+import { AppError } from '../../../src/core/error.ts'
 import { isAddress, toWallet } from '../../../src/core/hex.ts'
 import { MAX_TEXT_CHARS, MAX_URL_CHARS } from '../../../src/core/limits.ts'
 import { at, compact } from '../../../src/core/record.ts'
@@ -8,6 +9,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { Draft } from '../../store/port.ts'
+import { schemas } from '../compute/schemas.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 
@@ -25,7 +27,17 @@ export type Catalogued =
   | { readonly status: 'rejected'; readonly rejectedReason: string }
 
 const Url = z.string().max(MAX_URL_CHARS).refine(isPublicForm)
-const Bazaar = z.object({ info: z.record(z.string(), z.json()), schema: z.record(z.string(), z.json()) })
+const MAX_TOOL_CHARS = 200
+/** What an entry says of the request: an HTTP call, or a tool of an MCP server. */
+const Input = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('http') }),
+  z.object({ type: z.literal('mcp'), toolName: z.string().min(1).max(MAX_TOOL_CHARS) }),
+])
+const JsonRecord = z.record(z.string(), z.json())
+const Bazaar = z.object({ info: JsonRecord, schema: JsonRecord, routeTemplate: z.string().optional().catch(undefined) })
+type Bazaar = z.infer<typeof Bazaar>
+/** A path with `:name` segments, as x402 publishes it. */
+const TEMPLATE = /^\/[a-zA-Z0-9_/:.\-~%]+$/
 const Told = z.object({
   description: z.string().max(MAX_TEXT_CHARS).catch(''),
   mimeType: z.string().max(MAX_URL_CHARS).catch(''),
@@ -42,12 +54,58 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
   const extensions = declared(asked)
   if (extensions === undefined) return undefined
   const url = Url.safeParse(asked.resource)
-  if (!url.success) return rejected('resource is no absolute http or https URL')
-  const isWhole = asked.version === 1 || Bazaar.safeParse(extensions['bazaar']).success
-  if (!isWhole) return rejected('bazaar has no info and schema')
+  if (!url.success) return rejected('resource is no absolute http, https or mcp URL')
   if (JSON.stringify(extensions).length > MAX_EXTENSION_CHARS) return rejected('the description is too long')
-  await put(ctx, rowOf(ctx, { asked, url: url.data, extensions }))
+  const place = new URL(url.data)
+  if (asked.version === 1) {
+    await put(ctx, rowOf(ctx, { asked, url: addressOf(place), extensions }))
+    return { status: 'success' }
+  }
+  const read = Bazaar.safeParse(extensions['bazaar'])
+  if (!read.success) return rejected('bazaar has no info and schema')
+  const fault = await faultOfBazaar(ctx, asked, read.data)
+  if (fault !== undefined) return rejected(fault)
+  const { routeTemplate, ...bazaar } = read.data
+  const template = routeTemplate !== undefined && isTemplateOf(routeTemplate, place.pathname) ? { routeTemplate } : {}
+  const address = addressOf(place, template.routeTemplate)
+  await put(ctx, rowOf(ctx, { asked, url: address, extensions: { bazaar: { ...bazaar, ...template } } }))
   return { status: 'success' }
+}
+
+/** Why an entry would mislead whoever reads it. */
+async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema }: Bazaar) {
+  if (!Input.safeParse(info['input']).success) return 'bazaar.info.input has no type http, or type mcp with a toolName'
+  const how = { who: asked.requirement.payTo }
+  try {
+    await schemas.of(ctx).refuseBroken({ input_schema: schema, at: 'bazaar.' }, how)
+    const checked = await schemas.of(ctx).checkInput(schema, info, how)
+    return checked.ok ? undefined : 'bazaar.info is not as bazaar.schema says'
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_request')
+      return 'bazaar.schema is no schema, too large, or refers elsewhere'
+    throw error
+  }
+}
+
+/** Where it is, without a query: many payments of one route are one entry. */
+function addressOf({ protocol, host, pathname }: URL, path = pathname): string {
+  return `${protocol}//${host}${path}`
+}
+
+/** Whether a path is one of those that a template stands for. */
+function isTemplateOf(template: string, pathname: string): boolean {
+  if (!TEMPLATE.test(template) || template.length > MAX_URL_CHARS) return false
+  const [names, given] = [template.split('/'), pathname.split('/')]
+  return (
+    names.length === given.length && names.every((name, i) => (/^:\w/.test(name) ? given[i] !== '' : name === given[i]))
+  )
+}
+
+/** The tool that a row is about; undefined for an HTTP call. */
+function toolOf({ extensions }: Pick<ResourceRow, 'extensions'>): string | undefined {
+  const read = Bazaar.safeParse(extensions['bazaar'])
+  const input = read.success ? Input.safeParse(read.data.info['input']) : undefined
+  return input?.success && input.data.type === 'mcp' ? input.data.toolName : undefined
 }
 
 function rejected(rejectedReason: string): Catalogued {
@@ -56,7 +114,7 @@ function rejected(rejectedReason: string): Catalogued {
 
 function isPublicForm(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  return url !== null && /^(https?|mcp):$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
 function declared({ version, required, payload }: FacilitatorAsk): ResourceRow['extensions'] | undefined {
@@ -78,8 +136,9 @@ function rowOf({ clock }: Context, { asked, url, extensions }: Entry): Draft<Res
   const { payTo } = asked.requirement
   const told = Told.parse(asked.version === 1 ? asked.required : asked.payload['resource'])
   const { serviceName, tags = [] } = discoveryMembers(compact(told))
+  const tool = toolOf({ extensions })
   return {
-    id: hash('sha256', `${payTo} ${url}`),
+    id: hash('sha256', tool === undefined ? `${payTo} ${url}` : `${payTo} ${url} ${tool}`),
     x402_version: asked.version,
     resource: url,
     pay_to: payTo,
@@ -123,16 +182,21 @@ export type ResourceFilter = {
 
 /** All that passes a filter, what was paid for last first. */
 export async function resourcesFor(ctx: Context, filter: ResourceFilter): Promise<ResourceRow[]> {
-  const { type = 'http', scheme = 'exact', payTo, network, extensions } = filter
-  const { chain } = ctx
-  const isOurs = type === 'http' && scheme === 'exact' && [undefined, chain.network, chain.caip2].includes(network)
-  if (!isOurs || (payTo !== undefined && !isAddress(payTo))) return []
+  const { type, scheme = 'exact', payTo, network, extensions } = filter
+  if (scheme !== 'exact' || (payTo !== undefined && !isAddress(payTo))) return []
   const payee = payTo === undefined ? undefined : toWallet(payTo)
   const slice = { index: 'updated', prefix: [], limit: PAGE_ROWS, order: 'desc' as const }
   const rows = await ctx.store.read((t) => everyRow(t.table(facilitatedResources), slice))
   return rows.filter(
     (row) =>
       (payee === undefined || row.pay_to === payee) &&
+      (type === undefined || type === typeOf(row)) &&
+      // As the entry has it: the two generations name a network differently.
+      (network === undefined || row.accepts['network'] === network) &&
       (extensions === undefined || Object.hasOwn(row.extensions, extensions)),
   )
+}
+
+export function typeOf(row: Pick<ResourceRow, 'extensions'>): 'http' | 'mcp' {
+  return toolOf(row) === undefined ? 'http' : 'mcp'
 }

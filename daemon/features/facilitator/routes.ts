@@ -10,7 +10,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, paused } from '../../kernel/context.ts'
 import { type FacilitatorAsk, type ReadAsk, readAsk } from './ask.ts'
-import { type Catalogued, catalogue, resourcesFor } from './catalogue.ts'
+import { type Catalogued, catalogue, resourcesFor, typeOf } from './catalogue.ts'
 import { faultOf, repeatedFault } from './checks.ts'
 import { type FacilitatorPath, type FacilitatorResult, facilitatorCounts } from './counts.ts'
 import { isHanded, type SettleOutcome } from './hand.ts'
@@ -194,7 +194,7 @@ const listFacilitatedResources: FreeHandler<typeof facilitatorApi.listFacilitate
 function shownResource(row: ResourceRow) {
   return {
     resource: row.resource,
-    type: 'http' as const,
+    type: typeOf(row),
     x402Version: row.x402_version,
     accepts: [row.accepts],
     lastUpdated: row.updated_at,

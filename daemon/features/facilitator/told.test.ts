@@ -48,27 +48,29 @@ describe('what it tells', () => {
     info: { input: { type: 'http', method: 'GET' } },
     schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
   }
+  /** What the answer to a settlement says of the list; undefined where it says nothing. */
+  async function told(extensions: object, resource: object = {}) {
+    const asked = await at.ask(await at.market.buyer('1.00'))
+    const about = { url: 'https://shop.example/weather', description: 'Weather', mimeType: 'application/json' }
+    const paymentPayload = { ...asked.paymentPayload, resource: { ...about, ...resource }, extensions }
+    const answer = await at.settle({ ...asked, paymentPayload })
+    expect(answer.body.success).toBe(true)
+    const header = answer.headers.get('extension-responses')
+    return header === null ? undefined : JSON.parse(Buffer.from(header, 'base64').toString()).bazaar
+  }
+  const listed = async (query = '') => (await at.market.call('GET', `/facilitator/discovery/resources${query}`)).body
 
   test('what was paid for is on the list where its server declared it, and why it is not', async () => {
     await open()
-    const buyer = await at.market.buyer('1.00')
-    const told = async (extensions: object, url = 'https://shop.example/weather') => {
-      const asked = await at.ask(buyer)
-      const resource = { url, description: 'Weather', mimeType: 'application/json', tags: ['sky'] }
-      const answer = await at.settle({ ...asked, paymentPayload: { ...asked.paymentPayload, resource, extensions } })
-      expect(answer.body.success).toBe(true)
-      const header = answer.headers.get('extension-responses')
-      return header === null ? undefined : JSON.parse(Buffer.from(header, 'base64').toString()).bazaar
-    }
     expect(await told({})).toBeUndefined()
     expect(await told({ bazaar: {} })).toMatchObject({ status: 'rejected' })
-    expect(await told({ bazaar }, 'not an address')).toMatchObject({ status: 'rejected' })
+    expect(await told({ bazaar }, { url: 'not an address' })).toMatchObject({ status: 'rejected' })
     expect(await told({ bazaar: { ...bazaar, info: { much: 'x'.repeat(20_000) } } })).toMatchObject({
       status: 'rejected',
     })
     expect(await told({ bazaar })).toEqual({ status: 'success' })
     expect(await told({ bazaar })).toEqual({ status: 'success' })
-    const v1 = await at.ask(buyer, { version: 1, resource: 'https://shop.example/old' })
+    const v1 = await at.ask(await at.market.buyer('1.00'), { version: 1, resource: 'https://shop.example/old' })
     const outputSchema = { input: { type: 'http', method: 'GET', discoverable: true } }
     await at.settle({ ...v1, paymentRequirements: { ...v1.paymentRequirements, outputSchema } })
     const { body } = await at.market.call('GET', '/facilitator/discovery/resources?type=http&limit=10')
@@ -78,6 +80,60 @@ describe('what it tells', () => {
       'https://shop.example/weather',
     ])
     expect((await at.market.call('GET', `/facilitator/discovery/resources?payTo=${OTHER_SHOP}`)).body.items).toEqual([])
+  })
+
+  test('an entry that breaks its own schema, lacks an input, or refers elsewhere does not come onto the list', async () => {
+    await open()
+    const { info } = bazaar
+    const strict = { type: 'object', properties: { input: { required: ['queryParams'] } } }
+    const wrong: readonly (readonly [object, RegExp])[] = [
+      [{ info, schema: strict }, /not as bazaar.schema says/],
+      [{ info: {}, schema: bazaar.schema }, /input/],
+      [{ info: { input: { type: 'mcp' } }, schema: bazaar.schema }, /toolName/],
+      [{ info, schema: { $ref: 'https://elsewhere.example/schema.json' } }, /refers elsewhere/],
+      [
+        { info, schema: { type: 'object', properties: { input: { $ref: 'https://elsewhere.example/' } } } },
+        /elsewhere/,
+      ],
+    ]
+    for (const [entry, why] of wrong) {
+      expect(await told({ bazaar: entry })).toEqual({ status: 'rejected', rejectedReason: expect.stringMatching(why) })
+    }
+    expect((await listed()).items).toEqual([])
+  })
+
+  test('payments of one route are one entry, whatever their query; a template that is not of the path is left out', async () => {
+    await open()
+    const weather = (path: string) => ({ url: `https://shop.example${path}`, tags: ['Sky', 'sky', 'rain'] })
+    await told({ bazaar }, weather('/weather?city=a'))
+    await told({ bazaar }, weather('/weather?city=b'))
+    const templated = (routeTemplate: string) => ({ bazaar: { ...bazaar, routeTemplate } })
+    await told(templated('/users/:id'), weather('/users/1'))
+    await told(templated('/users/:id'), weather('/users/2'))
+    for (const bad of ['/others/:id', '/../users/:id', '//elsewhere.example/:id', 'users/:id', '/users/:id/x'])
+      await told(templated(bad), weather('/users/3'))
+    const { items } = await listed()
+    expect(items.map((item: { resource: string }) => item.resource).toSorted()).toEqual([
+      'https://shop.example/users/3',
+      'https://shop.example/users/:id',
+      'https://shop.example/weather',
+    ])
+    expect(items[0]).toMatchObject({ tags: ['Sky', 'rain'] })
+    expect(items[0].extensions.bazaar).not.toHaveProperty('routeTemplate')
+  })
+
+  test('tools of one MCP server are entries of their own, and a filter takes a network as the entry names it', async () => {
+    await open()
+    for (const toolName of ['search', 'fetch', 'search']) {
+      const input = { type: 'mcp', toolName, inputSchema: { type: 'object' } }
+      await told({ bazaar: { ...bazaar, info: { input } } }, { url: 'mcp://tools.example/server' })
+    }
+    await told({ bazaar })
+    const { items } = await listed('?type=mcp&limit=5000')
+    expect(items).toMatchObject([{ type: 'mcp', resource: 'mcp://tools.example/server' }, { type: 'mcp' }])
+    expect((await listed('?limit=5000')).pagination).toEqual({ limit: 100, offset: 0, total: 3 })
+    expect((await listed('?type=http&network=eip155:8453')).items).toHaveLength(1)
+    expect((await listed('?network=base')).items).toEqual([])
   })
 
   test(`the list holds ${MAX_RESOURCES}: a new one takes the place of the one paid for longest ago`, async () => {

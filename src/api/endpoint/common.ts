@@ -27,6 +27,15 @@ export function queryInt(bounds: { min: number; max: number }) {
     .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
 }
 
+/** The page size of a discovery list: published clients ask for more than there is, and get the most. */
+export const clampedLimit = z
+  .codec(z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.int().min(1), {
+    decode: (text) => Math.min(Number(text), MAX_PAGE),
+    encode: String,
+  })
+  .optional()
+  .meta({ type: 'integer', minimum: 1, description: `page size, at most ${MAX_PAGE} (default: ${DEFAULT_PAGE})` })
+
 /** `true` or `false` in a query string. */
 export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
   decode: (text) => text === 'true',

@@ -216,7 +216,12 @@ export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 
   serviceName?: string
   tags?: string[]
 } {
-  const fitting = tags.filter((tag) => DISCOVERY_TEXT.test(tag)).slice(0, DISCOVERY_MAX_TAGS)
+  const lower = tags.map((tag) => tag.toLowerCase())
+  const isFirst = (_tag: string, index: number) => lower.indexOf(lower[index] ?? '') === index
+  const fitting = tags
+    .filter(isFirst)
+    .filter((tag) => DISCOVERY_TEXT.test(tag))
+    .slice(0, DISCOVERY_MAX_TAGS)
   return {
     ...(serviceName !== undefined && DISCOVERY_TEXT.test(serviceName) ? { serviceName } : {}),
     ...(fitting.length === 0 ? {} : { tags: fitting }),

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
-import { MAX_OFFSET, queryInt, Time } from '../endpoint/common.ts'
+import { clampedLimit, MAX_OFFSET, queryInt, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, open, text } from '../endpoint/define.ts'
 import { AcceptsV2 } from '../endpoint/x402.ts'
 import { MAX_QUERY_CHARS } from './services.ts'
@@ -33,9 +32,7 @@ const filters = {
   scheme: filter,
   network: filter.meta({ description: 'name or CAIP-2 id' }),
   extensions: filter,
-  limit: queryInt({ min: 1, max: MAX_PAGE })
-    .optional()
-    .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+  limit: clampedLimit,
 }
 
 export const discoveryApi = {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Address, Amount } from '../../core/codecs.ts'
-import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
 import { facilitatedStates } from '../../model/payment.ts'
-import { MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
+import { clampedLimit, MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
 
 const ours = { origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' } as const
@@ -104,11 +103,11 @@ export const facilitatorApi = {
       type: z.string().max(MAX_FILTER_CHARS).optional(),
       payTo: z.string().max(MAX_FILTER_CHARS).optional(),
       scheme: z.string().max(MAX_FILTER_CHARS).optional(),
-      network: z.string().max(MAX_FILTER_CHARS).optional().meta({ description: 'name or CAIP-2 id' }),
+      network: z.string().max(MAX_FILTER_CHARS).optional().meta({
+        description: 'as the entry has it: the name of v1, or the CAIP-2 id of v2',
+      }),
       extensions: z.string().max(MAX_FILTER_CHARS).optional(),
-      limit: queryInt({ min: 1, max: MAX_PAGE })
-        .optional()
-        .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+      limit: clampedLimit,
       offset: queryInt({ min: 0, max: MAX_OFFSET }).optional(),
     }),
     reply: json(
@@ -118,7 +117,7 @@ export const facilitatorApi = {
           z
             .strictObject({
               resource: z.string(),
-              type: z.literal('http'),
+              type: z.enum(['http', 'mcp']),
               x402Version: z.int(),
               accepts: z.array(JsonObject),
               lastUpdated: Time,
