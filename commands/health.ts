@@ -10,6 +10,7 @@ import {
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
+import { SECOND_MS } from '../src/core/time.ts'
 import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
@@ -41,7 +42,7 @@ export const command = defineCommand({
   view(data, io) {
     const health = data as Partial<HealthAnswer>
     if (health.status !== undefined) showHead(health, io)
-    if (health.crons) printRows(io, cronColumns(io.now()), Object.entries(health.crons))
+    if (health.crons) printRows(io, cronColumns(businessNow(health.crons) ?? io.now()), Object.entries(health.crons))
     if (health.status !== undefined) return
     for (const [name, value] of Object.entries(data)) if (name !== 'crons') io.line(JSON.stringify(value, null, 2))
   },
@@ -66,6 +67,14 @@ const signs: Readonly<Record<CronCondition, string>> = {
   failing: red('✗ failing'),
   skipped: '– skipped',
   waiting: '– not run yet',
+}
+
+/** The daemon's business time, which crons go by; it is not the time of this machine once the clock was moved. */
+function businessNow(crons: Readonly<Record<string, HealthCron>>): number | undefined {
+  const times = Object.values(crons).flatMap(({ last_success, age_seconds }) =>
+    last_success === null || age_seconds === null ? [] : [Date.parse(last_success) + age_seconds * SECOND_MS],
+  )
+  return times.length === 0 ? undefined : Math.max(...times)
 }
 
 function cronColumns(now: number): readonly Column<[string, HealthCron]>[] {
