@@ -8,7 +8,7 @@ import { kebab, nearest } from '../text/text.ts'
 import { type ArgumentSchema, argumentSchema } from './tool-schema.ts'
 
 /** What a tool is offered for, and to whom. */
-export type ToolChoice = {
+type ToolChoice = {
   /** What only the operator may do, as well. */
   readonly admin: boolean
   /** Nothing that changes or costs anything. */
