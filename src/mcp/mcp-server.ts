@@ -69,13 +69,13 @@ type Served = {
  * Revisions before 2026-07-28 give an unknown resource the code -32002, the later ones -32602. The SDK writes the later
  * one for all of them.
  */
-class StdioTransport extends StdioServerTransport {
-  readonly misses = new Set<RequestId>()
-
-  override send(message: JSONRPCMessage): Promise<void> {
-    const isMiss = 'error' in message && message.id !== undefined && this.misses.delete(message.id)
-    return super.send(isMiss ? { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } } : message)
+function withOlderCodes(transport: StdioServerTransport, misses: Set<RequestId>): StdioServerTransport {
+  const send = transport.send.bind(transport)
+  transport.send = (message: JSONRPCMessage) => {
+    const isMiss = 'error' in message && message.id !== undefined && misses.delete(message.id)
+    return send(isMiss ? { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } } : message)
   }
+  return transport
 }
 
 /** Speaks the protocol on stdin and stdout until either side ends. */
@@ -91,8 +91,10 @@ export async function serveMcp(context: Host, chosen: readonly EndpointTool[]): 
   const onTooLong = () => void output.write(`${JSON.stringify(TOO_LONG)}\n`)
   const lines = linesOf(system.stdin, { maxBytes: MESSAGE_BYTES_MAX, onTooLong })
   const input = Readable.from(lines, { objectMode: false })
-  const transport = new StdioTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX })
-  const served: Served = { context, io, tools, approvals: createApprovals(), misses: transport.misses }
+  const misses = new Set<RequestId>()
+  const plain = new StdioServerTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX })
+  const transport = withOlderCodes(plain, misses)
+  const served: Served = { context, io, tools, approvals: createApprovals(), misses }
   const ended = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve())
     signal.addEventListener('abort', () => resolve(), { once: true })
