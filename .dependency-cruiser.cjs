@@ -260,7 +260,6 @@ module.exports = {
     exclude: { path: '^(dist|coverage|fixtures/canaries)/' },
     // Type imports are architecture too.
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: 'tsconfig.json' },
     // Without these, packages that ship ESM only stay unresolved and the rules about them never fire.
     enhancedResolveOptions: {
       exportsFields: ['exports'],

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { runnable } from './fixtures/kit/outside.ts'
 import { reportOf } from './fixtures/kit/report.ts'
 import { commitNumber, partOf, type TestFile, testFiles } from './fixtures/kit/rings.ts'
 
@@ -34,7 +35,7 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
 }
 
 export default defineConfig(({ mode }) => {
-  const taken = (chosen[mode] ?? (() => files))()
+  const taken = runnable(root, (chosen[mode] ?? (() => files))())
   // Programs of others gain little by it; a chain is one for each file.
   const isAlone = ({ isApart, ring }: TestFile) => isApart || ring !== 'first' || mode.startsWith('devnet')
   const project = (name: string, isolate: boolean) => ({

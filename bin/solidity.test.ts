@@ -9,8 +9,8 @@ import { compiledContracts } from './solidity.ts'
 /** Creation code that a chain takes (EIP-3860). */
 const MAX_CREATION_BYTES = 49_152
 
-test('the committed contracts are, byte for byte, what their sources compile to', () => {
-  const compiled = compiledContracts()
+test('the committed contracts are, byte for byte, what their sources compile to', async () => {
+  const compiled = await compiledContracts()
   expect(compiled.size).toBeGreaterThan(0)
   for (const [file, text] of compiled) {
     const committed = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
-import solc from 'solc'
+import { type Foreign, OUTSIDE, load as outside } from '../fixtures/outside/load.ts'
 
 /** Where the contracts lie, from the top of the repository. */
 const CONTRACTS = 'daemon/ports/chain/evm/contracts'
 
 const root = new URL('../', import.meta.url)
-const fromHere = createRequire(import.meta.url)
+const { resolve } = createRequire(`${OUTSIDE}/`)
 
 /**
  * What makes two runs on two machines give the same bytes: no hash of the sources in the code, and names of sources
@@ -50,11 +50,12 @@ const modules: readonly ArtifactModule[] = [
  * Compiles the contracts. @returns the modules that hold them, by path from the top of the repository.
  * @throws Error with what the compiler says; a warning counts.
  */
-export function compiledContracts(): ReadonlyMap<string, string> {
-  return new Map(modules.map((module) => [module.file, textOf(module, compile(module.folder))]))
+export async function compiledContracts(): Promise<ReadonlyMap<string, string>> {
+  const { default: solc } = await outside('solc')
+  return new Map(modules.map((module) => [module.file, textOf(module, compile(solc, module.folder))]))
 }
 
-function compile(folder: string): readonly [string, Compiled][] {
+function compile(solc: Foreign, folder: string): readonly [string, Compiled][] {
   const names = readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.sol'))
   const sources = names.sort().map((name) => [name, { content: read(`${folder}/${name}`) }])
   const input = { language: 'Solidity', sources: Object.fromEntries(sources), settings }
@@ -69,7 +70,7 @@ function compile(folder: string): readonly [string, Compiled][] {
 /** Sources of a package, as contracts name them. */
 function library(name: string): { contents: string } | { error: string } {
   try {
-    return { contents: readFileSync(fromHere.resolve(name), 'utf8') }
+    return { contents: readFileSync(resolve(name), 'utf8') }
   } catch {
     return { error: `${name} is not installed` }
   }

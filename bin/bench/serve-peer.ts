@@ -28,7 +28,7 @@ const client: FacilitatorClient = {
   settle: async () => ({ success: true, transaction: STUB_TRANSACTION, network: NETWORK }),
   getSupported: async () => facilitator.getSupported() as Awaited<ReturnType<FacilitatorClient['getSupported']>>, // its networks are plain strings
 }
-await serveHttp(paidServer(client, { asset, payTo, answer }))
+await serveHttp(await paidServer(client, { asset, payTo, answer }))
 
 function rpcChain(url: string): Signer {
   const chain = createPublicClient({ chain: base, transport: http(url) })

@@ -129,3 +129,22 @@ test('development grows by at most 60 MB more', () => {
   )
   expect(more.reduce((sum, place) => sum + bytesOf(place), 0)).toBeLessThanOrEqual(MAX_BYTES)
 })
+
+/** What an install brings here: of packages for one platform, those of this one. */
+type Locked = Package &
+  Readonly<Partial<Record<'os' | 'cpu' | 'libc', readonly string[]>>> & { readonly optional?: boolean }
+const MAX_PACKAGES = 400
+
+test('an install brings no more packages than a newcomer waits for', () => {
+  // What is optional and of no platform comes with what is of another.
+  const isHere = ({ os, cpu, libc, optional }: Locked) =>
+    (os !== undefined || optional !== true) &&
+    (os ?? ['linux']).includes('linux') &&
+    (cpu ?? ['x64']).includes('x64') &&
+    (libc ?? ['glibc']).includes('glibc')
+  const brought = Object.entries(locked as Readonly<Record<string, Locked>>).filter(
+    ([at, one]) => at !== '' && isHere(one),
+  )
+  expect(brought.length).toBeGreaterThan(100)
+  expect(brought.length).toBeLessThanOrEqual(MAX_PACKAGES)
+})

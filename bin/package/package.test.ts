@@ -4,11 +4,10 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toolPath } from '../../fixtures/kit/tools.ts'
 import { copyTree } from '../../fixtures/kit/tree-copy.ts'
+import { load as outside } from '../../fixtures/outside/load.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { openTerminal } from '../../src/tui/tmux.testkit.ts'
 import { targets } from './binary.ts'
@@ -16,6 +15,9 @@ import { targets } from './binary.ts'
 // @deep the program is packed and installed
 
 /* What is handed out, made from a copy of the tree and used where nothing else is. */
+
+const { Client } = await outside('@modelcontextprotocol/client')
+const { StdioClientTransport } = await outside('@modelcontextprotocol/client/stdio')
 
 const PATIENCE_MS = 600_000
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024

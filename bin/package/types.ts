@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
+import { load as outside } from '../../fixtures/outside/load.ts'
 import { libraryEntries } from '../build.ts'
 import { startMarket } from '../library/testing.ts'
 
@@ -50,6 +50,7 @@ async function main(): Promise<void> {
 }
 
 async function describedCalls(): Promise<string> {
+  const { default: openapiTS, astToString } = await outside('openapi-typescript')
   const market = await startMarket({ seed: 'none' })
   try {
     return `${astToString(await openapiTS(new URL(`${market.url}/openapi.json`)))}${callTypes}`

@@ -3,10 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test, vi } from 'vitest'
 import { openUserAtMarket } from '../../fixtures/kit/user.ts'
+import { type Foreign, load as outside } from '../../fixtures/outside/load.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
 import { namedServices, namedSlugs, SUBSCRIBING } from '../../src/api/sections/named-services.ts'
 import { formatAmount } from '../../src/core/money.ts'
@@ -14,6 +13,9 @@ import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { endpointTools } from '../../src/mcp/tools.ts'
 
 /* Four people and an operator, each an agent with the official client, trade until every tool has done its work. */
+
+const { Client } = await outside('@modelcontextprotocol/client')
+const { StdioClientTransport } = await outside('@modelcontextprotocol/client/stdio')
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every tool, each read by the step that asked
 type Answer = any
@@ -36,7 +38,7 @@ test('every tool does its work at a living market', { timeout: 180_000 }, async 
   const shop = createServer((_, answer) => answer.writeHead(500).end()).listen(0, '127.0.0.1')
   await once(shop, 'listening')
   const webhook_url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/hook`
-  const clients: Client[] = []
+  const clients: Foreign[] = []
   const used = new Set<string>()
   const offered: string[][] = []
   async function person(name: string, ...words: string[]): Promise<Did> {
@@ -46,7 +48,7 @@ test('every tool does its work at a living market', { timeout: 180_000 }, async 
     await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }))
     clients.push(client)
     const { tools } = await client.listTools()
-    offered.push(tools.map(({ name }) => name))
+    offered.push(tools.map(({ name }: Foreign) => name))
     return async (tool, given = {}) => {
       const { isError, content, structuredContent } = await client.callTool({ name: tool, arguments: { ...given } })
       if (isError === true) throw new Error(`${tool}: ${JSON.stringify(content)}`)

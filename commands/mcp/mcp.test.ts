@@ -1,22 +1,24 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { Client, type ClientOptions } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { honest } from '../../fixtures/hostile/answers.ts'
 import { type Hostile, openHostile } from '../../fixtures/hostile/server.ts'
 import { tricks } from '../../fixtures/hostile/tricks.ts'
 import { openUserAtMarket, type User } from '../../fixtures/kit/user.ts'
+import { type Foreign, load as outside } from '../../fixtures/outside/load.ts'
 
 // @slow real programs speak with each other
 
 /* An agent's program, the official client, talks to a real server process over stdio, at a real daemon. */
 
 const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
-const MODERN: ClientOptions = { versionNegotiation: { mode: { pin: '2026-07-28' } } }
+const { Client } = await outside('@modelcontextprotocol/client')
+const { StdioClientTransport } = await outside('@modelcontextprotocol/client/stdio')
+
+const MODERN = { versionNegotiation: { mode: { pin: '2026-07-28' } } }
 
 let user: User
-const open: Client[] = []
+const open: Foreign[] = []
 beforeAll(async () => {
   user = await openUserAtMarket()
   for (const name of ['buyer', 'seller', 'unset', 'admin']) await user.register(name, '60.00')
@@ -30,12 +32,15 @@ afterEach(async () => {
 const env = () => ({ HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home })
 
 /** A client whose person says yes or no; one that cannot ask where nothing is said. */
-async function connect(words: readonly string[], { says, ...options }: ClientOptions & { says?: boolean } = {}) {
+async function connect(
+  words: readonly string[],
+  { says, ...options }: { says?: boolean; [option: string]: unknown } = {},
+) {
   const capabilities = says === undefined ? {} : { elicitation: {} }
   const client = new Client({ name: 'agent', version: '1' }, { capabilities, ...options })
   const asked: string[] = []
   if (says !== undefined) {
-    client.setRequestHandler('elicitation/create', ({ params }) => {
+    client.setRequestHandler('elicitation/create', ({ params }: Foreign) => {
       asked.push(params.message)
       return says ? { action: 'accept', content: { agree: true } } : { action: 'decline' }
     })
@@ -56,7 +61,7 @@ async function connect(words: readonly string[], { says, ...options }: ClientOpt
 // biome-ignore lint/suspicious/noExplicitAny: answers of every tool, each read by the test that asked
 type Answer = { isError: boolean; text: string; data: any }
 
-async function call(client: Client, name: string, given: object = {}): Promise<Answer> {
+async function call(client: Foreign, name: string, given: object = {}): Promise<Answer> {
   const result = await client.callTool({ name, arguments: { ...given } })
   const content = result.content as readonly { readonly text?: string }[]
   return {
@@ -67,7 +72,7 @@ async function call(client: Client, name: string, given: object = {}): Promise<A
 }
 
 /** What a tool answers. @throws Error with what it said when it failed */
-async function done(client: Client, name: string, given: object = {}) {
+async function done(client: Foreign, name: string, given: object = {}) {
   const { isError, text, data } = await call(client, name, given)
   if (isError) throw new Error(`${name}: ${text}`)
   return data
@@ -109,7 +114,7 @@ describe.each([
     const complaint = { reason: 'There are three.', category: 'quality' }
     expect(await done(buyer, 'dispute_job', { id: second, body: complaint })).toMatchObject({ status: 'disputed' })
     const { resources } = await buyer.listResources()
-    const uris = resources.map(({ uri }) => uri)
+    const uris = resources.map(({ uri }: Foreign) => uri)
     expect(uris).toEqual(expect.arrayContaining([`souk://services/${id}`, `souk://jobs/${second}`]))
     const { contents } = await buyer.readResource({ uri: `souk://jobs/${second}` })
     expect(
@@ -166,7 +171,7 @@ describe.each([
 
 test('tools are chosen by group, and those that change or cost nothing alone', async () => {
   const client = await connect(['--readonly', '--tools', 'services,jobs'])
-  const names = (await client.listTools()).tools.map(({ name }) => name)
+  const names: string[] = (await client.listTools()).tools.map(({ name }: Foreign) => name)
   expect(names).toEqual(expect.arrayContaining(['get_catalog', 'get_service', 'list_jobs', 'wait_for_job']))
   expect(names.filter((name) => /purchase|create|update|delete|admin|participant/.test(name))).toEqual([])
   // Not a result: a model that made the name up would take it for an answer of the tool.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
+import { anvilProgram } from '../ports/chain/evm/anvil/anvil.testkit.ts'
 
 // @slow starts a chain
 
@@ -10,7 +11,7 @@ let market: Marketplace
 let path: string
 
 beforeAll(async () => {
-  market = await openMarketplace({ chain: 'devnet', chainSetup: { rpcUrls: [] } })
+  market = await openMarketplace({ chain: 'devnet', chainSetup: { rpcUrls: [], anvil: anvilProgram() } })
   path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
 })
 afterAll(() => market.close())

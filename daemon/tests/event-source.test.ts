@@ -1,11 +1,12 @@
-import { EventSource } from 'eventsource'
 import { expect, test } from 'vitest'
 import { openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { registered } from '../../fixtures/market/people.ts'
+import { load as outside } from '../../fixtures/outside/load.ts'
 
 const NAME = 'service.created'
 
 test('an unmodified EventSource that lost its connection misses no named event, and sees none twice', async () => {
+  const { EventSource } = await outside('eventsource')
   const market = await openMarketplace()
   const provider = await registered(market, { type: 'provider' })
   const list = async () => {
@@ -16,7 +17,7 @@ test('an unmodified EventSource that lost its connection misses no named event, 
   const seen: string[] = []
   let cut: ((reason: Error) => void) | undefined
   const source = new EventSource(`${market.url()}/v1/events`, {
-    fetch: async (url, init) => {
+    fetch: async (url: string, init: RequestInit) => {
       const headers = new Headers({ ...init.headers, 'X-API-Key': provider.key })
       resumed.push(headers.get('last-event-id'))
       const response = await fetch(url, { ...init, headers })
@@ -29,7 +30,7 @@ test('an unmodified EventSource that lost its connection misses no named event, 
       return { status: response.status, url: response.url, redirected: false, headers: response.headers, body }
     },
   })
-  source.addEventListener(NAME, ({ data }) => seen.push(JSON.parse(data).subject.id))
+  source.addEventListener(NAME, ({ data }: { data: string }) => seen.push(JSON.parse(data).subject.id))
   const has = async (count: number) => {
     while (seen.length < count) await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -3,11 +3,11 @@ import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
+import { OUTSIDE, load as outside } from '../../fixtures/outside/load.ts'
 
 /* Somebody who has nothing but the description: types are generated from it, and a program is written with them. */
 
@@ -21,8 +21,9 @@ let types: string
 beforeAll(async () => {
   market = await openMarketplace()
   dir = await mkdtemp(join(tmpdir(), 'souk-client-'))
-  await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
+  await symlink(OUTSIDE, join(dir, 'node_modules'))
   await writeFile(join(dir, 'package.json'), '{"type":"module"}')
+  const { default: openapiTS, astToString } = await outside('openapi-typescript')
   types = astToString(await openapiTS(new URL(`${market.url()}/openapi.json`)))
   await writeFile(join(dir, 'description.ts'), types)
   await copyFile(PROGRAM, join(dir, 'walk.ts'))

@@ -1,23 +1,18 @@
 import { x402Client } from '@x402/core/client'
 import type { ClientEvmSigner } from '@x402/evm'
 import { registerExactEvmScheme } from '@x402/evm/exact/client'
-import {
-  createSIWxClientExtension,
-  createSIWxPayload,
-  type EVMSigner,
-  encodeSIWxHeader,
-  parseSIWxHeader,
-  type SIWxPayload,
-  wrapFetchWithSIWx,
-} from '@x402/extensions/sign-in-with-x'
 import { wrapFetchWithPayment, x402HTTPClient } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { listing, type Member, member, payFor, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Answer, type Buyer, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
+import { load as outside } from '../../fixtures/outside/load.ts'
 import { SignInChallenge, signInPayload, signInText } from '../../src/api/endpoint/sign-in.ts'
 import { toBase64 } from '../../src/api/endpoint/x402.ts'
 import { MINUTE_MS } from '../../src/core/time.ts'
+
+const { createSIWxClientExtension, createSIWxPayload, encodeSIWxHeader, parseSIWxHeader, wrapFetchWithSIWx } =
+  await outside('@x402/extensions/sign-in-with-x')
 
 let market: Marketplace
 let buyer: Buyer
@@ -40,14 +35,13 @@ afterEach(async () => {
 })
 
 const funds = (one: Buyer) => market.daemon.ctx.chain.balanceOf(one.wallet)
-const signerOf = (account: PrivateKeyAccount) => account as unknown as EVMSigner // an account signs messages as this type has it
 const challengeOf = ({ body }: Answer) => SignInChallenge.parse(body.extensions['sign-in-with-x'])
 
 /** The header that the published library writes for what an answer asks. */
 async function headerFor(answer: Answer, account: PrivateKeyAccount): Promise<string> {
   const { info, supportedChains } = challengeOf(answer)
   const chain = supportedChains[0] as SignInChallenge['supportedChains'][number]
-  return encodeSIWxHeader(await createSIWxPayload({ ...info, ...chain }, signerOf(account), market.url()))
+  return encodeSIWxHeader(await createSIWxPayload({ ...info, ...chain }, account, market.url()))
 }
 
 const signedRead = (path: string, header: string) => market.call('GET', path, { headers: { 'SIGN-IN-WITH-X': header } })
@@ -55,7 +49,7 @@ const signedRead = (path: string, header: string) => market.call('GET', path, { 
 describe('the published sign-in client', () => {
   test('reads the job that its wallet bought whole, without paying for it', async () => {
     const before = await funds(buyer)
-    const read = wrapFetchWithSIWx(fetch, signerOf(buyer.account))
+    const read = wrapFetchWithSIWx(fetch, buyer.account)
     const answer = await read(`${market.url()}/v1/jobs/${job}`)
     expect(answer.status).toBe(200)
     expect(await answer.json()).toMatchObject({ id: job, input: { text: 'mine' }, escrow: { status: 'held' } })
@@ -66,19 +60,19 @@ describe('the published sign-in client', () => {
     const before = await funds(buyer)
     const client = new x402Client()
     registerExactEvmScheme(client, { signer: buyer.account as unknown as ClientEvmSigner }) // the published type takes records where the account is generic
-    client.registerExtension(createSIWxClientExtension({ signers: [signerOf(buyer.account)] }))
+    client.registerExtension(createSIWxClientExtension({ signers: [buyer.account] }))
     const answer = await wrapFetchWithPayment(fetch, new x402HTTPClient(client))(`${market.url()}/v1/jobs/${job}`)
     expect([answer.status, await answer.json()]).toMatchObject([200, { input: { text: 'mine' } }])
     expect(await funds(buyer)).toBe(before)
   })
 
   test('of a provider reads what it has to do', async () => {
-    const read = wrapFetchWithSIWx(fetch, signerOf(work.provider.account))
+    const read = wrapFetchWithSIWx(fetch, work.provider.account)
     expect(await (await read(`${market.url()}/v1/jobs/${job}`)).json()).toMatchObject({ input: { text: 'mine' } })
   })
 
   test('of a stranger is asked to pay, as without it', async () => {
-    const answer = await wrapFetchWithSIWx(fetch, signerOf(other.account))(`${market.url()}/v1/jobs/${job}`)
+    const answer = await wrapFetchWithSIWx(fetch, other.account)(`${market.url()}/v1/jobs/${job}`)
     expect([answer.status, await answer.json()]).toMatchObject([402, { accepts: [{ maxAmountRequired: '1000' }] }])
   })
 
@@ -133,12 +127,12 @@ describe('a sign-in that proves nothing here and now opens nothing, charges noth
   }
 
   /** Changed after the wallet signed it, or before. */
-  async function changed(change: Partial<SIWxPayload>, resign: boolean): Promise<string> {
+  async function changed(change: Record<string, unknown>, resign: boolean): Promise<string> {
     const asked = await ask()
     const payload = { ...parseSIWxHeader(await headerFor(asked, buyer.account)), ...change }
     if (!resign) return encodeSIWxHeader(payload)
     const { address, signature: _, ...info } = payload
-    return encodeSIWxHeader(await createSIWxPayload(info as never, signerOf(buyer.account), payload.uri))
+    return encodeSIWxHeader(await createSIWxPayload(info, buyer.account, payload.uri))
   }
 
   test('for another job', async () => {

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
+import { anvilProgram } from '../../daemon/ports/chain/evm/anvil/anvil.testkit.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
@@ -28,7 +29,7 @@ afterEach(async () => {
 
 function souk(...words: string[]): Promise<Ran> {
   return runLine({ entries, groups }, words, {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
+    env: { HOME: home, PATH: `${process.env.PATH}${delimiter}${dirname(anvilProgram())}`, TMPDIR: home },
     self: [process.execPath, ENTRY],
     now: () => Date.now(),
   })

@@ -7,15 +7,24 @@ import { api } from '../../../src/api/index.ts'
 import { guards, validatorOf } from '../../endpoint/encode.ts'
 import type { Encoded } from '../../endpoint/handler.ts'
 
-/** Name of the renderer beside the bundle, where the build put it. */
-const REDOC = 'redoc.standalone.js'
+/** Names of the renderer's script and style beside the bundle, where the build put them. */
+const SCRIPT = 'swagger-ui-bundle.js'
+const STYLE = 'swagger-ui.css'
 
-const settings = { disableSearch: true, hideDownloadButton: false, hideHostname: false }
+/** Nobody else's checker is asked about the description, and everything is closed until somebody opens it. */
+const settings = {
+  url: api.getOpenapi.path,
+  dom_id: '#reference',
+  validatorUrl: null,
+  docExpansion: 'none',
+  filter: true,
+  deepLinking: true,
+}
 
 let page: Promise<Encoded> | undefined
 
 /**
- * The reference page: Redoc and nothing from elsewhere, drawing the description that this daemon serves. The page is
+ * The reference page: Swagger UI and nothing from elsewhere, drawing the description that this daemon serves. The page is
  * whole in itself; its policy runs these two scripts and lets them read this origin only.
  */
 export function referencePage(): Promise<Encoded> {
@@ -24,8 +33,8 @@ export function referencePage(): Promise<Encoded> {
 }
 
 async function makePage(): Promise<Encoded> {
-  const library = inline(await readFile(redocFile(), 'utf8'))
-  const start = `Redoc.init('${api.getOpenapi.path}', ${JSON.stringify(settings)}, document.getElementById('reference'))`
+  const [library, style] = [inline(await fileOf(SCRIPT)), await fileOf(STYLE)]
+  const start = `SwaggerUIBundle(${JSON.stringify(settings)})`
   const hashes = [library, start].map((script) => `'sha256-${hash('sha256', script, 'base64')}'`)
   const policy = [
     "default-src 'none'",
@@ -43,6 +52,7 @@ async function makePage(): Promise<Encoded> {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>API reference</title>
+<style>${style}</style>
 </head>
 <body>
 <noscript>This page draws <a href="${api.getOpenapi.path}">the description</a> with a script.</noscript>
@@ -60,9 +70,10 @@ async function makePage(): Promise<Encoded> {
   }
 }
 
-function redocFile(): string {
-  const beside = fileURLToPath(new URL(`./${REDOC}`, import.meta.url))
-  return existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`redoc/bundles/${REDOC}`)
+function fileOf(name: string): Promise<string> {
+  const beside = fileURLToPath(new URL(`./${name}`, import.meta.url))
+  const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)
+  return readFile(file, 'utf8')
 }
 
 /** A script as it may stand in a page: nothing in it ends the element. */

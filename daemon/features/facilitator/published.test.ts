@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { HTTPFacilitatorClient } from '@x402/core/server'
-import { withBazaar } from '@x402/extensions/bazaar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasOutside } from '../../../fixtures/kit/outside.ts'
+import { OUTSIDE, load as outside, PEERS } from '../../../fixtures/outside/load.ts'
 import { CENT } from '../../../fixtures/payments/facilitated.ts'
 import { type Facilitator, openFacilitator, SHOP } from '../../../fixtures/payments/facilitator.ts'
 import { serversOf } from '../../../src/cli/nouns/facilitator.ts'
@@ -15,7 +14,6 @@ import type { Wallet } from '../../../src/core/hex.ts'
 
 /* Published servers, unmodified, as `souk facilitator` prints them: run as they stand, paid by published buyers. */
 
-const ROOT = join(import.meta.dirname, '../../..')
 let at: Facilitator
 const running: { child: ChildProcess; dir: string }[] = []
 
@@ -53,7 +51,7 @@ async function started(name: Package, packages: string, payTo: Wallet): Promise<
 describe('@x402/express 2.27, as it is printed', () => {
   let url: string
   beforeAll(async () => {
-    url = await started('@x402/express', join(ROOT, 'node_modules'), SHOP)
+    url = await started('@x402/express', OUTSIDE, SHOP)
   })
 
   test('is paid through the facilitator by a published buyer, and the money moves once', async () => {
@@ -77,7 +75,7 @@ describe('@x402/express 2.27, as it is printed', () => {
   })
 
   test('two servers with one header: one of them serves it', async () => {
-    const other = await started('@x402/express', join(ROOT, 'node_modules'), SHOP)
+    const other = await started('@x402/express', OUTSIDE, SHOP)
     const before = await at.held(SHOP)
     const header = await paidHeader(url)
     const answers = await Promise.all(
@@ -112,10 +110,13 @@ async function paidHeader(url: string): Promise<string> {
 
 describe('published clients of a facilitator', () => {
   test('read its kinds and its list, with a slash at the end of its address too', async () => {
+    const { withBazaar } = await outside('@x402/extensions/bazaar')
     for (const end of ['', '/']) {
       const client = withBazaar(new HTTPFacilitatorClient({ url: `${at.market.url()}/facilitator${end}` }))
       const { kinds } = await client.getSupported()
-      expect(kinds.map(({ x402Version, network }) => [x402Version, network])).toEqual([
+      expect(
+        kinds.map(({ x402Version, network }: { x402Version: number; network: string }) => [x402Version, network]),
+      ).toEqual([
         [2, 'eip155:8453'],
         [1, 'base'],
       ])
@@ -139,10 +140,8 @@ describe('published clients of a facilitator', () => {
   })
 })
 
-const PEERS = join(ROOT, 'fixtures/peers/node_modules')
-
 describe('x402-express 1.2, as it is printed', () => {
-  test.skipIf(!hasOutside('peers'))('is paid through the facilitator by a published buyer', async () => {
+  test('is paid through the facilitator by a published buyer', async () => {
     const url = await started('x402-express', PEERS, SHOP)
     const before = await at.held(SHOP)
     const buyer = await at.market.buyer('1.00')

@@ -1,6 +1,5 @@
 import { createPublicClient, http, keccak256, parseAbi, toBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasOutside } from '../../../fixtures/kit/outside.ts'
 import { devnetOfTests } from '../../../fixtures/kit/test-chain.ts'
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
@@ -24,7 +23,7 @@ type PublishedClient = {
   getFeedback: (agent: string, client: string, index: number) => Promise<Feedback>
 }
 
-describe.skipIf(!hasOutside())('a published ERC-8004 client', () => {
+describe('a published ERC-8004 client', () => {
   let market: Escrow
   let client: PublishedClient
   let agent: string

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
-import { decode as decodeJpeg } from 'jpeg-js'
 import { PNG } from 'pngjs'
-import { getDocumentProxy } from 'unpdf'
 import { describe, expect, it } from 'vitest'
+import { type Foreign, load as outside } from '../../../../fixtures/outside/load.ts'
 import { chromium } from '../../../ports/browser/browser.testkit.ts'
 import { pageScreenshot } from './page-screenshot.ts'
 import { openBrowserTest } from './pages.testkit.ts'
 import { pdfGeneration } from './pdf-generation.ts'
 
+const { decode: decodeJpeg } = await outside('jpeg-js')
+const { getDocumentProxy } = await outside('unpdf')
 const { site, engine, run } = await openBrowserTest()
 
 /** Green but for a red square at its beginning, and as high as it is told. */
@@ -117,7 +118,7 @@ describe.skipIf(chromium === undefined)('a printed page', () => {
     return {
       pages: file.numPages,
       size: [Math.round(width), Math.round(height)],
-      text: items.map((item) => ('str' in item ? item.str : '')).join(' '),
+      text: items.map((item: Foreign) => ('str' in item ? item.str : '')).join(' '),
     }
   }
 

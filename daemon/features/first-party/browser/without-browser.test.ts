@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { OUTSIDE } from '../../../../fixtures/outside/load.ts'
 import { openVictim } from '../../../ports/browser/browser.testkit.ts'
 import { openDom } from '../../../ports/dom/dom.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
@@ -22,7 +23,7 @@ afterAll(async () => {
   await victim.close()
 })
 
-const dom = openDom({ isAllowed: true })
+const dom = openDom({ isAllowed: true, folder: join(OUTSIDE, 'jsdom') })
 
 describe('the audit of accessibility without a browser', () => {
   const audit = (body: string) => {

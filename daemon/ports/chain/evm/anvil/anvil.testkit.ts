@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +18,7 @@ import {
 import { mnemonicToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { OUTSIDE } from '../../../../../fixtures/outside/load.ts'
 import type { Hex } from '../../../../../src/core/hex.ts'
 
 /* A real EVM for a test file: one anvil, on a port that was free, ended by its process id. */
@@ -55,8 +55,7 @@ export const devAccounts = Array.from({ length: ACCOUNTS }, (_, addressIndex) =>
 /** The program that the installed package of this platform brings. */
 export function anvilProgram(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
-  const name = `@foundry-rs/anvil-${process.platform}-${arch}`
-  return join(createRequire(import.meta.url).resolve(`${name}/package.json`), '../bin/anvil')
+  return join(OUTSIDE, `@foundry-rs/anvil-${process.platform}-${arch}`, 'bin', 'anvil')
 }
 
 /** Starts a chain that mines every transaction at once, unless flags of anvil say otherwise. */

@@ -15,7 +15,9 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { OUTSIDE } from '../../../../../fixtures/outside/load.ts'
 import { openLog } from '../../../log.ts'
+import { anvilProgram } from './anvil.testkit.ts'
 import { type Devnet, openDevnet } from './devnet.ts'
 import { findAnvil } from './find.ts'
 import { ask } from './process.ts'
@@ -34,7 +36,7 @@ afterEach(async () => {
 })
 
 async function open(): Promise<Devnet> {
-  devnet = await openDevnet({ folder, program: findAnvil(), chainId: CHAIN_ID, log: openLog({ level: 'error' }) })
+  devnet = await openDevnet({ folder, program: anvilProgram(), chainId: CHAIN_ID, log: openLog({ level: 'error' }) })
   return devnet
 }
 
@@ -51,7 +53,7 @@ describe('the program of a devnet', () => {
     chmodSync(program, 0o755)
     expect(findAnvil({ given: program })).toBe(program)
     expect(findAnvil({ path: folder })).toBe(program)
-    const binary = findAnvil({ path: '' })
+    const binary = findAnvil({ path: '', from: OUTSIDE })
     expect(binary).toMatch(/node_modules.*bin.anvil/)
     // Its command is a script that would leave the chain behind where it is killed.
     const modules = join(folder, 'node_modules', '@foundry-rs')
@@ -113,9 +115,8 @@ describe('a devnet', () => {
     writeFileSync(
       program,
       `import { openDevnet } from ${JSON.stringify(join(here, 'devnet.ts'))}
-       import { findAnvil } from ${JSON.stringify(join(here, 'find.ts'))}
        const log = { warn() {}, error() {} }
-       const { url } = await openDevnet({ folder: ${JSON.stringify(folder)}, program: findAnvil(), chainId: ${CHAIN_ID}, log })
+       const { url } = await openDevnet({ folder: ${JSON.stringify(folder)}, program: ${JSON.stringify(anvilProgram())}, chainId: ${CHAIN_ID}, log })
        for (let i = 0; i < 5; i += 1) await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' },
          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'evm_mine', params: [] }) })
        process.stdout.write('ready')`,

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { circleUsdc, domainSeparator } from '../../../../../src/core/authorization.ts'
 import { toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { openLog } from '../../../log.ts'
+import { anvilProgram } from '../anvil/anvil.testkit.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
-import { findAnvil } from '../anvil/find.ts'
 import { ask } from '../anvil/process.ts'
 import type { TxQueue } from '../queue/queue.ts'
 import type { KeySigner } from '../queue/signer.ts'
@@ -29,7 +29,7 @@ const opened: Rpc[] = []
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'souk-start-'))
   const log = openLog({ level: 'error' })
-  devnet = await openDevnet({ folder: join(folder, 'chain'), program: findAnvil(), chainId: CHAIN_ID, log })
+  devnet = await openDevnet({ folder: join(folder, 'chain'), program: anvilProgram(), chainId: CHAIN_ID, log })
 })
 afterAll(async () => {
   await devnet.close()
