@@ -114,11 +114,4 @@ describe('a folder that cannot be used', () => {
     expect(err).toContain('XDG_STATE_HOME')
     expect(err).not.toMatch(/ENOTDIR|EEXIST|not expected/)
   })
-
-  test('because nothing can be made there is named, with the way out', async () => {
-    // Whoever may write everywhere makes no folder in here either.
-    const { code, err } = await user.souk('up', '--port', '0', '--data', '/proc/souk')
-    expect([code, err]).toEqual([1, expect.stringContaining('/proc/souk/default/run cannot be made')])
-    expect(err).not.toMatch(/ENOENT|not expected/)
-  })
 })
