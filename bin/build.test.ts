@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { type Bundle, bundle } from './build.ts'
+import { type Bundle, bundle, libraryEntries } from './build.ts'
 import type { CommandFile } from './command-files.ts'
 
 /* The bundle as it ships: light for commands, whole for the daemon, and able to start on an older Node. */
@@ -46,12 +46,34 @@ function loadedWith(source: string): readonly CommandFile[] {
   return queue
 }
 
+/** Modules of Node that a file of dist/ imports, with all that it links. */
+function linkedBy(file: string): readonly string[] {
+  const files = [file]
+  const modules = new Set<string>()
+  for (const one of files) {
+    for (const [, imported = ''] of readFileSync(join(dist, one), 'utf8').matchAll(/(?:from|import)"([^"]+)"/g)) {
+      const beside = /^\.\/(.+)$/.exec(imported)?.[1]
+      if (beside === undefined) modules.add(imported)
+      else if (!files.includes(beside)) files.push(beside)
+    }
+  }
+  return [...modules]
+}
+
 type Ran = { code: number | null; out: string; err: string }
 
 function run(words: readonly string[], node: readonly string[] = [], at = home): Promise<Ran> {
+  return started([...node, join(dist, 'souk.js'), ...words], at)
+}
+
+function evaluate(code: string): Promise<Ran> {
+  return started(['--input-type=module', '--eval', code], home)
+}
+
+function started(words: readonly string[], at: string): Promise<Ran> {
   return new Promise((resolve) => {
     const env = { HOME: at, PATH: process.env.PATH ?? '', TMPDIR: at }
-    const child = spawn(process.execPath, [...node, join(dist, 'souk.js'), ...words], { env })
+    const child = spawn(process.execPath, words, { env })
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk) => {
       out += chunk
@@ -89,6 +111,22 @@ describe('the bundle', () => {
       expect.arrayContaining(['souk.js', 'cli.js', 'daemon.js', 'viem-accounts.js', 'catalog.worker.js']),
     )
   })
+
+  it.each(Object.keys(libraryEntries))(
+    '%s tells an older Node which one it needs, before anything does not link',
+    async (name) => {
+      const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
+      const line = `${old}; await import(${JSON.stringify(join(dist, `${name}.js`))})`
+      const { code, err } = await evaluate(line)
+      expect([code, /^Error: .*$/m.exec(err)?.[0]]).toEqual([
+        1,
+        'Error: souk needs Node 22.13 or newer; this is 20.20.2.',
+      ])
+      // What Node 20 has not cannot be imported: that fails while it links, before any sentence.
+      expect(linkedBy(`${name}.js`)).toContain('node:fs')
+      expect(linkedBy(`${name}.js`).filter((module) => ['node:sqlite', 'node:sea'].includes(module))).toEqual([])
+    },
+  )
 
   it('exports by name what is loaded by name: a CommonJS package alone in a file has a default and nothing else', () => {
     const nameless = built.files.filter(

@@ -115,9 +115,19 @@ const shared = {
     SOUK_COMMIT: JSON.stringify(commitOf(root) ?? null),
   },
 } as const satisfies BuildOptions
-// Bundled CommonJS packages call require for the modules of Node.
+const OLDEST_MAJOR = 22
+const OLDEST_MINOR = 13
+/**
+ * First in every file. Bundled CommonJS packages call require for the modules of Node. Programs that import a library
+ * of the package on an older Node read which one it needs.
+ */
 const banner = {
-  js: "import{createRequire as soukRequire}from'node:module';const require=soukRequire(import.meta.url);",
+  js: [
+    "import{createRequire as soukRequire}from'node:module';const require=soukRequire(import.meta.url);",
+    "const[soukMajor,soukMinor]=process.versions.node.split('.').map(Number);",
+    `if(soukMajor<${OLDEST_MAJOR}||soukMajor===${OLDEST_MAJOR}&&soukMinor<${OLDEST_MINOR})`,
+    `throw new Error('souk needs Node ${OLDEST_MAJOR}.${OLDEST_MINOR} or newer; this is '+process.versions.node+'.');`,
+  ].join(''),
 }
 
 /** The commit that a checkout stands at, `+` behind it where files differ; undefined where it is no checkout. */

@@ -7,15 +7,15 @@ import { bold, cyan, green } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'as',
   heading: 'People',
-  summary: 'act as somebody: souk as NAME and any command; alone it says who that is',
+  summary: 'run a command as another wallet: souk as NAME COMMAND; alone, say who acts',
   description:
-    'The same as --as NAME behind the command. Whoever has no wallet yet gets one, with test money from the faucet and an account, once you agree; without a terminal that takes --yes. Where money is real, nobody is made.',
-  args: z.object({ name: z.string().meta({ description: 'the wallet to act as' }) }),
+    'The same as --as NAME behind the command. A name without a wallet gets one, with test money from the faucet and an account, once you agree; without a terminal add --yes. With real money nothing is made.',
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet to act as (default: the active one)' }) }),
   options: z.object({}),
-  examples: ['souk as main', 'souk as main balance show', 'souk as ann account show --yes --json'],
+  examples: ['souk as', 'souk as main', 'souk as main balance show', 'souk as ann account show --yes --json'],
   async run(context) {
     const session = await context.session()
-    const { name, address } = chosenWallet(context.places, context.args.name)
+    const { name, address } = chosenWallet(context.places, context.args.name ?? context.globals.as)
     const { target } = session
     return { name, address, remote: target.name, registered: (await session.apiKey()) !== undefined }
   },

@@ -124,7 +124,7 @@ test('what is suggested says again where, as whom and in which instance', async 
   await ben.types(`souk remote add far ${market.url()}`)
   await ben.types('souk wallet new ben')
   const { next } = await ben.types('souk balance -r far --as ben')
-  expect(next).toEqual(['souk account register --name "My agent" --remote far --as ben'])
+  expect(next).toEqual(['souk account register --remote far --as ben'])
   const at = await ben.types('souk services view no-such-thing --instance other')
   expect(at.next).toEqual(['souk up --instance other'])
 })

@@ -25,9 +25,11 @@ const options = z.object({
   forwardTo: z
     .string()
     .optional()
-    .meta({ description: 'POST each event there, signed as deliveries are', value: 'url' }),
+    .meta({ description: 'POST each event there, signed as deliveries are (localhost:3000 is enough)', value: 'url' }),
   header: z.array(z.string()).default([]).meta({ description: 'sent along with it', value: 'name:value' }),
-  printSecret: z.boolean().default(false).meta({ description: 'show the secret that is signed with, and stop' }),
+  printSecret: z.boolean().default(false).meta({
+    description: "print the secret used for --forward-to (not your account's: souk webhooks secret), and exit",
+  }),
   exec: z.string().optional().meta({ description: 'run it for each event, JSON on its stdin', value: 'command' }),
   shell: z.boolean().default(false).meta({ description: 'let a shell read the command' }),
   since: z
@@ -151,9 +153,10 @@ function receiverOf(context: Host, secret: string): Receiver | undefined {
     return (event) => runFor(event, { ...machine, line: exec, shell, env: system.env, onOutput: io.say })
   }
   if (forwardTo === undefined) return undefined
-  const url = URL.parse(forwardTo)
+  // A host with its port alone is how a server says where it listens.
+  const url = URL.parse(/^[\w.-]+:\d+(\/|$)/.test(forwardTo) ? `http://${forwardTo}` : forwardTo)
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw usage(`--forward-to must be an http or https address; you gave "${forwardTo}".`)
+    throw usage(`--forward-to must be an address such as http://localhost:3000/hook; you gave "${forwardTo}".`)
   }
   const headers = Object.fromEntries(wanted.header.map(headerOf))
   io.note(`  signed with the secret of ${cyan(io.hint('souk listen --print-secret'))}`)

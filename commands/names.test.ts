@@ -68,6 +68,7 @@ describe('a name', () => {
   test('of a wallet here goes before a stranger who calls itself so', async () => {
     await user.json('account', 'edit', '--name', 'ann', '--as', 'bob')
     expect((await user.json('participants', 'view', 'ann')).id).toBe(me.participant_id)
+    await user.json('account', 'edit', '--name', 'bob', '--as', 'bob')
   })
 
   test('of a person is told with whom it is, before anything is done to them', async () => {
@@ -76,11 +77,29 @@ describe('a name', () => {
   })
 
   test('that two services have is refused, and names both', async () => {
-    const other = await create('bob', 'fine_prose')
+    const others = [await create('bob', 'fine_prose'), await create('bob', 'Fine Prose')]
     const { code, err } = await user.souk('buy', 'Fine prose', '--quote')
     expect([code, err]).toEqual([2, expect.stringContaining('fits 2 services')])
-    for (const id of [service, other.id]) expect(err).toContain(id)
-    await user.json('services', 'delete', other.id, '--as', 'bob', '--yes')
+    for (const { id, name } of others) expect(err).toContain(`${id}  ${name}  bob  $0.525`)
+    // Whoever sells one means that one, where it is changed.
+    expect((await user.json('services', 'edit', 'Fine prose', '--set', 'tags=[]', '--as', 'ann')).id).toBe(service)
+    for (const { id } of others) await user.json('services', 'delete', id, '--as', 'bob', '--yes')
+  })
+
+  test('or slug of a listing of the house is its own for a buyer, whoever else sells under it', async () => {
+    const { services } = await user.json('services', 'list', '--all')
+    const house: { id: string; name: string; slug: string }[] = services.filter(({ slug }: { slug?: string }) => slug)
+    const [other] = house.filter(({ name, slug }) => name.toLowerCase().replaceAll(' ', '_') !== slug)
+    if (other === undefined) throw new Error('no listing of the house has a slug of other words')
+    expect((await user.json('services', 'view', other.slug)).id).toBe(other.id)
+    const mine = await create('bob', 'QR code')
+    const qr = house.find(({ slug }) => slug === 'qr_code')?.id
+    for (const as of ['ann', 'bob']) {
+      const bought = await user.json('buy', 'qr_code', '-i', 'data=hello', '--quote', '--as', as)
+      expect(bought.service_id).toBe(qr)
+    }
+    expect((await user.json('services', 'view', 'QR code', '--as', 'bob')).id).toBe(mine.id)
+    await user.json('services', 'delete', mine.id, '--as', 'bob', '--yes')
   })
 })
 

@@ -31,12 +31,19 @@ describe('souk as', () => {
   test('makes somebody with test money and an account, who then acts', async () => {
     const made = await user.souk('as', 'bob', 'account', 'show', '--yes', '--json')
     expect([made.code, JSON.parse(made.out).name]).toEqual([0, 'bob'])
-    expect(made.err).toMatch(/made wallet bob.*got \$10\.00.*registered as p_/s)
+    expect(made.err).toMatch(/made wallet bob.*got \$10\.00.*registered as bob \(p_/s)
     const bought = await user.souk('as', 'bob', 'buy', 'qr_code', '-i', 'data=x', '--json')
     expect([bought.code, JSON.parse(bought.out).status]).toEqual([0, 'completed'])
     expect(await user.json('as', 'bob')).toMatchObject({ name: 'bob', registered: true })
     // The one who was active stays that.
     expect((await user.json('wallet', 'show')).name).toBe('ann')
+  })
+
+  test('alone says who acts, and takes global options before it', async () => {
+    expect(await user.json('as')).toMatchObject({ name: 'ann', registered: true })
+    const before = await user.souk('--json', '--timeout', '30s', 'as', 'bob', 'account', 'show')
+    expect([before.code, JSON.parse(before.out).name]).toEqual([0, 'bob'])
+    expect(JSON.parse((await user.souk('--json', 'as', 'bob', '--timeout', '30s')).out).name).toBe('bob')
   })
 
   test('says who is meant where one of the demo has the same name', async () => {

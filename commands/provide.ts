@@ -24,6 +24,10 @@ const options = z.object({
     .boolean()
     .default(false)
     .meta({ description: 'edits of the listing and of the program are taken up while it works' }),
+  name: z.string().optional().meta({
+    description: 'your public name where it registers you (default: the name of the wallet)',
+    value: 'name',
+  }),
   practice: z
     .enum(['changed', 'always', 'never'])
     .default('changed')
@@ -56,16 +60,11 @@ export const command = defineCommand({
   heading: 'Market',
   summary: 'be the provider: each job runs a command',
   description: [
-    'With --listing it makes the listing, or changes it to what the file says, buys it once by a wallet of its own with',
-    'test money, and works. Where money is real nothing is practised. --dry-run says all of it and does nothing.',
-    'The command gets the input as JSON on stdin and in the file $SOUK_JOB_FILE, with SOUK_JOB_ID, SOUK_SERVICE_ID,',
-    'SOUK_BUYER, SOUK_DEADLINE and SOUK_WORKDIR. What it prints is delivered when it exits 0; 75 asks for another try',
-    'later; any other code fails the job with the last line of its stderr as the reason, and the buyer gets the money',
-    'back. A line "progress: 40 text" on stderr is told to the buyer. It is ended at the deadline. No public address is',
-    'needed. With --deliver DIR the files that it leaves in $SOUK_DELIVER_DIR, a folder of each job within DIR, are put',
-    'into the conversation and delivered by name. A command that was cut short by a crash is run again: it should be',
-    'safe to repeat. Jobs keep the price and the terms that they were bought at, whatever is edited.',
-  ].join('\n'),
+    'With --listing it makes the listing, or changes it to what the file says, and buys it once with test money to try it. With real money there is no practice run. --dry-run shows all of it and does nothing.',
+    'The command gets the input as JSON on stdin and in the file $SOUK_JOB_FILE, with SOUK_JOB_ID, SOUK_SERVICE_ID, SOUK_BUYER, SOUK_DEADLINE and SOUK_WORKDIR. What it prints is delivered when it exits 0. Exit code 75 asks for another try later. Any other code fails the job: the last line of its stderr is the reason, and the buyer gets the money back.',
+    'A line "progress: 40 text" on stderr is shown to the buyer. The command is ended at the deadline. With --deliver DIR the files that it leaves in $SOUK_DELIVER_DIR, a folder of each job within DIR, are delivered by name.',
+    'A command that was cut short by a crash runs again: make it safe to repeat. Jobs keep the price and terms they were bought at. No public address is needed.',
+  ].join('\n\n'),
   args: z.object({
     services: z.array(z.string()).default([]).meta({ description: 'ids or names of your own listings' }),
   }),

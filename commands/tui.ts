@@ -5,6 +5,7 @@ import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { readKeyFile } from '../src/cli/files/key-file.ts'
 import { putOffFile } from '../src/cli/files/put-off-file.ts'
+import { colorsAllowed } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
 import { listRemotes } from '../src/client/remotes.ts'
@@ -188,7 +189,7 @@ function lookOf(context: Host): CockpitOptions['look'] {
 
 function paletteOf({ io, system }: Host): CockpitOptions['look']['palette'] {
   const { color, palette } = io.settings
-  if (color === 'never' || (color === 'auto' && system.env.NO_COLOR)) return undefined
+  if (color === 'never' || (color === 'auto' && !colorsAllowed(system.env))) return undefined
   return palette
 }
 

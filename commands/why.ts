@@ -4,6 +4,7 @@ import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import * as z from '../src/cli/params.ts'
 import { bold, dim, green, red, yellow } from '../src/text/text.ts'
+import { zoneHere } from '../src/text/time.ts'
 
 type Story = WireAnswer<Api['getRequestStory']>
 type Step = Story['steps'][number]
@@ -30,20 +31,18 @@ export const command = defineCommand({
     const stems = stemsOf(steps)
     for (const [at, step] of steps.entries()) io.line(`${dim(stems[at] ?? '')}${lineOf(step, id)}`)
     if (lost !== null) io.note(lost)
+    if (io.settings.times === 'local')
+      io.note(dim(`  times are ${zoneHere(io.now())}, by the clock of the marketplace (business time)`))
     for (const command of next) io.note(`  ${suggestedBy(io, command)}`)
   },
 })
 
 function lineOf({ sign, sentence, id, at, ms, amount }: Step, about: string): string {
   const took = ms === null ? undefined : `${ms} ms`
-  const facts = [timeOf(at), took, amount === null ? undefined : `$${amount}`, id ?? undefined].filter(
+  const facts = [at ?? undefined, took, amount === null ? undefined : `$${amount}`, id ?? undefined].filter(
     (one) => one !== undefined,
   )
   return `${signs[sign]} ${id === about ? bold(sentence) : sentence}   ${dim(facts.join('  '))}`
-}
-
-function timeOf(at: string | null): string | undefined {
-  return at === null ? undefined : at.slice(0, 19).replace('T', ' ')
 }
 
 /** The branches in front of each step: a step is the last of its depth when a shallower one comes before the next. */

@@ -7,6 +7,7 @@ import { unjudged } from '../../src/cli/files/document.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
 import { readSettings } from '../../src/cli/nouns/services/write.ts'
 import * as z from '../../src/cli/params.ts'
+import { keepAccount } from '../../src/client/secrets.ts'
 import { compact } from '../../src/core/record.ts'
 
 type Change = NonNullable<Request<Api['updateParticipant']>['body']>
@@ -42,7 +43,13 @@ export const command = defineCommand({
     if (Object.keys(body).length === 0) throw usage('Name what to change, such as --description "Reads charts".')
     const session = await context.session()
     const [id, headers] = [await ownId(session), await session.ownHeaders()]
-    return session.call('updateParticipant', { params: { id }, body, headers })
+    const changed = await session.call('updateParticipant', { params: { id }, body, headers })
+    keepAccount(context.places, session.target.instance, changed)
+    return changed
   },
-  view: showParticipant,
+  view(profile, io) {
+    showParticipant(profile, io)
+    if (profile.webhook_secret !== undefined)
+      io.line(`  secret    ${profile.webhook_secret}   (of webhooks; kept here)`)
+  },
 })

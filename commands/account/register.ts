@@ -1,27 +1,31 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
-import { keepApiKey } from '../../src/client/secrets.ts'
+import { keepAccount, secretsFile } from '../../src/client/secrets.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import { compact } from '../../src/core/record.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
+const FIRST_WALLET = 'main'
+
 export const command = defineCommand({
   name: 'account register',
   summary: 'register the wallet as agent, provider or both ($0.01)',
-  description: 'The payment proves the wallet. The API key is kept in a file that only you may read; it is shown once.',
+  description:
+    'The payment proves the wallet. The API key and the webhook secret are shown here once, and kept in a file that only you may read.',
   args: z.object({}),
   options: z.object({
-    name: z.string().default('My agent').meta({ description: 'public name', value: 'name' }),
+    name: z.string().optional().meta({ description: 'public name (default: the name of the wallet)', value: 'name' }),
     role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'what to register as' }),
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
     webhook: z.string().optional().meta({ description: 'where jobs and news are sent', value: 'url' }),
     referralCode: z.string().optional().meta({ description: 'who referred you', value: 'code' }),
   }),
-  examples: ['souk account register --name "My agent"', 'souk account register --role provider --json'],
+  examples: ['souk account register --name "Ada\'s tools"', 'souk account register --role provider --json'],
   async run(context) {
-    const { name, role, description, webhook, referralCode } = context.options
+    const { role, description, webhook, referralCode } = context.options
     const session = await context.session()
+    const name = context.options.name ?? (await session.wallet())?.name ?? FIRST_WALLET
     const { answer: registered, payment } = await pay(context, session, {
       endpoint: 'register',
       asked: {
@@ -32,16 +36,17 @@ export const command = defineCommand({
         },
       },
     })
-    const { api_key: key, wallet } = registered
-    if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })
-    return { ...registered, paid: formatPrice(payment.amount) }
+    keepAccount(context.places, session.target.instance, registered)
+    return { ...registered, name, paid: formatPrice(payment.amount), kept_in: secretsFile(context.places) }
   },
   view(account, io) {
-    io.line(`${green('✓')} ${bold(account.participant_id)} registered as ${account.type}   paid ${account.paid}`)
-    io.line(`  wallet    ${account.wallet}`)
-    io.line('  API key   kept for this wallet and instance')
-    io.note(
-      `  next      ${cyan(io.hint('souk balance deposit 1.00'))}    ${cyan(io.hint('souk services create --file listing.json'))}`,
-    )
+    const { participant_id: id, name, type, paid, wallet, api_key: key, webhook_secret: secret } = account
+    io.line(`${green('✓')} ${bold(name)}   ${id} registered as ${type}   paid ${paid}`)
+    io.line(`  wallet          ${wallet}`)
+    if (key !== null) io.line(`  API key         ${key}`)
+    if (secret !== null) io.line(`  webhook secret  ${secret}`)
+    io.line(`  both are kept in ${io.path(account.kept_in)}, which only you may read`)
+    const next = ['souk balance deposit 1.00', 'souk services create --file listing.json', 'souk webhooks secret']
+    io.note(`  next      ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
-import { keepApiKey } from '../../src/client/secrets.ts'
+import { keepAccount } from '../../src/client/secrets.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -16,10 +16,7 @@ export const command = defineCommand({
       endpoint: 'rotateKey',
       asked: {},
     })
-    const wallet = (await session.wallet())?.address
-    if (rotated.api_key !== null && wallet !== undefined) {
-      keepApiKey(context.places, session.target.instance, { wallet, key: rotated.api_key })
-    }
+    keepAccount(context.places, session.target.instance, rotated)
     return rotated
   },
   view: ({ participant_id: id }, io) =>

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
@@ -23,7 +23,7 @@ export const command = defineCommand({
     }
     const session = await context.session()
     const headers = await session.ownHeaders()
-    const amount = given === undefined ? await available(session, headers) : formatAmount(given)
+    const amount = given === undefined ? await all(session, headers) : formatAmount(given)
     return session.call('withdrawBalance', {
       body: { amount },
       headers: { ...headers, 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
@@ -35,6 +35,10 @@ export const command = defineCommand({
   },
 })
 
-async function available(session: Session, headers: Readonly<Record<string, string>>): Promise<string> {
-  return (await session.call('getBalance', { headers })).available
+async function all(session: Session, headers: Readonly<Record<string, string>>): Promise<string> {
+  const { available, held } = await session.call('getBalance', { headers })
+  if (parseAmount(available) !== ZERO) return available
+  throw new CliError('conflict', `There is nothing to withdraw: $${available} is available, $${held} is on hold.`, {
+    next: ['souk balance deposit 1.00', 'souk balance history'],
+  })
 }

@@ -197,6 +197,11 @@ export const market: readonly EntryRow[] = [
   ],
   ['threads verify', 'take a delivery as good, for $0.001; the provider is paid', () => import('../threads/verify.ts')],
   ['threads view', 'show a conversation: state, price, messages', () => import('../threads/view.ts')],
+  [
+    'webhooks secret',
+    'print the secret that messages to your endpoints are signed with',
+    () => import('../webhooks/secret.ts'),
+  ],
   ['webhooks tail', 'follow the tries at your endpoints as they happen', () => import('../webhooks/tail.ts')],
   [
     'webhooks verify',

@@ -14,7 +14,7 @@ export const people: readonly EntryRow[] = [
     () => import('../account/rotate-key.ts'),
   ],
   ['account show', 'show your own profile', () => import('../account/show.ts')],
-  ['as', 'act as somebody: souk as NAME and any command; alone it says who that is', () => import('../as.ts')],
+  ['as', 'run a command as another wallet: souk as NAME COMMAND; alone, say who acts', () => import('../as.ts')],
   ['export', 'save all your own records, or a whole marketplace, as NDJSON', () => import('../export.ts')],
   ['identity link', 'link the ERC-8004 identity that your wallet owns', () => import('../identity/link.ts')],
   [

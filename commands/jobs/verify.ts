@@ -2,6 +2,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { changedJob, showChanged } from '../../src/cli/nouns/jobs/change.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
+import { MAX_RATING } from '../../src/core/limits.ts'
 import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
@@ -9,7 +10,7 @@ export const command = defineCommand({
   summary: 'take a delivery as good: the payment goes to the provider',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    rating: z.int().optional().meta({ description: 'how good it is, 1 to 5' }),
+    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'how good it is, 1 to 5' }),
     comment: z.string().optional().meta({ description: 'a word on it', value: 'text' }),
   }),
   examples: [

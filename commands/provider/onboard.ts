@@ -3,8 +3,8 @@ import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
 import type { SentBody } from '../../src/client/call.ts'
-import { keepApiKey } from '../../src/client/secrets.ts'
-import { bold, green } from '../../src/text/text.ts'
+import { keepAccount } from '../../src/client/secrets.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'provider onboard',
@@ -22,13 +22,13 @@ export const command = defineCommand({
       endpoint: 'onboardProvider',
       asked: { body: unjudged<SentBody<'onboardProvider'>>(body) },
     })
-    const { api_key: key, wallet } = onboarded
-    if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })
+    keepAccount(context.places, session.target.instance, onboarded)
     return onboarded
   },
   rows: ({ services }) => services,
   view({ participant_id: id, services }, io) {
     io.line(`${green('✓')} ${bold(id)} registered with ${services.length} services`)
     for (const service of services) io.line(`  ${service.id}  ${service.name}`)
+    io.note(`  next      ${cyan(io.hint('souk webhooks secret'))}    ${cyan(io.hint('souk services list --mine'))}`)
   },
 })

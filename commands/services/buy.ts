@@ -13,6 +13,7 @@ import * as z from '../../src/cli/params.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
 import { type Offer, type Payment, pay, quote } from '../../src/cli/wallet/paying.ts'
 import { type Asked, type SentBody, wordsOf } from '../../src/client/call.ts'
+import { toWallet } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, harmless, yellow } from '../../src/text/text.ts'
 
@@ -55,7 +56,7 @@ export const command = defineCommand({
     if (data.kind === 'quote') {
       io.line(`402  ${bold(data.service_name)} costs ${bold(data.price)}   ${data.service_id}`)
       if (data.covered_by !== null) io.line(`  pay nothing      subscription ${data.covered_by} pays for it`)
-      io.line(`  pay by x402      exact, USDC on ${data.network}, to ${data.pay_to}, valid ${data.valid_seconds} s`)
+      io.line(`  pay by x402      exact, ${data.money}, to ${data.pay_to}, valid ${data.valid_seconds} s`)
       if (data.wallet !== null) io.line(`  pay from         wallet ${data.wallet}`)
       io.line('  nothing was paid')
       io.note(`  next: ${cyan(io.hint('… without --quote'))}`)
@@ -86,7 +87,15 @@ async function showQuote(session: Session, listing: Listing, input: Input) {
   const offer = await quote(session, wordsOf('purchaseService', purchase(listing, input)))
   const wallet = await session.wallet()
   const covered_by = await coverOf(session, listing)
-  return { kind: 'quote' as const, ...described(listing, offer), wallet: wallet?.name ?? null, covered_by }
+  const money = await moneyOf(session, offer)
+  return { kind: 'quote' as const, ...described(listing, offer), money, wallet: wallet?.name ?? null, covered_by }
+}
+
+/** What is asked for, by the token itself: test money is named so on whatever network its signature is bound to. */
+async function moneyOf({ target }: Session, offer: Offer | undefined): Promise<string | null> {
+  if (offer === undefined) return null
+  const { isRealUsdc } = await import('../../src/client/pay.ts')
+  return isRealUsdc(toWallet(offer.asset)) ? `USDC on ${offer.network}` : `test USDC (${target.network})`
 }
 
 /** The caller's subscription that pays for a service, or null. */

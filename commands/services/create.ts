@@ -5,7 +5,7 @@ import { inEditor } from '../../src/cli/files/editor.ts'
 import { newListing, readSettings } from '../../src/cli/nouns/services/write.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
-import { bold, cyan, green } from '../../src/text/text.ts'
+import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services create',
@@ -39,9 +39,14 @@ export const command = defineCommand({
       : create(fields)
   },
   view(listing, io) {
-    io.line(
-      `${green('✓')} ${bold(listing.id)} listed   ${listing.name}   you get ${listing.provider_net_price.fixed ?? 'what you quote'}`,
-    )
-    io.note(`  next      ${cyan(io.hint(`souk services view ${listing.id}`))}`)
+    const { id, name, provider_net_price: net } = listing
+    const isDead = listing.fulfillment_type === 'instant' && listing.webhook_url === null
+    const sign = isDead ? yellow('!') : green('✓')
+    io.line(`${sign} ${bold(id)} listed   ${name}   you get ${net.fixed ?? 'what you quote'}`)
+    if (isDead) io.line('  nobody can buy it yet: an instant listing needs an endpoint that answers')
+    const next = [isDead ? `souk services edit ${id} --set webhook_url=URL` : `souk services view ${id}`]
+    if (listing.fulfillment_type === 'automated') next.push(`souk provide ${id} --exec COMMAND`)
+    // On stderr also in a pipe: a script's reader learns how to go on.
+    io.say(`  next      ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })

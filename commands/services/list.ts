@@ -18,7 +18,11 @@ const PAGE_ROWS_MAX = 100
 /** The way to the provider, in words. */
 const hook = {
   healthy: { shown: green('✓'), plain: 'ok', words: 'answers' },
-  polling: { shown: green('✓ polls'), plain: 'polls', words: 'none: the provider fetches its work, and does so now' },
+  polling: {
+    shown: green('✓ polls'),
+    plain: 'polls',
+    words: 'no endpoint; the provider is connected and fetches its work',
+  },
   failing: { shown: yellow('! degraded'), plain: 'degraded', words: 'failed last: work may wait' },
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
 } satisfies Record<Listing['webhook_status'], { shown: string; plain: string; words: string }>
@@ -137,11 +141,22 @@ export const command = defineCommand({
     io.note(`Showing ${services.length} of ${total} services`)
     printGroups(io, columns, grouped(services))
     if (services.length === 0) io.note('nothing matches')
+    for (const line of legend(services)) io.note(dim(line))
     if (offset + services.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
     const [first] = services
     if (first) io.note(`  details: ${io.hint(`souk services view ${first.id}`)}`)
   },
 })
+
+/** What the shorter signs of the table mean, as far as they are in it. */
+function legend(services: readonly Listing[]): readonly string[] {
+  const isNew = services.some(({ provider_reputation: score }) => typeof score === 'object' && score?.is_new)
+  const isPolled = services.some(({ webhook_status: status }) => status === 'polling')
+  return [
+    ...(isNew ? ['  REP 75n: n stands for new, fewer than 5 rated jobs'] : []),
+    ...(isPolled ? [`  HOOK polls: ${hook.polling.words}`] : []),
+  ]
+}
 
 function bare(price: string | null): string | null {
   return price === null ? null : price.replace('$', '')

@@ -1,10 +1,9 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
+import { MAX_RATING } from '../../src/core/limits.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
-
-const MAX_RATING = 5
 
 export const command = defineCommand({
   name: 'threads verify',

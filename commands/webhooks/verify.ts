@@ -3,6 +3,8 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { Duration } from '../../src/cli/duration.ts'
 import { usage } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
+import { keptListenSecret, webhookSecretOf } from '../../src/client/secrets.ts'
+import { currentWallet } from '../../src/client/wallets.ts'
 import { explainWebhook } from '../../src/core/webhook-explain.ts'
 import { WEBHOOK_TOLERANCE_SECONDS } from '../../src/core/webhook-verify.ts'
 import { bold, cyan, green, red } from '../../src/text/text.ts'
@@ -28,7 +30,7 @@ const options = z.object({
     .string()
     .optional()
     .meta({
-      description: `file with the secret, one a line after a rotation; else $${SECRET_VARIABLE}`,
+      description: `file with the secret, one a line after a rotation (default: $${SECRET_VARIABLE}, else the one kept for your account)`,
       value: 'file',
     }),
   at: z
@@ -47,10 +49,11 @@ export const command = defineCommand({
   name: 'webhooks verify',
   summary: 'say whether a message that arrived was sent by a marketplace, and what is wrong if not',
   description:
-    'Nobody is asked: body, headers and secret are all that it takes. It names the secret, a byte of the body, JSON that was written again, a time that is too old, another scheme, or a header that was cut, and ends with exit code 11 then. The secret is never taken from a flag.',
+    'Body, headers and secret are all that it takes. It names the secret, a byte of the body, JSON that was written again, a time that is too old, another scheme, or a header that was cut, and ends with exit code 11 then. The secret is never taken from a flag.',
   args: z.object({}),
   options,
   examples: [
+    'souk webhooks verify --request request.txt',
     'souk webhooks verify --secret-file secret.txt --request request.txt --tolerance 1h',
     'souk webhooks verify --secret-file secret.txt --request request.txt --tolerance 1d --json',
   ],
@@ -59,7 +62,7 @@ export const command = defineCommand({
     const message = await messageOf(context)
     const explained = explainWebhook({
       ...message,
-      secrets: secretsOf(context),
+      secrets: await secretsOf(context),
       now: given.at === undefined ? system.now() : Date.parse(given.at),
       toleranceSeconds: Math.floor(given.tolerance / MS_PER_SECOND),
     })
@@ -117,13 +120,23 @@ function readFile(file: string): Buffer {
 }
 
 /** White space around a secret is kept: it is one of the things that go wrong. */
-function secretsOf({ options: { secretFile }, system }: Host): readonly string[] {
-  const text = secretFile === undefined ? system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')
-  const secrets = text?.split('\n').filter((line) => line.trim() !== '') ?? []
-  if (secrets.length === 0 || secrets.length > SECRETS_MAX) {
-    throw usage(`The secret is missing: up to ${SECRETS_MAX} lines of a file, or $${SECRET_VARIABLE}.`, {
-      next: ['… --secret-file FILE'],
-    })
-  }
-  return secrets
+async function secretsOf(context: Host): Promise<readonly string[]> {
+  const { secretFile } = context.options
+  const text = secretFile === undefined ? context.system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')
+  const secrets = text?.split('\n').filter((line) => line.trim() !== '') ?? (await keptSecrets(context))
+  if (secrets.length > 0 && secrets.length <= SECRETS_MAX) return secrets
+  const given = secretFile === undefined ? `$${SECRET_VARIABLE}` : secretFile
+  const sentence =
+    text === undefined
+      ? 'There is no webhook secret to verify with: none is kept for this account.'
+      : `${given} must hold 1 to ${SECRETS_MAX} secrets, one a line.`
+  throw usage(sentence, { next: ['souk webhooks secret --rotate', '… --secret-file FILE'] })
+}
+
+/** What is kept on this machine: the secret of the account, and the one that `listen` hands events on with. */
+async function keptSecrets(context: Host): Promise<readonly string[]> {
+  const listening = keptListenSecret(context.places)
+  const wallet = currentWallet(context.places, context.globals.as)
+  const own = wallet && webhookSecretOf(context.places, (await context.session()).target.instance, wallet.address)
+  return [own, listening].filter((one) => one !== undefined)
 }

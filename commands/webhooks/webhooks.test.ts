@@ -113,8 +113,28 @@ describe('a message that arrived', () => {
     const words = ['webhooks', 'verify', '--request', file, '--json']
     const right = await shop.souk(words, { env: { SOUK_WEBHOOK_SECRET: secret } })
     expect([right.code, JSON.parse(right.out).ok]).toEqual([0, true])
-    const none = await shop.souk(words)
-    expect([none.code, none.err]).toEqual([2, expect.stringContaining('The secret is missing')])
+    await shop.json(['wallet', 'new', 'zoe'])
+    const none = await shop.souk([...words, '--as', 'zoe'])
+    expect([none.code, none.err]).toEqual([2, expect.stringContaining('There is no webhook secret to verify with')])
+    // Whose account it is needs no secret named: it is kept since the registration.
+    const kept = await shop.souk([...words, '--as', 'ann'])
+    expect([kept.code, JSON.parse(kept.out).ok]).toEqual([0, true])
+  })
+})
+
+describe('the secret of an account', () => {
+  test('is printed as it came with the registration, shown masked, and kept anew at a rotation', async () => {
+    const printed = await shop.souk(['webhooks', 'secret', '--as', 'ann'])
+    expect([printed.code, printed.out]).toEqual([0, `${secret}\n`])
+    const shown = await shop.json(['account', 'show', '--as', 'ann'])
+    expect(shown).toMatchObject({ webhook_url: hook.url, webhook_secret: `${secret.slice(0, 9)}…${secret.slice(-3)}` })
+    const rotated = await shop.souk(['webhooks', 'secret', '--rotate', '--yes', '--as', 'ann'])
+    expect([rotated.code, rotated.out]).toEqual([0, expect.stringMatching(/^whsec_\S+\n$/)])
+    expect(rotated.out).not.toContain(secret)
+    expect((await shop.souk(['webhooks', 'secret', '--as', 'ann'])).out).toBe(rotated.out)
+    const edited = await shop.souk(['account', 'edit', '--set', 'rotate_webhook_secret=true', '--as', 'ann'])
+    const [made] = /whsec_\S+/.exec(edited.out) ?? []
+    expect((await shop.souk(['webhooks', 'secret', '--as', 'ann'])).out).toBe(`${made}\n`)
   })
 })
 

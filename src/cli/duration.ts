@@ -17,5 +17,17 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * unitMs(part[2]), 0))
 }
 
+/** A duration as it is typed: `1h30m` of 5,400,000. */
+function durationText(ms: number): string {
+  const parts: string[] = []
+  let left = ms
+  for (const [unit, size] of Object.entries(UNIT_MS).toReversed()) {
+    const count = Math.floor(left / size)
+    left -= count * size
+    if (count > 0) parts.push(`${count}${unit}`)
+  }
+  return parts.join('') || '0s'
+}
+
 /** A duration flag: `30s`, `1h30m`; inside, milliseconds. */
-export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m')
+export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m', durationText)

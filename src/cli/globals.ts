@@ -61,7 +61,7 @@ export const globalOptions = [
     key: 'color',
     flags: '--color <when>',
     choices: ['auto', 'always', 'never'],
-    summary: 'color the output; NO_COLOR is respected',
+    summary: 'color the output; NO_COLOR and CLICOLOR=0 turn colors off',
   },
   {
     key: 'palette',

@@ -12,6 +12,8 @@ const typed = (line: string, env: Record<string, string> = {}, program = 'souk')
 test.each([
   ['buy x --as ann', 'souk jobs view job_1', 'souk jobs view job_1 --as ann'],
   ['buy x --as=ann -r shop', 'souk jobs view job_1', 'souk jobs view job_1 --remote shop --as ann'],
+  ['buy x -rshop', 'souk jobs view job_1', 'souk jobs view job_1 --remote shop'],
+  ['jobs view x --as ann', 'souk why job_1', 'souk why job_1 --as ann'],
   ['buy x --remote shop', 'souk up', 'souk up'],
   ['status --instance two', 'souk up', 'souk up --instance two'],
   ['status --instance two', 'souk logs --tail 5', 'souk logs --tail 5 --instance two'],
@@ -66,7 +68,19 @@ test('what the environment says is said again, as another shell may not have it'
 })
 
 test.each([
-  ['npm start', { env: { npm_lifecycle_event: 'start' }, file: '/w/dist/souk.js' }, 'npx souk'],
+  [
+    'npm start',
+    { env: { npm_lifecycle_event: 'start', npm_package_json: '/w/package.json' }, file: '/w/dist/souk.js' },
+    'npx souk',
+  ],
+  [
+    'a script of another package',
+    {
+      env: { npm_lifecycle_event: 'dev', npm_command: 'exec', npm_package_json: '/app/package.json', PATH: '/usr/bin' },
+      file: '/usr/bin/souk',
+    },
+    'souk',
+  ],
   ['npx', { env: { npm_command: 'exec' }, file: '/w/node_modules/.bin/souk' }, 'npx souk'],
   ['the path', { env: { PATH: '/bin:/usr/local/bin' }, file: '/usr/local/bin/souk' }, 'souk'],
   ['a link elsewhere', { env: { PATH: '/bin' }, file: '/opt/souk' }, '/opt/souk'],

@@ -30,20 +30,16 @@ const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'impo
 const ABOUT_CONFIG = new Set(['config', 'remote'])
 /** They are asked by whoever runs a marketplace, or by nobody in particular. */
 const BY_NOBODY = new Set([
-  ...[
-    'admin',
-    'attention',
-    'clock',
-    'compliance',
-    'crons',
-    'endpoints',
-    'health',
-    'logs',
-    'money',
-    'openapi',
-    'status',
-  ],
-  'why',
+  'admin',
+  'clock',
+  'compliance',
+  'crons',
+  'endpoints',
+  'health',
+  'logs',
+  'money',
+  'openapi',
+  'status',
 ])
 /** Verbs of `souk wallet` that name the wallet that they are about. */
 const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'list', 'fund'])
@@ -53,6 +49,7 @@ const AGAIN = '… '
 /** The same, with a flag less. */
 const WITHOUT = '… without '
 const PROGRAM = 'souk'
+const SHORT_FLAG_CHARS = '-r'.length
 
 /**
  * A suggested command as it can be pasted: with the program as it was started, and with the remote, instance and wallet
@@ -129,10 +126,12 @@ function said({ argv, env }: Typed, { flags, env: variable }: InForce): string[]
 function typed(argv: readonly string[], flags: readonly string[]): string | undefined {
   const end = argv.indexOf('--')
   const words = end < 0 ? argv : argv.slice(0, end)
-  const at = words.findLastIndex((word) => flags.some((flag) => word === flag || word.startsWith(`${flag}=`)))
+  const isShort = (flag: string) => flag.length === SHORT_FLAG_CHARS
+  const begins = (word: string, flag: string) => word.startsWith(isShort(flag) ? flag : `${flag}=`)
+  const at = words.findLastIndex((word) => flags.some((flag) => word === flag || begins(word, flag)))
   const word = words[at]
-  if (word === undefined) return undefined
-  return word.includes('=') ? word.slice(word.indexOf('=') + 1) : words[at + 1]
+  if (word === undefined || flags.includes(word)) return word && words[at + 1]
+  return word.startsWith('--') ? word.slice(word.indexOf('=') + 1) : word.slice(SHORT_FLAG_CHARS).replace(/^=/, '')
 }
 
 type Started = {
@@ -143,11 +142,20 @@ type Started = {
   readonly folder: string
 }
 
+/**
+ * Whether npx finds the program again: it was started by its link in `node_modules`, or by a script of its own package.
+ * A variable of npm alone says nothing: whatever a script of another package starts inherits them.
+ */
+function isOfPackage({ npm_lifecycle_event: script, npm_package_json: manifest }: Env, file: string): boolean {
+  if (/[\\/]node_modules[\\/]\.bin[\\/]souk$/.test(file)) return true
+  const folder = manifest?.replace(/package\.json$/, '')
+  return script !== undefined && folder !== undefined && folder !== '' && file.startsWith(folder)
+}
+
 /** How this program was started, as words that start it again from the same folder. */
 export function programOf({ env, file, isPacked, folder }: Started): string {
-  // npm runs scripts with its own paths: from a checkout, npx finds the program again.
-  if (env.npm_lifecycle_event !== undefined || env.npm_command === 'exec') return `npx ${PROGRAM}`
   const name = file.split(/[\\/]/).at(-1) ?? PROGRAM
+  if (isOfPackage(env, file)) return `npx ${PROGRAM}`
   if (!file.includes('/') && !file.includes('\\')) return shellWord(name)
   const parent = file.slice(0, -name.length - 1)
   if (/^souk(\.exe)?$/.test(name) && (env.PATH ?? '').split(':').includes(parent)) return PROGRAM

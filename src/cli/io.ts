@@ -179,12 +179,15 @@ function paletteFor(system: System, settings: IoSettings, isTerminal: boolean): 
   return wantsColor(system, settings, isTerminal) ? settings.palette : undefined
 }
 
-function wantsColor(system: System, settings: IoSettings, isTty: boolean): boolean {
-  const { env } = system
-  if (settings.color !== 'auto') return settings.color === 'always'
-  if (env.NO_COLOR) return false
-  if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0') return true
-  return isTty && env.TERM !== 'dumb'
+function wantsColor({ env }: System, { color }: Pick<IoSettings, 'color'>, isTty: boolean): boolean {
+  if (color !== 'auto') return color === 'always'
+  if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0' && !env.NO_COLOR) return true
+  return isTty && env.TERM !== 'dumb' && colorsAllowed(env)
+}
+
+/** Whether the environment leaves colors on: `NO_COLOR` with any value and `CLICOLOR=0` turn them off. */
+export function colorsAllowed({ NO_COLOR, CLICOLOR }: System['env']): boolean {
+  return !NO_COLOR && CLICOLOR !== '0'
 }
 
 /** stderr is not opened only to be empty. */

@@ -42,6 +42,8 @@ type Facts = {
   readonly optional: boolean
   readonly fallback: unknown
   readonly choices: readonly string[]
+  /** A value as it would be typed, for help. */
+  readonly typed?: (value: unknown) => unknown
   /** Of what a list is made. */
   readonly element?: AnyParam
   readonly meta: Meta
@@ -157,11 +159,17 @@ export function int(): Param<number> {
 }
 
 /** A text that stands for something else: `meant` gives undefined for what it cannot be. */
-export function codec<T>(meant: (text: string) => T | undefined, refusal: string): Param<T> {
-  return param('text', (given) => {
+export function codec<T>(
+  meant: (text: string) => T | undefined,
+  refusal: string,
+  typed: (value: T) => unknown = (value) => value,
+): Param<T> {
+  const reads = (given: unknown) => {
     const value = typeof given === 'string' ? meant(given) : undefined
     return value === undefined ? refused(refusal, given) : read(value)
-  })
+  }
+  // A default is a value of the type.
+  return paramOf({ ...plain, kind: 'text', read: reads, typed: (value) => typed(value as T) })
 }
 
 /** The same for one of a few, in any case. */

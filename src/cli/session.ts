@@ -223,7 +223,7 @@ function unregistered(wallet: NamedWallet | undefined, target: Target): CliError
   return wallet === undefined
     ? new CliError('auth', 'There is no wallet to act as.', { next: ['souk wallet new main'] })
     : new CliError('auth', `Wallet ${wallet.name} is not registered at ${target.name}.`, {
-        next: ['souk account register --name "My agent"'],
+        next: ['souk account register'],
       })
 }
 

@@ -276,7 +276,8 @@ function assetAllowed(asset: Wallet, policy: PayPolicy): boolean {
   return !isRealUsdc(asset) && policy.allowedAssets.includes(asset)
 }
 
-function isRealUsdc(asset: Wallet): boolean {
+/** Whether a token is worth dollars: Circle's, on a chain that everybody uses. */
+export function isRealUsdc(asset: Wallet): boolean {
   return Object.values(circleUsdc).some((token) => token.asset === asset)
 }
 

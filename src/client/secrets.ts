@@ -13,6 +13,8 @@ const Secrets = shaped({
   'api_keys?': ['{', 's'],
   /** Access tokens of jobs bought without an account, by `<instance> <job or thread id>`, oldest first. */
   'job_tokens?': ['{', 's'],
+  /** What messages to one's own endpoints are signed with, by `<instance> <wallet address>`. */
+  'webhook_secrets?': ['{', 's'],
   /** What `listen` signs with when it hands events on. */
   'listen_secret?': 's',
 })
@@ -25,7 +27,7 @@ function fileOf(places: Pick<Places, 'config'>): string {
 }
 
 function read(places: Pick<Places, 'config'>) {
-  return { admin_keys: {}, api_keys: {}, job_tokens: {}, ...readJson(fileOf(places), Secrets) }
+  return { admin_keys: {}, api_keys: {}, webhook_secrets: {}, job_tokens: {}, ...readJson(fileOf(places), Secrets) }
 }
 
 /** The local daemon's admin credential: a 0600 file that it writes at its first start (decisions §3). */
@@ -64,6 +66,39 @@ export function keepApiKey(
   writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
 }
 
+/** What an answer says of an account: its secrets are null where they are withheld. */
+type AccountAnswer = {
+  readonly wallet: string
+  readonly api_key?: string | null
+  readonly webhook_secret?: string | null | undefined
+}
+
+/** Keeps the key and the webhook secret that came with a registration or a rotation. */
+export function keepAccount(places: Pick<Places, 'config'>, instance: InstanceKey, answer: AccountAnswer): void {
+  const { wallet, api_key: key = null, webhook_secret: secret = null } = answer
+  if (key !== null) keepApiKey(places, instance, { wallet, key })
+  if (secret === null) return
+  const secrets = read(places)
+  const name = `${instance} ${wallet.toLowerCase()}`
+  writeJson(fileOf(places), {
+    ...secrets,
+    webhook_secrets: { ...secrets.webhook_secrets, [name]: credential(secret) },
+  })
+}
+
+export function webhookSecretOf(
+  places: Pick<Places, 'config'>,
+  instance: InstanceKey,
+  wallet: string,
+): string | undefined {
+  return read(places).webhook_secrets[`${instance} ${wallet.toLowerCase()}`]
+}
+
+/** Where the secrets of this machine lie; the file is its owner's alone. */
+export function secretsFile(places: Pick<Places, 'config'>): string {
+  return fileOf(places)
+}
+
 export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey, id: string): string | undefined {
   return read(places).job_tokens[`${instance} ${id}`]
 }
@@ -88,7 +123,12 @@ export function keepJobToken(
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
 }
 
-/** The secret that `listen` signs with, made at its first use. */
+/** The secret that `listen` signs with, where it was used. */
+export function keptListenSecret(places: Pick<Places, 'config'>): string | undefined {
+  return read(places).listen_secret
+}
+
+/** The same, made at its first use. */
 export function listenSecret(places: Pick<Places, 'config'>, make: () => string): string {
   const secrets = read(places)
   if (secrets.listen_secret !== undefined) return secrets.listen_secret
@@ -109,8 +149,13 @@ export function dropInstance(places: Pick<Places, 'config'>, instance: InstanceK
   const secrets = read(places)
   const others = (kept: Record<string, string>) =>
     Object.fromEntries(Object.entries(kept).filter(([name]) => !name.startsWith(`${instance} `)))
-  const [api_keys, job_tokens] = [others(secrets.api_keys), others(secrets.job_tokens)]
-  const count = (kept: Record<string, string>) => Object.keys(kept).length
-  if (count(api_keys) + count(job_tokens) === count(secrets.api_keys) + count(secrets.job_tokens)) return
-  writeJson(fileOf(places), { ...secrets, api_keys, job_tokens })
+  const left = {
+    api_keys: others(secrets.api_keys),
+    webhook_secrets: others(secrets.webhook_secrets),
+    job_tokens: others(secrets.job_tokens),
+  }
+  const count = ({ api_keys, webhook_secrets, job_tokens }: typeof left) =>
+    [api_keys, webhook_secrets, job_tokens].reduce((sum, kept) => sum + Object.keys(kept).length, 0)
+  if (count(left) === count(secrets)) return
+  writeJson(fileOf(places), { ...secrets, ...left })
 }

@@ -4,7 +4,7 @@ import type { RawCall, Session, SessionHost } from '../cli/session.ts'
 import { payFor } from '../cli/wallet/paying.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { RawAnswer } from '../client/exchange.ts'
-import { jobTokenOf, keepApiKey, keepJobToken } from '../client/secrets.ts'
+import { jobTokenOf, keepAccount, keepJobToken } from '../client/secrets.ts'
 import { isObject, isShallow } from '../core/json.ts'
 import { MAX_JSON_DEPTH } from '../core/limits.ts'
 import { formatPrice, parseAmount, type Usdc } from '../core/money.ts'
@@ -111,8 +111,10 @@ type Keeping = { readonly places: SessionHost['places']; readonly instance: stri
 /** Keys and tokens that an answer brings are kept here, as every command keeps them, and not told to the agent. */
 function kept({ places, instance }: Keeping, { endpoint }: EndpointTool, { body }: RawAnswer): unknown {
   if (!isObject(body)) return body
-  const { api_key: key, wallet, access_token: token, job_id: job, thread_id: thread } = body
-  if (typeof key === 'string' && typeof wallet === 'string') keepApiKey(places, instance, { wallet, key })
+  const { wallet, access_token: token, job_id: job, thread_id: thread } = body
+  const secret = (name: string) => (typeof body[name] === 'string' ? body[name] : null)
+  const account = { api_key: secret('api_key'), webhook_secret: secret('webhook_secret') }
+  if (typeof wallet === 'string') keepAccount(places, instance, { wallet, ...account })
   if (typeof token === 'string' && typeof job === 'string') {
     keepJobToken(places, instance, { job, token, ...(typeof thread === 'string' ? { thread } : {}) })
   }

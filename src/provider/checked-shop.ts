@@ -15,6 +15,7 @@ type ShopOptions = {
   readonly env: readonly string[]
   readonly deliver: string
   readonly listing?: string | undefined
+  readonly name?: string | undefined
   readonly watch: boolean
   readonly practice: 'changed' | 'always' | 'never'
   readonly practiceInput?: string | undefined

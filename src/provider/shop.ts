@@ -2,7 +2,7 @@ import { CliError } from '../cli/exit.ts'
 import type { Session, SessionHost } from '../cli/session.ts'
 import { pay } from '../cli/wallet/paying.ts'
 import { becomeKnown } from '../cli/wallet/persona.ts'
-import { keepApiKey } from '../client/secrets.ts'
+import { keepAccount } from '../client/secrets.ts'
 import { currentWallet, type NamedWallet, walletNames } from '../client/wallets.ts'
 import { AppError } from '../core/error.ts'
 
@@ -27,6 +27,8 @@ export type SellerStanding = {
   readonly name: string
 }
 
+type SellerHost = SessionHost & { readonly options: { readonly name?: string | undefined } }
+
 export async function standingOf({ places, globals }: SessionHost, session: Session): Promise<SellerStanding> {
   const name = globals.as ?? currentWallet(places)?.name ?? FIRST_WALLET
   if (!walletNames(places).includes(name)) return { wallet: undefined, isRegistered: false, name }
@@ -37,9 +39,10 @@ export async function standingOf({ places, globals }: SessionHost, session: Sess
  * Sees to it that whoever sells has a wallet and an account, where that costs test money alone.
  * @throws CliError auth where money is real: then somebody does both by hand
  */
-export async function becomeSeller(host: SessionHost, session: Session, modes: readonly string[]): Promise<void> {
+export async function becomeSeller(host: SellerHost, session: Session, modes: readonly string[]): Promise<void> {
   const { wallet, isRegistered, name } = await standingOf(host, session)
   if (isRegistered) return
+  const publicName = host.options.name ?? name
   if (!isTestMoney(modes)) {
     const missing = wallet === undefined ? 'There is no wallet to sell as.' : `Wallet ${name} is not registered here.`
     throw new CliError('auth', missing, {
@@ -47,16 +50,15 @@ export async function becomeSeller(host: SessionHost, session: Session, modes: r
       next: [...(wallet === undefined ? [`souk wallet new ${name}`] : []), 'souk account register --role provider'],
     })
   }
-  if (wallet === undefined) return becomeKnown(host, session, name)
+  if (wallet === undefined) return becomeKnown(host, session, { wallet: name, publicName })
   // Registering costs a cent, which a new wallet does not have; one that is given nothing may have its own.
   await session.call('openFaucet', { body: { wallet: wallet.address } }).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error
   })
   const { answer } = await pay(host, session, {
     endpoint: 'register',
-    asked: { body: { name, type: 'provider' } },
+    asked: { body: { name: publicName, type: 'provider' } },
   })
-  if (answer.api_key !== null)
-    keepApiKey(host.places, session.target.instance, { wallet: answer.wallet, key: answer.api_key })
-  host.io.say(`registered as ${answer.participant_id} at ${session.target.name}`)
+  keepAccount(host.places, session.target.instance, answer)
+  host.io.say(`registered as ${publicName} (${answer.participant_id}) at ${session.target.name}`)
 }

@@ -73,7 +73,11 @@ export function timeNear(at: number | undefined, now: number | undefined): strin
 
 /** The zone shown, as it is called at that instant: `CET`, `UTC`. */
 export function zoneName(ms: number): string {
-  if (zone === 'utc') return 'UTC'
+  return zone === 'utc' ? 'UTC' : zoneHere(ms)
+}
+
+/** The zone of this machine, as it is called at that instant. */
+export function zoneHere(ms: number): string {
   const named = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(ms)
   return named.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 }

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { WireAnswer } from '../../../src/api/endpoint/define.ts'
+import type { Api } from '../../../src/api/index.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { Io } from '../../../src/cli/io.ts'
 import * as z from '../../../src/cli/params.ts'
 import { writePrivate } from '../../../src/client/files.ts'
-import { bold, byteSize, green, red } from '../../../src/text/text.ts'
+import { formatAmount, parseAmount, usdc, ZERO } from '../../../src/core/money.ts'
+import { rulings } from '../../../src/model/job.ts'
+import { bold, byteSize, cyan, green, red } from '../../../src/text/text.ts'
 
 const BUNDLE_NAME = 'bundle.json'
 
@@ -52,9 +56,22 @@ export const command = defineCommand({
     for (const { file, sha256 } of 'saved_files' in bundle ? bundle.saved_files : []) {
       io.line(`${green('✓')} ${io.path(file)}   sha256 ${sha256}`)
     }
+    for (const line of rulingLines(job)) io.note(`  → ${cyan(io.hint(line))}`)
     if ('saved' in bundle) io.line(`${green('✓')} ${io.path(bundle.saved.file)}   sha256 ${bundle.saved.sha256}`)
   },
 })
+
+type Ruled = Pick<WireAnswer<Api['getJobBundle']>['job'], 'job_id' | 'amount' | 'dispute'>
+
+/** The ways to end a dispute; which one, and why, is for whoever read the document. */
+function rulingLines({ job_id: id, amount = '0.00', dispute }: Ruled): readonly string[] {
+  if (dispute?.status !== 'open') return []
+  const half = formatAmount(usdc((parseAmount(amount) ?? ZERO) / 2n))
+  return rulings.map((outcome) => {
+    const share = outcome === 'split' ? ` --buyer-amount ${half}` : ''
+    return `souk admin jobs resolve ${id} --outcome ${outcome}${share} --reason "..."`
+  })
+}
 
 type Report = { readonly ok: boolean; readonly details: readonly { path: string; message: string }[] }
 

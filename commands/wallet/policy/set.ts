@@ -1,6 +1,6 @@
 import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { listedName, noPolicy, showPolicy } from '../../../src/cli/nouns/policy.ts'
+import { noPolicy, payeeIds, showPolicy } from '../../../src/cli/nouns/policy.ts'
 import { chosenWallet } from '../../../src/cli/nouns/wallets.ts'
 import * as z from '../../../src/cli/params.ts'
 import { wouldDo } from '../../../src/cli/session.ts'
@@ -47,7 +47,7 @@ export const command = defineCommand({
   async run(context) {
     const { args, globals, io, places } = context
     const { name, address } = chosenWallet(places, args.name ?? globals.as)
-    const policy = changed(context, policyOf(places, address) ?? noPolicy)
+    const policy = await changed(context, policyOf(places, address) ?? noPolicy)
     wouldDo(globals, `set the spend policy of ${name} in ${io.path(places.config)}/spending.json`)
     return { wallet: name, address, is_set: true, policy: keepPolicy(places, address, policy) }
   },
@@ -57,7 +57,7 @@ export const command = defineCommand({
   },
 })
 
-function changed(context: Host, before: SpendPolicy): SpendPolicy {
+async function changed(context: Host, before: SpendPolicy): Promise<SpendPolicy> {
   const { allow, deny, remove, perPayment, perCommand, perDay, perSeller, askAbove } = context.options
   const given: Readonly<Record<LimitName, string | undefined>> = {
     per_payment: perPayment,
@@ -72,13 +72,14 @@ function changed(context: Host, before: SpendPolicy): SpendPolicy {
       next: ['souk wallet policy set --per-day 5.00', 'souk wallet policy set --help'],
     })
   }
-  const gone = new Set(remove.map((name) => listedName(context, name)))
-  const list = (kept: readonly string[], added: readonly string[]) =>
-    [...new Set([...kept, ...added.map((name) => listedName(context, name))])].filter((name) => !gone.has(name))
+  const namer = { ...context, asAdmin: false }
+  const gone = new Set(await payeeIds(namer, remove))
+  const list = async (before: readonly string[], added: readonly string[]) =>
+    [...new Set([...before, ...(await payeeIds(namer, added))])].filter((name) => !gone.has(name))
   const kept = Object.fromEntries(
     limitNames.map((rule) => [rule, given[rule] === undefined ? before[rule] : limitSaid(rule, given[rule])]),
   )
-  return { ...compact(kept), allow: list(before.allow, allow), deny: list(before.deny, deny) }
+  return { ...compact(kept), allow: await list(before.allow, allow), deny: await list(before.deny, deny) }
 }
 
 /** @returns undefined for a limit that is lifted. @throws CliError usage for what is no amount. */

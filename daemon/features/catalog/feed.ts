@@ -39,7 +39,8 @@ async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): 
   const standing = await t.table(standings).get(ofProvider(provider.id).id)
   return {
     id: service.id,
-    name: service.name,
+    // The slug of a first-party listing is a name, too: it may have other words.
+    name: [service.name, service.first_party_slug?.replaceAll('_', ' ')].filter(Boolean).join(' '),
     tags: service.tags,
     category: service.category,
     description: service.description,

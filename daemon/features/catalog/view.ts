@@ -93,7 +93,9 @@ export async function listingView(t: ReadTx, shown: ShownListing, options: { det
   return {
     ...sharedMembers(service, provider),
     ...(service.form === 'newer' ? newerMembers(standings, service.service_type) : olderMembers(standings)),
-    ...(firstParty ? { first_party: true, provider_receives_pct: PROVIDER_RECEIVES_PCT } : {}),
+    ...(service.first_party_slug === null
+      ? {}
+      : { first_party: true, slug: service.first_party_slug, provider_receives_pct: PROVIDER_RECEIVES_PCT }),
     ...(firstParty || options.detail ? { provider_trust: await trustOf(t, provider, shown) } : {}),
   }
 }

@@ -99,6 +99,8 @@ describe('POST /v1/provider/onboard', () => {
       'services.1.webhook_url',
     ],
     ['no services', { ...body, services: [] }, 'services'],
+    ['a name that reads as the house', { ...body, name: 's0uk' }, 'name'],
+    ['a listing called as the house', second({ name: 'ＳＯＵＫ' }), 'services.1.name'],
     ['an agent', { ...body, type: 'agent' }, 'type'],
     ['an unknown referral code', { ...body, referral_code: 'ref_p_0' }, 'referral_code'],
     ['another version of the terms', { ...body, accept_terms: 'v0' }, 'accept_terms'],
@@ -167,6 +169,9 @@ describe('PUT /v1/participants/{id}', () => {
 
   test.each([
     ['name', { name: '' }],
+    ['name', { name: 'Sо U k' }],
+    ['name', { name: 'An\u200Bn' }],
+    ['name', { name: 'x'.repeat(81) }],
     ['type', { type: 'provider' }],
     ['webhook_url', { webhook_url: 'ftp://127.0.0.1/' }],
     ['webhook_url', { webhook_url: 'http://192.168.0.1/hook' }],

@@ -104,10 +104,10 @@ function notRegistered(): AppError {
   return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
 }
 
-const getParticipant: FreeHandler<typeof participantsApi.getParticipant> = async ({ params }, { ctx }) => {
+const getParticipant: FreeHandler<typeof participantsApi.getParticipant> = async ({ params }, { ctx, caller }) => {
   const row = await ctx.store.read((t) => participantNamed(t, params.id))
   if (!row) throw notFound('The participant')
-  return participantView(row)
+  return row.id === caller?.id ? ownParticipantView(row, false) : participantView(row)
 }
 
 const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> = async (

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 
 /** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
 const FORMAT = 1
@@ -45,7 +45,8 @@ export function freshTable(path: string): DatabaseSync {
 }
 
 function connect(path: string): DatabaseSync {
-  const db = new DatabaseSync(path)
+  const sqlite = process.getBuiltinModule('node:sqlite')
+  const db = new sqlite.DatabaseSync(path)
   try {
     db.exec(`pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -${CACHE_KIB}`)
     if (numberOf(db, 'select count(*) from sqlite_schema') === 0) db.exec(`begin; ${SCHEMA} commit`)

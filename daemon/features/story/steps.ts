@@ -198,8 +198,7 @@ function milestone({ event, detail }: JobRow['timeline'][number]): string {
 }
 
 function nextOfJob({ id, status, thread_id }: JobRow): string[] {
-  if (status === 'disputed')
-    return [`souk admin jobs resolve ${id} --outcome refund --reason "..."`, `souk admin jobs bundle ${id}`]
+  if (status === 'disputed') return [`souk admin jobs bundle ${id}`]
   return [`souk admin jobs bundle ${id}`, `souk admin threads view ${thread_id}`]
 }
 

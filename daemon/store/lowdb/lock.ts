@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { StoreLocked } from '../errors.ts'
 import { LOCK_DIR } from './files.ts'
 
@@ -18,7 +18,8 @@ export function takeLock(dir: string): Lock {
   mkdirSync(`${dir}/${LOCK_DIR}`, { recursive: true, mode: 0o700 })
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(`${dir}/${LOCK_DIR}/lock.db`, { timeout: 0 })
+    const sqlite = process.getBuiltinModule('node:sqlite')
+    db = new sqlite.DatabaseSync(`${dir}/${LOCK_DIR}/lock.db`, { timeout: 0 })
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     db?.close()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DEFAULT_PAGE, MAX_PAGE, MAX_URL_CHARS } from '../../core/limits.ts'
+import { hiddenCharacter, isHouseName, MAX_PUBLIC_NAME_CHARS } from '../../core/public-name.ts'
 
 /** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
 export const Time = z
@@ -16,6 +17,19 @@ export const TimeInput = z
     encode: (ms) => new Date(ms).toISOString(),
   })
   .meta({ description: 'ISO 8601 with an offset', format: 'date-time' })
+
+/** What participants, listings, plans and products are called in public (decisions §12). */
+export const PublicName = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .min(1)
+  .max(MAX_PUBLIC_NAME_CHARS)
+  .superRefine((name, { addIssue }) => {
+    const hidden = hiddenCharacter(name)
+    if (hidden !== undefined) addIssue(`must have no control or invisible characters; it has ${hidden}`)
+    else if (isHouseName(name)) addIssue('reads as "souk", which is the name of the house: choose another one')
+  })
 
 /** A whole number in a query string. */
 export function queryInt(bounds: { min: number; max: number }) {

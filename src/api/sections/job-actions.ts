@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
-import { MAX_DELIVERY_BODY_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { MAX_DELIVERY_BODY_BYTES, MAX_RATING, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { disputeCategories } from '../../model/job.ts'
 import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
 import { Job } from './jobs.ts'
 
 const section = 'Jobs'
-const MAX_RATING = 5
 const MAX_EVIDENCE_FILES = 20
 const MAX_PROGRESS_CHARS = 100
 export const JOB_VERIFY_PRICE = usdc(1_000n)

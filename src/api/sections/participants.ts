@@ -4,8 +4,8 @@ import { idOf } from '../../core/id.ts'
 import { DEFAULT_PAGE, MAX_NAME_CHARS, MAX_PAGE, MAX_TEXT_CHARS, MAX_URL_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { participantTypes, tiers } from '../../model/participant.ts'
-import { queryInt, Time, WebhookUrl } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
+import { PublicName, queryInt, Time, WebhookUrl } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 import { listingFields, OwnListing } from './services.ts'
 
 const section = 'Registration and participants'
@@ -23,7 +23,7 @@ const Capabilities = z.array(z.string().min(1).max(MAX_NAME_CHARS)).max(MAX_CAPA
 const TermsVersion = z.string().max(MAX_NAME_CHARS).meta({ description: 'version of the terms' })
 
 export const registerFields = {
-  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS).optional(),
   type: z.enum(participantTypes),
   webhook_url: WebhookUrl.optional(),
@@ -59,15 +59,21 @@ export const Participant = z
   .meta({ id: 'Participant' })
 
 /** What only the participant itself sees besides its public profile. */
-export const OwnParticipant = Participant.extend({
+const ownFields = {
   webhook_url: z.string().nullable(),
   listable: z.boolean().nullable().meta({ description: 'null: listed while it has an active listing' }),
   in_directory: z.boolean(),
   terms_version: z.string().nullable(),
   updated_at: Time,
+}
+export const OwnParticipant = Participant.extend({
+  ...ownFields,
   webhook_secret: z.string().optional().meta({ description: 'the new secret, on rotation only' }),
   previous_secret_until: Time.optional().meta({ description: 'until then deliveries carry the old signature too' }),
 }).meta({ id: 'OwnParticipant' })
+
+/** A profile; the participant itself, known by its key, sees its own fields too. */
+const ShownParticipant = Participant.extend(z.strictObject(ownFields).partial().shape).meta({ id: 'ShownParticipant' })
 
 export const registrationApi = {
   register: defineEndpoint({
@@ -151,9 +157,9 @@ export const participantsApi = {
   getParticipant: defineEndpoint({
     method: 'GET',
     path: '/v1/participants/:id',
-    access: open,
+    access: openOrKey,
     section,
-    reply: json(Participant),
+    reply: json(ShownParticipant),
     errors: ['not_found'],
     summary: 'participant profile including `verification_tier`',
   }),

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { partyRoles } from '../../model/party.ts'
 import { billingPeriods } from '../../model/plan.ts'
 import { subscriptionStatuses } from '../../model/subscription.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
+import { PublicName, pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
 import { PriceInput } from './services.ts'
 
@@ -43,7 +43,7 @@ export const Plan = z
   .meta({ id: 'Plan' })
 
 const fields = {
-  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS),
   price: PriceInput,
   billing_period: z.enum(billingPeriods),

@@ -3,7 +3,7 @@ import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { paymentMethods } from '../../model/job.ts'
-import { pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
+import { PublicName, pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
 import { defineEndpoint, file, json, jsonBody, key, multipart, openOrKey, paid } from '../endpoint/define.ts'
 import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
 
@@ -55,7 +55,7 @@ export const Purchase = z
 
 /** Body of a new product (decisions §9); members of a form are text. */
 const NewProduct = z.strictObject({
-  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS).optional(),
   price: PriceInput,
   category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),

@@ -13,7 +13,7 @@ import {
   serviceTypes,
   webhookStatuses,
 } from '../../model/service.ts'
-import { pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
+import { PublicName, pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 
 const section = 'Discovery and listings'
@@ -102,6 +102,7 @@ export const Listing = z
       description: 'what webhook_healthy rests on; ours, the observed marketplace does not have it',
     }),
     first_party: z.boolean().optional(),
+    slug: z.string().optional().meta({ description: 'short name of a first-party listing; ours' }),
     provider_reputation: z.union([z.number(), Reputation]).nullable(),
     provider_confidence: z.number().optional(),
     provider_is_new: z.boolean().optional(),
@@ -143,7 +144,7 @@ export const PriceInput = z
 
 /** Body of a new listing (decisions §7): created alone, with an onboarding, or loaded from a listing file. */
 export const listingFields = {
-  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS),
   price: PriceInput.nullable().optional().meta({ description: 'may be left out under quote_required' }),
   pricing_model: z.enum(pricingModels).optional().meta({ description: 'fixed unless told' }),

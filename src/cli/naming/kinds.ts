@@ -16,6 +16,10 @@ export type Nameable = {
   /** How people call it; an empty list where only its id will do. */
   readonly names: readonly string[]
   readonly summary: string
+  /** Of the caller's own, or of the house; nothing for everybody else's. */
+  readonly of?: 'self' | 'house'
+  /** Whose it is and what it costs: tells apart what has the same name. */
+  readonly facts?: readonly (string | null)[]
 }
 
 /** Who asks, and with whose rights. */
@@ -48,6 +52,12 @@ async function ownKey(session: Session): Promise<Own | undefined> {
   return key === undefined ? undefined : { headers: { 'x-api-key': key } }
 }
 
+/** The participant behind that credential; nobody without one. */
+async function ownIdIn(session: Session): Promise<string | undefined> {
+  const own = await ownKey(session)
+  return own && (await session.call('getBalance', own)).participant_id
+}
+
 type Pieces = Omit<Kind, 'isId' | 'prefix'>
 
 function kind(noun: Noun, pieces: Pieces): Kind {
@@ -59,12 +69,20 @@ function kind(noun: Noun, pieces: Pieces): Kind {
     // Of what an instance names, only what has the form of an id is ever put into a path.
     known: async (asker, q) => {
       const found = (await known(asker, q)).filter(({ id }) => isId(noun, id))
-      return [...new Map(found.map((one) => [one.id, one])).values()]
+      // One's own come with the catalog too: what is known of them as one's own goes on.
+      return [...new Map(found.toReversed().map((one) => [one.id, one])).values()].toReversed()
     },
   }
 }
 
-type Listed = readonly { readonly id: string; readonly name: string }[]
+type Listed = readonly {
+  readonly id: string
+  readonly name: string
+  readonly slug?: string | undefined
+  readonly first_party?: boolean | undefined
+  readonly provider_name?: string | undefined
+  readonly agent_price?: { readonly fixed: string | null } | string | undefined
+}[]
 type Page = { readonly query: { readonly q?: string; readonly limit: string; readonly mine?: 'true' } } & Partial<Own>
 
 /** What the catalog shows, and what only its owner sees of it. */
@@ -74,7 +92,20 @@ function withOwn(page: (session: Session, asked: Page) => Promise<Listed>): Piec
     const own = await ownKey(session)
     const mine = own === undefined ? [] : await page(session, { query: { mine: 'true', limit }, ...own })
     const found = await page(session, { query: { ...compact({ q }), limit } })
-    return [...found, ...mine].map(({ id, name }) => ({ id, names: [name], summary: name }))
+    return [...mine.map((one) => nameable(one, 'self')), ...found.map((one) => nameable(one))]
+  }
+}
+
+function nameable(listed: Listed[number], whose?: 'self'): Nameable {
+  const { id, name, slug, first_party: isHouse, provider_name: provider = null, agent_price: price = null } = listed
+  const paid = typeof price === 'string' ? `$${price}` : (price?.fixed ?? null)
+  const of: Nameable['of'] = isHouse && whose === undefined ? 'house' : whose
+  return {
+    id,
+    names: slug === undefined ? [name] : [name, slug],
+    summary: name,
+    facts: [name, provider, paid],
+    ...compact({ of }),
   }
 }
 
@@ -142,9 +173,11 @@ const plan = kind('plan', {
   noun: 'plan',
   listedBy: 'souk plans list',
   isNamed: true,
-  async known({ session }) {
-    const { plans } = await (await session()).call('listPlans', { query: { limit } })
-    return plans.map(({ plan_id: id, name }) => ({ id, names: [name], summary: name }))
+  async known(asker) {
+    const session = await asker.session()
+    const { plans } = await session.call('listPlans', { query: { limit } })
+    const own = await ownIdIn(session)
+    return plans.map((plan) => nameable({ ...plan, id: plan.plan_id }, plan.provider_id === own ? 'self' : undefined))
   },
 })
 
@@ -159,9 +192,13 @@ const posting = kind('posting', {
   noun: 'request',
   listedBy: 'souk requests list',
   isNamed: true,
-  async known({ session }, q) {
-    const { postings } = await (await session()).call('listPostings', { query: { ...compact({ q }), limit } })
-    return postings.map(({ posting_id: id, title }) => ({ id, names: [title], summary: title }))
+  async known(asker, q) {
+    const session = await asker.session()
+    const { postings } = await session.call('listPostings', { query: { ...compact({ q }), limit } })
+    const own = await ownIdIn(session)
+    return postings.map(({ posting_id: id, title: name, poster_id }) =>
+      nameable({ id, name }, poster_id === own ? 'self' : undefined),
+    )
   },
 })
 

@@ -13,7 +13,11 @@ const TOLD_MAX = 5
 /** How long a failed command looks for what was probably meant. */
 const MEANT_MS = 2_000
 
-type Namer = Asker & { readonly io: Io }
+type Namer = Asker & {
+  readonly io: Io
+  /** What is named is bought: nobody means what is their own. */
+  readonly buys?: boolean
+}
 type Words = Readonly<Record<string, unknown>>
 
 /** What was typed, with ids in the place of names. @throws CliError not_found, usage for a name that fits several. */
@@ -73,16 +77,14 @@ async function personOf(namer: Namer, kind: Kind, word: string): Promise<string>
 }
 
 /** Only the whole name counts: money must not go to what merely sounds like it. */
-async function idByName(asker: Asker, kind: Kind, word: string): Promise<string> {
+async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: string): Promise<string> {
   const wanted = plainName(word)
-  const found = new Map(
-    (await kind.known(asker, wanted))
-      .filter((one) => one.names.some((name) => plainName(name) === wanted))
-      .map((one) => [one.id, one]),
-  )
-  const [only] = found.values()
-  if (only && found.size === 1) return only.id
-  if (only) throw ambiguous(kind, word, [...found.values()])
+  const called = (await kind.known(asker, wanted)).filter((one) => one.names.some((name) => plainName(name) === wanted))
+  // Somebody else's listing of the same name never gets in the way of one's own, or of what the house sells.
+  const found = nearestOwners(called, asker.buys === true)
+  const [only] = found
+  if (only && found.length === 1) return only.id
+  if (only) throw ambiguous(kind, word, found)
   const all = await kind.known(asker)
   const near = meantBy(kind, word, all)
   throw new CliError('not_found', `No ${kind.noun} is called "${word}"${near ? ` (did you mean ${near}?)` : ''}.`, {
@@ -98,9 +100,17 @@ export function plainName(text: string): string {
     .trim()
 }
 
+/** Of what has a name, what is meant first: one's own, then the house's, then everybody's; a buyer's own comes last. */
+function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
+  const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
+  return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []
+}
+
 function ambiguous({ noun }: Kind, word: string, found: readonly Nameable[]): CliError {
   return usage(`"${word}" fits ${found.length} ${noun}s; name one by its id.`, {
-    facts: found.slice(0, TOLD_MAX).map(({ id, summary }) => `${id}  ${harmless(summary)}`),
+    facts: found
+      .slice(0, TOLD_MAX)
+      .map(({ id, summary, facts = [summary] }) => harmless([id, ...facts.filter((fact) => fact !== null)].join('  '))),
   })
 }
 

@@ -9,10 +9,12 @@ export type Participant = WireAnswer<Api['getParticipant']>
 
 export function showParticipant(participant: Participant, io: Io): void {
   const { id, name, type, wallet, verification_tier, description, capabilities, created_at } = participant
+  const { webhook_url: webhook } = participant
   io.line(`${bold(name)}   ${id}   ${type}   ${verification_tier}`)
   io.line(`  wallet    ${wallet}`)
   if (description !== '') io.line(`  about     ${description}`)
   if (capabilities.length > 0) io.line(`  can       ${capabilities.join(', ')}`)
+  if (webhook !== undefined) io.line(`  webhook   ${webhook ?? 'none'}`)
   io.line(`  since     ${created_at}`)
 }
 

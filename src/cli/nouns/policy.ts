@@ -5,9 +5,11 @@ import { LOCAL, readSettings } from '../../client/settings.ts'
 import { type LimitName, limitNames, limits, type Recipient, type SpendPolicy } from '../../client/spending/policy.ts'
 import { isAddress } from '../../core/hex.ts'
 import { nearest } from '../../text/text.ts'
-import { usage } from '../exit.ts'
+import { CliError, usage } from '../exit.ts'
 import type { Globals } from '../globals.ts'
 import type { Io } from '../io.ts'
+import { kinds } from '../naming/kinds.ts'
+import { idOf, plainName } from '../naming/resolve.ts'
 
 /** What holds for a wallet that has none. */
 export const noPolicy: SpendPolicy = { allow: [], deny: [] }
@@ -21,6 +23,32 @@ export function chosenInstance({ places, globals }: Where): string {
 }
 
 const ID = /^((p|svc|plan|prod|post|thr)_[0-9a-f]{16}|market)$/
+
+type Namer = Where & Parameters<typeof idOf>[0]
+
+/**
+ * The same for what people call somebody: the name of a participant or a listing at the chosen instance becomes its id.
+ * @throws CliError usage for what nobody is called, or several are
+ */
+export async function payeeIds(namer: Namer, names: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const name of names) found.push(await payeeId(namer, name))
+  return found
+}
+
+async function payeeId(namer: Namer, name: string): Promise<string> {
+  try {
+    return listedName(namer, name)
+  } catch (error) {
+    if (!(error instanceof CliError) || /[@/]/.test(name)) throw error
+    for (const kind of [kinds.participant, kinds.service]) {
+      const known = await kind.known(namer, name).catch(() => []) // nothing is lost: the name stays unknown, and is refused
+      const isCalled = known.some(({ names }) => names.some((one) => plainName(one) === plainName(name)))
+      if (isCalled) return listedName(namer, await idOf(namer, kind, name))
+    }
+    throw error
+  }
+}
 
 /**
  * A name as a list keeps it: an id with the instance it is of, since another instance may claim the same id; a wallet
@@ -41,13 +69,17 @@ function knownInstance({ places }: Where, name: string): string {
   const known = [LOCAL, ...listRemotes(places).map((remote) => remote.name)]
   if (known.includes(name)) return name
   const near = nearest(name, known)
-  throw usage(`There is no instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
-    facts: [WHAT_NAMES],
-    next: ['souk remote list'],
-  })
+  throw usage(
+    `There is no instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
+    {
+      facts: [WHAT_NAMES],
+      next: ['souk remote list'],
+    },
+  )
 }
 
-const WHAT_NAMES = 'a name is p_…, svc_…, plan_…, prod_…, post_… or market, with @INSTANCE; an address; or an instance'
+const WHAT_NAMES =
+  'give a participant or a listing by its name or id (p_…, svc_…, plan_…, prod_…, post_…, with @INSTANCE), market, an address, or an instance'
 
 function notNamed(text: string) {
   return usage(`"${text}" names nobody who could be paid.`, { facts: [WHAT_NAMES] })

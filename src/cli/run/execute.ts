@@ -57,7 +57,8 @@ async function contextOf(run: Run, running: Running): Promise<Context> {
   if (!hasWords(args) && !hasWords(options)) return context
   const { resolveWords } = await import('../naming/resolve.ts')
   const named = { args, options: withoutFiles(run.parsed.command, options) }
-  const resolved = await resolveWords({ ...context, asAdmin: isAdministrative(run) }, named)
+  const namer = { ...context, asAdmin: isAdministrative(run), buys: BUYING.test(run.parsed.command.name) }
+  const resolved = await resolveWords(namer, named)
   return { ...context, args: resolved.args, options: { ...options, ...resolved.options } }
 }
 
@@ -74,6 +75,9 @@ function hasWords(words: Words): boolean {
 function isAdministrative({ parsed }: Run): boolean {
   return parsed.command.name.startsWith('admin ')
 }
+
+/** Commands that nobody uses on what is their own. */
+const BUYING = /(^| )(buy|inquire|subscribe)$/
 
 /** A failure with what was probably meant, where something that was named does not exist. */
 async function told(run: Run, context: Context | undefined, error: unknown): Promise<unknown> {
@@ -114,7 +118,7 @@ async function plainContextOf(run: Run, running: Running): Promise<Context> {
 async function openKnown({ parsed }: Run, host: SessionHost): Promise<Session> {
   const session = await openSession(host)
   if (host.globals.as === undefined || parsed.command.hidden) return session
-  await (await import('../wallet/persona.ts')).becomeKnown(host, session, host.globals.as)
+  await (await import('../wallet/persona.ts')).becomeKnown(host, session, { wallet: host.globals.as })
   return session
 }
 

@@ -5,7 +5,17 @@ import { spendingLine, spentAmounts } from '../budget.ts'
 import type { Entry, Group } from '../command.ts'
 import type { System } from '../env.ts'
 import { usage } from '../exit.ts'
-import { outputOf, type RawGlobals, splitOptionalValues, withEnvironment, withKept, withOutput } from '../globals.ts'
+import {
+  type GlobalOption,
+  globalOptions,
+  outputOf,
+  type RawGlobals,
+  splitOptionalValues,
+  takesValue,
+  withEnvironment,
+  withKept,
+  withOutput,
+} from '../globals.ts'
 import { createIo, type Format, type Io, type IoSettings, plainSettings } from '../io.ts'
 import { type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
 
@@ -41,14 +51,27 @@ export async function main(machine: System, commands: Commands): Promise<number>
   }
 }
 
-/** `souk as NAME …` is `… --as NAME`; alone, it is a command of its own that acts as NAME. */
+/** `souk as NAME …` is `… --as NAME`, behind any global options; alone, it is a command of its own that acts as NAME. */
 function actingAs(machine: System): System {
-  const [first, name, ...rest] = machine.argv
+  const at = globalsIn(machine.argv)
+  const [first, name, ...rest] = machine.argv.slice(at)
   if (first !== 'as' || name === undefined || name.startsWith('-')) return machine
-  const isAlone = rest.every((word) => word.startsWith('-'))
-  const argv = isAlone ? [...machine.argv, '--as', name] : ['--as', name, ...rest]
+  const isAlone = globalsIn(rest) === rest.length
+  const argv = isAlone ? [...machine.argv, '--as', name] : [...machine.argv.slice(0, at), '--as', name, ...rest]
   // Its own members are read when they are asked for: some cost a tenth of a start.
   return new Proxy(machine, { get: (of, member) => (member === 'argv' ? argv : Reflect.get(of, member)) })
+}
+
+/** How many words before the command are global options and their values. */
+function globalsIn(words: readonly string[]): number {
+  const options: readonly GlobalOption[] = globalOptions
+  let at = 0
+  while (words[at]?.startsWith('-') && words[at] !== '--') {
+    const word = words[at] ?? ''
+    const option = options.find(({ flags }) => flags.split(/[ ,]+/).includes(word))
+    at += option !== undefined && takesValue(option) ? 2 : 1
+  }
+  return Math.min(at, words.length)
 }
 
 /** Every command that paid says what it spent in all: on stderr, since its data has a shape of its own. */

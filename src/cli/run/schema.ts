@@ -8,6 +8,7 @@ export type OptionShape = {
   readonly list: boolean
   readonly required: boolean
   readonly choices: readonly string[]
+  /** The default as it would be typed. */
   readonly fallback: unknown
   readonly short?: string
   /** Placeholder in the help text. */
@@ -25,7 +26,7 @@ export function shapeOf({ facts }: AnyParam): OptionShape {
     list: facts.kind === 'list',
     choices: one.choices,
     required: !facts.optional && kind !== 'flag',
-    fallback: facts.fallback,
+    fallback: facts.fallback === undefined ? undefined : (facts.typed?.(facts.fallback) ?? facts.fallback),
     value: value ?? placeholder(kind, one.choices),
     summary: description ?? '',
     ...compact({ short }),

@@ -1,4 +1,4 @@
-import { keepApiKey } from '../../client/secrets.ts'
+import { keepAccount } from '../../client/secrets.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { createWallet, getWallet, listWallets, walletNames } from '../../client/wallets.ts'
 import { AppError } from '../../core/error.ts'
@@ -15,7 +15,11 @@ export const OF_DEMO = 'demo-'
  * Whoever is known is left as they are; where two could be meant, who it is is said.
  * @throws CliError usage where nobody can be asked, cancelled; what the marketplace refuses
  */
-export async function becomeKnown(host: SessionHost, session: Session, name: string): Promise<void> {
+export async function becomeKnown(
+  host: SessionHost,
+  session: Session,
+  { wallet: name, publicName = name }: { readonly wallet: string; readonly publicName?: string },
+): Promise<void> {
   const { places, io, globals, system } = host
   const names = walletNames(places)
   if (names.includes(name)) return sayWhichIsMeant(host, session, name)
@@ -42,9 +46,12 @@ export async function becomeKnown(host: SessionHost, session: Session, name: str
   })
   if (!funded) return
   io.say(`got $${funded.credited} of test USDC`)
-  const { answer } = await pay(host, session, { endpoint: 'register', asked: { body: { name, type: 'both' } } })
-  if (answer.api_key !== null) keepApiKey(places, target.instance, { wallet: answer.wallet, key: answer.api_key })
-  io.say(`registered as ${answer.participant_id} at ${target.name}`)
+  const { answer } = await pay(host, session, {
+    endpoint: 'register',
+    asked: { body: { name: publicName, type: 'both' } },
+  })
+  keepAccount(places, target.instance, answer)
+  io.say(`registered as ${publicName} (${answer.participant_id}) at ${target.name}`)
 }
 
 /** A wallet of one's own may be called as somebody of the demo is, who then has another one here. */

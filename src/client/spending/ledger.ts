@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../core/error.ts'
 import { type Usdc, usdc } from '../../core/money.ts'
 import { PRIVATE_FILE_MODE, privateDir } from '../files.ts'
@@ -70,7 +70,9 @@ function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   closeSync(openSync(file, 'a', PRIVATE_FILE_MODE))
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readBigInts: true })
+    // Taken as it lies: an import of it would not link on Node 20, which gets a sentence instead.
+    const sqlite = process.getBuiltinModule('node:sqlite')
+    db = new sqlite.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readBigInts: true })
     db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
     db.exec(SCHEMA)
     const done = act(db)

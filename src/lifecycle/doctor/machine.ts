@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { colorsAllowed } from '../../cli/io.ts'
 import { DEFAULT_PORT } from '../../cli/public.ts'
 import { openSession } from '../../cli/session.ts'
 import { checkCredentials } from '../../cli/wallet/kept-credentials.ts'
@@ -51,7 +52,7 @@ function terminalOf({ io, system: { env, stdout } }: Examined): Diagnosis {
     `${columns} columns`,
     env.TERM ?? 'no TERM',
     ...(env.TMUX ? ['tmux'] : []),
-    ...(env.NO_COLOR ? ['NO_COLOR'] : []),
+    ...(colorsAllowed(env) ? [] : ['no colors']),
   ]
   const isPoor = columns < LEAST_COLUMNS || env.TERM === 'dumb'
   return {

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../../store/fulltext/statements.ts'
 
 /** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
-const FORMAT = 2
+const FORMAT = 3
 /** "souk" in ASCII: a file without it is not ours. */
 const APPLICATION_ID = 0x736f756b
 const CACHE_KIB = 32 * 1_024
@@ -60,7 +60,8 @@ const WHOLE: Manner = { journal: 'wal', schema: SCHEMA + INDEXES }
 type Manner = { readonly journal: 'wal' | 'off'; readonly schema: string }
 
 function connect(path: string, { journal, schema }: Manner): DatabaseSync {
-  const db = new DatabaseSync(path)
+  const sqlite = process.getBuiltinModule('node:sqlite')
+  const db = new sqlite.DatabaseSync(path)
   try {
     db.exec(`pragma journal_mode = ${journal}; pragma synchronous = normal; pragma cache_size = -${CACHE_KIB}`)
     const tables = db.prepare('select count(*) as n from sqlite_schema').get()?.['n']

@@ -38,7 +38,7 @@ async function askedAs({ places }: SessionHost, session: Session, id: string): P
 export function noFreeRead(id: string): CliError {
   return new CliError('payment', `Reading ${id} costs money here, and waiting never pays.`, {
     facts: ['no token, API key or sign-in of this wallet opens it', 'nothing was paid'],
-    next: [`souk jobs view ${id}`, 'souk account register --name "My agent"'],
+    next: [`souk jobs view ${id}`, 'souk account register'],
   })
 }
 
