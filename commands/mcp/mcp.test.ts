@@ -51,8 +51,8 @@ async function connect(
   open.push(client)
   const codes: number[] = []
   const { onmessage } = transport
-  transport.onmessage = (message) => {
-    if ('error' in message) codes.push(message.error.code)
+  transport.onmessage = (message: { error?: { code: number } }) => {
+    if (message.error) codes.push(message.error.code)
     onmessage?.(message)
   }
   return Object.assign(client, { asked, codes })
@@ -192,7 +192,7 @@ function nested(depth: number): object {
 
 test('the default tools are 40 or fewer, and `mcp install` names them', async () => {
   const client = await connect([])
-  const names = (await client.listTools()).tools.map(({ name }) => name)
+  const names = (await client.listTools()).tools.map(({ name }: { name: string }) => name)
   expect(names.length).toBeLessThanOrEqual(40)
   expect(names).toEqual(expect.arrayContaining(['purchase_service', 'create_service', 'update_job', 'wait_for_job']))
   const { err } = await user.souk('mcp', 'install', 'cursor')
@@ -209,7 +209,7 @@ test.each([
   async (_, options, code) => {
     const client = await connect(['--as', 'buyer'], options)
     const { resources } = await client.listResources()
-    const listings = resources.filter(({ uri }) => uri.startsWith('souk://services/'))
+    const listings = resources.filter(({ uri }: { uri: string }) => uri.startsWith('souk://services/'))
     expect(listings.length).toBeGreaterThan(10)
     for (const { description } of listings) expect(description).toMatch(/^(\$\d+\.\d+|price on request): \S/)
     for (const uri of ['souk://services/svc_0000000000000000', 'souk://nothing/here']) {
