@@ -5,8 +5,8 @@ import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { compact } from '../src/core/record.ts'
-import { asLine, type LogLine, readRecord } from '../src/lifecycle/log-record.ts'
-import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
+import { asLine, type LogLine, readRecord } from '../src/lifecycle/log/log-record.ts'
+import { followLines, loggedLines } from '../src/lifecycle/log/log-tail.ts'
 import {
   asRecord,
   followRequests,
@@ -15,7 +15,7 @@ import {
   merged,
   pastRequests,
   type RequestFilter,
-} from '../src/lifecycle/request-log.ts'
+} from '../src/lifecycle/log/request-log.ts'
 import { logLevels } from '../src/model/log.ts'
 
 const DEFAULT_TAIL_LINES = 100

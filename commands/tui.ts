@@ -167,8 +167,8 @@ function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
 function lastWordsOf(context: Host): CockpitOptions['lastWords'] {
   if (createLink(context).place.name !== LOCAL) return undefined
   return async () => {
-    const { loggedLines } = await import('../src/lifecycle/log-tail.ts')
-    const { readRecord } = await import('../src/lifecycle/log-record.ts')
+    const { loggedLines } = await import('../src/lifecycle/log/log-tail.ts')
+    const { readRecord } = await import('../src/lifecycle/log/log-record.ts')
     const line = loggedLines(context.places.state).at(-1)
     if (line === undefined) return ''
     const { atMs, fields } = readRecord(line)

@@ -1,6 +1,4 @@
 import type { Api } from '../src/api/index.ts'
-import type { Entropy } from '../src/core/entropy.ts'
-import type { ReportStart } from '../src/model/start.ts'
 import { clockRoutes } from './crons/clock-routes.ts'
 import type { Cron } from './crons/cron.ts'
 import { cronsRoutes } from './crons/routes.ts'
@@ -15,19 +13,18 @@ import { eventSignal, openEventSignal } from './events/signal.ts'
 import { attentionRoutes } from './features/attention/routes.ts'
 import { auditRoutes } from './features/audit/routes.ts'
 import { backups, openBackups } from './features/backup/archive.ts'
-import { type Storage, storage } from './features/backup/storage.ts'
+import { storage } from './features/backup/storage.ts'
 import { catalogAdminRoutes } from './features/catalog/admin-routes.ts'
 import { openCatalogOver } from './features/catalog/feed.ts'
 import { listingRoutes } from './features/catalog/listing-routes.ts'
 import { catalogRoutes } from './features/catalog/routes.ts'
 import { serviceTestRoutes } from './features/catalog/test-endpoint.ts'
-import type { ThreadsChange } from './features/compute/compute.ts'
 import { openThreads } from './features/compute/schemas.ts'
 import { discoverRoutes } from './features/discovery/discover.ts'
 import { docsRoutes } from './features/discovery/docs.ts'
 import { discoveryRoutes } from './features/discovery/routes.ts'
-import { type EnginesChange, openEngines } from './features/engines/engines.ts'
-import { type FirstParties, openFirstParty } from './features/engines/first-party.ts'
+import { openEngines } from './features/engines/engines.ts'
+import { openFirstParty } from './features/engines/first-party.ts'
 import { openContract } from './features/escrow/open.ts'
 import { escrowCollections } from './features/escrow/rows.ts'
 import { exportRoutes } from './features/export/export.ts'
@@ -101,7 +98,7 @@ import { ofacSdnRefresh } from './features/sanctions/ofac-sdn-refresh.ts'
 import { openCompliance } from './features/sanctions/open.ts'
 import { sanctionRoutes } from './features/sanctions/routes.ts'
 import { sanctionCollections } from './features/sanctions/rows.ts'
-import { type Compliance, walletCleared } from './features/sanctions/sanctions.ts'
+import { walletCleared } from './features/sanctions/sanctions.ts'
 import { statsRoutes } from './features/stats/routes.ts'
 import { statsCollections } from './features/stats/rows.ts'
 import { statsSnapshot } from './features/stats/stats-snapshot.ts'
@@ -126,18 +123,13 @@ import { webhookCollections } from './features/webhooks/rows.ts'
 import { webhookProbes } from './features/webhooks/webhook-probes.ts'
 import { createDeliveries, type DeliveryHooks, deliveryWorker } from './features/webhooks/worker.ts'
 import { background, type Context } from './kernel/context.ts'
-import { type Installation, installation } from './kernel/identity.ts'
+import { installation } from './kernel/identity.ts'
 import { kernelCollections } from './kernel/rows.ts'
 import { shortLived } from './kernel/short-lived.ts'
 import { openTally, tally } from './kernel/tally.ts'
-import { openWebOf, type WebChange, web } from './kernel/web.ts'
-import type { ChainPort } from './ports/chain/chain.ts'
-import type { Clock, MovableClock } from './ports/clock.ts'
-import type { Ticker } from './ports/ticker.ts'
-import type { VerificationVendor } from './ports/vendor.ts'
-import type { Disk } from './store/disk.ts'
-import type { LowdbStore } from './store/lowdb/open.ts'
-import type { AnyCollection, Store } from './store/port.ts'
+import { openWebOf, web } from './kernel/web.ts'
+import type { Outside } from './outside.ts'
+import type { AnyCollection } from './store/port.ts'
 
 const MAX_CACHED_PAGES = 500
 
@@ -332,44 +324,6 @@ const deliveryHooks = (ctx: Context): DeliveryHooks => ({
   onTaken: dispatchAnswers(ctx),
   onEnded: (t, draw, delivery) => noticeEnded(t, draw, { delivery, now: delivery.at }),
 })
-
-/** What tests and the command line may replace; the rest is real. */
-export type Ports = {
-  readonly clock?: Clock
-  /** Business time as it is moved elsewhere, whatever the store remembers of it. */
-  readonly businessClock?: MovableClock
-  readonly entropy?: Entropy
-  readonly disk?: Disk
-  readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
-  readonly firstParty?: FirstParties
-  readonly isSanctioned?: Compliance['isSanctioned']
-  readonly web?: WebChange
-  /** Bounds of the threads for costly work. */
-  readonly threads?: ThreadsChange
-  /** What first-party services work with, other than what this machine has. */
-  readonly engines?: EnginesChange
-  readonly vendor?: VerificationVendor
-  /** Stands before the store that was opened. */
-  readonly store?: (opened: Store) => Store
-  readonly crons?: readonly Cron[]
-  /** What makes crons look at the clock. */
-  readonly ticker?: Ticker
-  readonly logTo?: NodeJS.WritableStream
-  /** Hears how far the start is, which ends where it throws; `prepare` is done between port and store. */
-  readonly onStep?: ReportStart
-  readonly prepare?: (url: string) => Promise<void>
-  /** A failed write or sync: nothing more can be promised, the process has to end. */
-  readonly onFatal?: (error: Error) => void
-}
-
-/** What only whoever starts the daemon knows. */
-type Outside = {
-  readonly ports: Ports
-  readonly installation: Installation
-  readonly storage: Storage
-  readonly backup: LowdbStore['backup']
-  readonly clock: MovableClock
-}
 
 /**
  * Opens what the features keep open, and last what runs by itself: that stops first, and while what was begun ends,

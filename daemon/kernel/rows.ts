@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../src/core/codecs.ts'
+import { partyRoles } from '../../src/model/message.ts'
 import { participantTypes, tiers } from '../../src/model/participant.ts'
-import { partyRoles } from '../../src/model/party.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { type Collection, defineCollection } from '../store/port.ts'
 /** A named counter or setting of the installation. */

@@ -5,10 +5,10 @@ import { balanceOfAccount, type Member, member, openPayments, soundBooks } from 
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
 import { AppError } from '../../src/core/error.ts'
 import { formatAmount } from '../../src/core/money.ts'
-import type { Ports } from '../app.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
 import { background } from '../kernel/context.ts'
+import type { Ports } from '../outside.ts'
 import type { Store, Tx } from '../store/port.ts'
 
 // @slow random histories

@@ -25,6 +25,8 @@ const read = (name: string): SpecRow[] =>
   JSON.parse(readFileSync(new URL(`../../fixtures/spec/${name}.json`, import.meta.url), 'utf8'))
 
 const keyOf = (row: { method: string; path: string }) => `${row.method} ${templatePath(row.path)}`
+/** Where decisions settle what the tables leave open: the plan's alias is shelved with all subscriptions. */
+const settledAreas: Record<string, string> = { 'POST /v1/services/maintenance-plan': 'subscriptions' }
 const rows = endpointNames.map((name): [string, Endpoint] => [name, api[name]])
 
 function priceOf({ access }: Endpoint): string {
@@ -51,7 +53,7 @@ describe.each(['endpoints', 'extensions'] as const)('the contract against the da
       door: expected?.door,
       role: expected?.role,
       price: expected?.price,
-      area: expected?.shelved_area,
+      area: expected?.shelved_area ?? settledAreas[keyOf(row)] ?? null,
       purpose: expected?.purpose,
       isSwitched: expected?.note?.includes('switched off') ?? false,
     })

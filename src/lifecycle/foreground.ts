@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import type { CommandContext } from '../cli/command.ts'
 import type { DaemonRegistration } from '../client/discover.ts'
 import type { Launch } from './launch.ts'
-import { readRecord, recordLine } from './log-record.ts'
+import { readRecord, recordLine } from './log/log-record.ts'
 import { runDaemon } from './run.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>

@@ -5,8 +5,8 @@ import { type DaemonRegistration, registeredDaemon, type StartRegistration } fro
 import { processWork } from '../client/process.ts'
 import { startWords } from '../model/start.ts'
 import { kebab } from '../text/text.ts'
-import { logFile } from './bounded-log.ts'
 import type { Typed } from './launch.ts'
+import { logFile } from './log/bounded-log.ts'
 import { LOOK_MS, patienceWith } from './patience.ts'
 
 export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>

@@ -1,5 +1,5 @@
 import { notFound } from '../../../src/core/error.ts'
-import type { PartyRole } from '../../../src/model/party.ts'
+import type { PartyRole } from '../../../src/model/message.ts'
 import { transition } from '../../kernel/machine.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'

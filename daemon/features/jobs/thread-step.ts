@@ -1,7 +1,7 @@
 import { formatAmount } from '../../../src/core/money.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
-import type { PartyRole } from '../../../src/model/party.ts'
+import type { PartyRole } from '../../../src/model/message.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Proposal } from '../../../src/model/thread.ts'
 import { emit } from '../../events/event-log.ts'

@@ -1,6 +1,6 @@
 import type { threadFilesApi } from '../../../src/api/sections/thread-files.ts'
 import { notFound } from '../../../src/core/error.ts'
-import type { PartyRole } from '../../../src/model/party.ts'
+import type { PartyRole } from '../../../src/model/message.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
 import type { Call, FreeHandler, FreeHandlers, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
-import { authorRoles, messageTypes } from '../../../src/model/message.ts'
-import { partyRoles } from '../../../src/model/party.ts'
+import { authorRoles, messageTypes, partyRoles } from '../../../src/model/message.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'
 import { Proposal, threadStatuses } from '../../../src/model/thread.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'

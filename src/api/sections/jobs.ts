@@ -12,7 +12,7 @@ import {
   paymentMethods,
   rulings,
 } from '../../model/job.ts'
-import { partyRoles } from '../../model/party.ts'
+import { partyRoles } from '../../model/message.ts'
 import { KnownJson, KnownJsonObject } from '../../model/service.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'

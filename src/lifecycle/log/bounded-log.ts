@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { privateDir } from '../client/files.ts'
-import { errnoOf } from '../core/error.ts'
+import { privateDir } from '../../client/files.ts'
+import { errnoOf } from '../../core/error.ts'
 
 /** A log file and its one predecessor together stay under twice this. */
 export const LOG_BYTES_MAX = 8 * 1024 * 1024

@@ -1,8 +1,8 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
-import { isJsonObject, type Json, parseJson } from '../core/json.ts'
-import { type LogLevel, logLevels } from '../model/log.ts'
-import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { isJsonObject, type Json, parseJson } from '../../core/json.ts'
+import { type LogLevel, logLevels } from '../../model/log.ts'
+import { cyan, dim, oneLine, red, yellow } from '../../text/text.ts'
 
 export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
 

@@ -1,9 +1,9 @@
-import type { CommandContext } from '../cli/command.ts'
-import { CliError } from '../cli/exit.ts'
-import { openSession, type Session } from '../cli/session.ts'
-import type { Queried } from '../client/call.ts'
-import { AppError } from '../core/error.ts'
-import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
+import type { CommandContext } from '../../cli/command.ts'
+import { CliError } from '../../cli/exit.ts'
+import { openSession, type Session } from '../../cli/session.ts'
+import type { Queried } from '../../client/call.ts'
+import { AppError } from '../../core/error.ts'
+import { cyan, dim, oneLine, red, yellow } from '../../text/text.ts'
 import { asLine, type LogLine, loggedTime, type RequestFields, type RequestRecord, recordLine } from './log-record.ts'
 
 export type RequestFilter = Queried<'listRequests'>

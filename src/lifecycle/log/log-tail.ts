@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { readText } from '../client/files.ts'
-import { errnoOf } from '../core/error.ts'
+import { readText } from '../../client/files.ts'
+import { errnoOf } from '../../core/error.ts'
 import { logFile, olderLogFile } from './bounded-log.ts'
 
 const POLL_MS = 200
