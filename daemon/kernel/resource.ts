@@ -1,3 +1,4 @@
+import type { Log } from '../ports/log.ts'
 import { StoreMisuse } from '../store/errors.ts'
 
 type Close = () => Promise<void> | void
@@ -37,7 +38,16 @@ export function defineResource<T>(name: string): Resource<T> {
   }
 }
 
-/** Closes what was opened, last first. */
-export async function closeResources({ resources }: Held): Promise<void> {
-  for (let last = resources.closing.pop(); last; last = resources.closing.pop()) await last.close()
+/**
+ * Closes what was opened, last first. One that fails, such as a last write to a full disk, is logged and keeps none of
+ * the others open.
+ */
+export async function closeResources({ resources, log }: Held & { readonly log: Log }): Promise<void> {
+  for (let last = resources.closing.pop(); last; last = resources.closing.pop()) {
+    try {
+      await last.close()
+    } catch (error) {
+      log.error({ source: last.name, err: String(error) }, 'closing failed')
+    }
+  }
 }
