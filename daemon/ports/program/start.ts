@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { isSea } from 'node:sea'
 import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { SECOND_MS } from '../../../src/core/time.ts'
@@ -46,7 +45,7 @@ export type StarterReply =
 const SMALL_BYTES = 192 * 1024 * 1024
 const IDLE_MS = 30 * SECOND_MS
 /** As one file with its Node, the program has no module that another process could be started with. */
-const HAS_HELPER = process.platform === 'linux' && !isSea()
+const hasHelper = () => process.platform === 'linux' && !process.getBuiltinModule('node:sea').isSea()
 
 /** @param smallBytes up to which it starts them itself; nothing is gained by a helper but on Linux. */
 export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {}): Starter {
@@ -71,7 +70,7 @@ export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {})
   return {
     helper: () => helper?.pid(),
     start: async (order) => {
-      const isSmall = !HAS_HELPER || process.memoryUsage.rss() <= smallBytes
+      const isSmall = !hasHelper() || process.memoryUsage.rss() <= smallBytes
       if (isSmall && !helper) return startHere(order)
       clearTimeout(timer)
       helper ??= open()
