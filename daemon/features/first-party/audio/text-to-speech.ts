@@ -42,7 +42,8 @@ export const textToSpeech = defineService({
     characters: textOf(input, 'text').length,
     bytes: spoken.audio.byteLength,
     sha256: createHash('sha256').update(spoken.audio).digest('hex'),
-    audio_base64: spoken.audio.toString('base64'),
+    // What reaches a thread is no Buffer any more.
+    audio_base64: Buffer.from(spoken.audio).toString('base64'),
     engine: { ...spoken.engine, ...(spoken.isFallback ? { fallback_from: 'natural voices' } : {}) },
   }),
 })
