@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, rm, writeFile } from 'node:fs/promises'
+import { chown, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ownOf } from '../../../src/core/record.ts'
 import type { Engine } from '../engine.ts'
+import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftovers.ts'
 import { openProgram, ProgramError, programStanding, type SystemProgram } from '../program/program.ts'
 
 /** By EBU R 128: gated loudness, and the peak between the samples. */
@@ -57,8 +58,10 @@ const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
 const MAX_MP3_BYTES = 6 * 1024 * 1024
 const MAX_REPORT_BYTES = 256 * 1024
 const PRIVATE_FILE = 0o600
-/** For a program that runs as nobody; the folder's own rights keep others out of it. */
-const READABLE_FILE = 0o444
+/** Temporary files, by the name of what made them. */
+const KIND = 'audio'
+/** `nobody`: as whom ffmpeg runs where root starts it, and so who owns the recording that it reads. */
+const NOBODY = 65_534
 /** The limiter runs at this multiple of the rate, so that it sees the peaks between the samples. */
 const OVERSAMPLING = 4
 const DB_PER_DECADE = 20
@@ -77,6 +80,7 @@ export function openAudio({ command = 'ffmpeg', path }: { command?: string; path
     },
     initial: { status: 'missing', detail: 'ffmpeg was not looked for yet.', fix: 'install ffmpeg' },
     probe: async () => {
+      await sweepRecordings(Date.now())
       const standing = await programStanding(ffmpeg, { versionArgs: ['-version'], package: 'ffmpeg' })
       version = /version (\S+)/.exec(standing.detail)?.[1] ?? version
       return standing
@@ -84,14 +88,21 @@ export function openAudio({ command = 'ffmpeg', path }: { command?: string; path
   }
 }
 
+/** Removes recordings that a daemon left when it was killed: they are a customer's. */
+export async function sweepRecordings(now: number): Promise<void> {
+  const owners = [process.getuid?.(), ...(process.getuid?.() === 0 ? [NOBODY] : [])]
+  const found = await leftoversIn({ folder: tmpdir(), kind: KIND, now, owners })
+  for (const file of found) await removeLeftover(file)
+}
+
 type Given = { readonly bytes: Uint8Array; readonly bounds: AudioBounds }
 
 async function over<T>(ffmpeg: SystemProgram, { bytes, bounds }: Given, work: (recording: Recording) => Promise<T>) {
   // A file rather than a pipe: where the index stands at the end, a pipe reads as silence.
-  const file = join(tmpdir(), `souk-audio-${randomUUID()}`)
+  const file = join(tmpdir(), leftoverPrefix(KIND) + randomUUID())
   await writeFile(file, bytes, { mode: PRIVATE_FILE, flag: 'wx' })
   try {
-    if (process.getuid?.() === 0) await chmod(file, READABLE_FILE)
+    if (process.getuid?.() === 0) await chown(file, NOBODY, NOBODY)
     return await work(recordingOf(ffmpeg, { file, bounds }))
   } finally {
     await rm(file, { force: true })

@@ -1,9 +1,10 @@
+import { removeLeftover } from '../program/leftovers.ts'
 import { killGroup } from '../program/spawn.ts'
 import { starter } from '../program/start.ts'
 import { type Cdp, openCdp } from './cdp.ts'
 import { BrowserError } from './error.ts'
 import { browserFlags, type FlagFacts } from './flags.ts'
-import { browserUser, makeProfile, removeProfile } from './profile.ts'
+import { browserUser, makeProfile } from './profile.ts'
 
 /** All processes of one browser together. */
 export const MAX_BROWSER_BYTES = 1_024 * 1024 * 1024
@@ -53,7 +54,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
       cdp.close(why.message)
       killGroup(pid)
       await exited
-      await removeProfile(profile)
+      await removeLeftover(profile)
     },
   }
 }
@@ -69,7 +70,7 @@ async function startIn(profile: string, options: LaunchOptions) {
       ...browserUser,
     })
   } catch (error) {
-    await removeProfile(profile)
+    await removeLeftover(profile)
     throw new BrowserError('gone', 'The browser does not start.', error)
   }
 }

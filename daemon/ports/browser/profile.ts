@@ -1,16 +1,11 @@
 import { statSync } from 'node:fs'
-import { chown, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { MINUTE_MS } from '../../../src/core/time.ts'
+import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftovers.ts'
 
-const PREFIX = 'souk-browser-'
-/** Longer than any job: what is older was left by a daemon that was killed. */
-const LEFT_AFTER_MS = 10 * MINUTE_MS
-const MAX_SWEPT = 100
+const KIND = 'browser'
 const OTHERS_MAY_ENTER = 0o001
-const RETRIES = 10
-const RETRY_MS = 100
 /** `nobody`: a browser that root starts must not be root, and its sandbox does not work as root either. */
 const NOBODY = 65_534
 
@@ -20,28 +15,17 @@ export const browserUser: { readonly uid?: number; readonly gid?: number } =
 
 /** A folder of its own for one browser, which owns it. */
 export async function makeProfile(): Promise<string> {
-  const profile = await mkdtemp(join(home(), PREFIX))
+  const profile = await mkdtemp(join(home(), leftoverPrefix(KIND)))
   if (browserUser.uid !== undefined) await chown(profile, NOBODY, NOBODY)
   return profile
 }
 
-/** Its processes may still write while they end. */
-export function removeProfile(profile: string): Promise<void> {
-  return rm(profile, { recursive: true, force: true, maxRetries: RETRIES, retryDelay: RETRY_MS })
-}
-
 /** Removes what browsers of a daemon that was killed left, folders and, should one hang, processes. */
 export async function sweepProfiles(now: number): Promise<void> {
-  const folder = home()
-  const found = (await readdir(folder)).filter((name) => name.startsWith(PREFIX)).slice(0, MAX_SWEPT)
-  for (const name of found) {
-    const profile = join(folder, name)
-    // Another daemon may remove it at the same time, and then there is nothing to do.
-    const seen = await stat(profile).catch(() => undefined)
-    const owners: readonly (number | undefined)[] = [process.getuid?.(), browserUser.uid]
-    if (!seen || !owners.includes(seen.uid) || now - seen.mtimeMs < LEFT_AFTER_MS) continue
+  const owners = [process.getuid?.(), browserUser.uid]
+  for (const profile of await leftoversIn({ folder: home(), kind: KIND, now, owners })) {
     for (const pid of await processesOf(profile)) end(pid)
-    await removeProfile(profile)
+    await removeLeftover(profile)
   }
 }
 
