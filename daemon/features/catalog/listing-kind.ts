@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../src/core/error.ts'
+import { isObject } from '../../../src/core/json.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { stillGood } from '../listings/quote-window.ts'
@@ -22,6 +24,7 @@ type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
   if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')
+  if (!takesAll(held.input_schema, changed.input_schema)) await refuseCovered(t, covered, 'take less input than it did')
   const isSameKind = held.service_type === changed.service_type && held.fulfillment_type === changed.fulfillment_type
   if (isSameKind) return
   await refuseCovered(t, covered, 'change in kind')
@@ -31,6 +34,15 @@ export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall 
     'conflict',
     `service_type and fulfillment_type cannot change while ${open} on this listing is open: end it first, or create another listing.`,
   )
+}
+
+/** Whether a schema takes what another one took: it is the same one, but for new optional members. */
+function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_schema']): boolean {
+  if (after === null || isDeepStrictEqual(before, after)) return true
+  if (before === null || !isObject(before.properties) || !isObject(after.properties)) return false
+  const added = Object.keys(after.properties).filter((name) => !Object.hasOwn(before.properties as object, name))
+  const properties = Object.fromEntries(Object.entries(after.properties).filter(([name]) => !added.includes(name)))
+  return isDeepStrictEqual(before, { ...after, properties })
 }
 
 /** Something open about a listing, in words; undefined when there is nothing. */

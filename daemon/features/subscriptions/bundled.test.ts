@@ -49,6 +49,27 @@ const buy = (service: string, options: CallOptions) => market.market.call('POST'
 const byKey = ({ key }: Person, more: Record<string, string> = {}) => ({ 'X-API-Key': key, ...more })
 const postings = async () => market.ctx().store.table(ledger).count('seq', [])
 
+test('an input that was paid for cannot be refused by a new input_schema before the period ends', async () => {
+  const service = await market.list('automated', { input_schema: schema })
+  const who = await market.agent()
+  await market.subscribed(await market.plan([service]), who)
+  const edit = (input_schema: object) => market.provider.call('PUT', `/v1/services/${service}`, { input_schema })
+  const secret = { text: { type: 'string' }, code: { const: 'nobody knows it' } }
+  const emptied = [
+    { ...schema, properties: secret, required: ['text', 'code'] },
+    { ...schema, properties: { text: { const: 'nobody knows it' } } },
+    { ...schema, required: ['text', 'other'] },
+    { ...schema, not: {} },
+    { ...schema, additionalProperties: false },
+  ]
+  for (const one of emptied) {
+    const { status, body } = await edit(one)
+    expect([status, body.code, body.error]).toEqual([409, 'conflict', expect.stringContaining('take less input')])
+  }
+  expect((await edit({ ...schema, properties: { ...schema.properties, more: { type: 'string' } } })).status).toBe(200)
+  expect((await buy(service, { body: text, headers: byKey(who) })).status).toBe(200)
+})
+
 describe('a subscriber', () => {
   test.each(['X-API-Key', 'X-BALANCE-AUTH', 'Authorization'])('is served an instant service by %s', async (name) => {
     const { who, id } = await subscriber()
