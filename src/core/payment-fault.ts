@@ -128,6 +128,11 @@ const faults = {
     v2: 'invalid_payment_requirements',
     sentence: 'This facilitator does not settle for that payTo.',
   },
+  self_payment: {
+    v1: 'invalid_payment_requirements',
+    v2: 'invalid_payment_requirements',
+    sentence: 'The paying wallet is also the payee: nothing is settled for that.',
+  },
   value_too_small: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',

@@ -92,6 +92,22 @@ describe('who may', () => {
     expect(await at.held(SHOP)).toBe(2n * CENT)
   })
 
+  test('many keys do not use more gas than all keys may, and nobody is settled for paying itself', async () => {
+    await open({ ...elsewhere, rules: { payTo: [SHOP], dailyGas: 80_000 } })
+    const buyer = await at.market.buyer('1.00')
+    const told: unknown[] = []
+    for (let key = 0; key < 12; key += 1) {
+      const seller = await member(at.market)
+      const headers = { Authorization: `Bearer ${seller.apiKey}` }
+      const own = await at.settle(await at.ask(seller, { payTo: seller.wallet }), headers)
+      expect([own.body.success, own.body.code]).toEqual([false, 'self_payment'])
+      const { body, status } = await at.settle(await at.ask(buyer), headers)
+      told.push(body.success ?? status)
+    }
+    expect(told).toEqual([...Array(10).fill(true), 429, 429])
+    expect(await at.held(SHOP)).toBe(10n * CENT)
+  })
+
   test('paused: nothing new is verified or settled, and what was paid for is still handed out', async () => {
     const door = gate()
     await open({ rules: { waitMs: 20 } }, slowChain(door))

@@ -17,8 +17,8 @@ export async function faultOf(
   seller: ServedSeller,
 ): Promise<PaymentFault | undefined> {
   const { credential, requirement } = asked
-  const { value } = credential.authorization
-  const refused = policyFault(ctx, { seller, payTo: requirement.payTo, value })
+  const { from: payer, value } = credential.authorization
+  const refused = policyFault(ctx, { seller, payer, payTo: requirement.payTo, value })
   if (refused) return refused
   if ((await isBlocked(ctx, asked)) === true) return 'wallet_blocked'
   const fault = offlineFault(ctx, asked)

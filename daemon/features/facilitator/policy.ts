@@ -6,6 +6,7 @@ import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { FacilitatorConfig } from '../../../src/model/payment.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
+import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { facilitatorDays } from './rows.ts'
 
@@ -13,6 +14,10 @@ import { facilitatorDays } from './rows.ts'
 export const LOCAL_SELLER = 'local'
 /** What a transfer by authorization that goes alone costs at most, rounded up: measured 77.7 thousand. */
 const GAS_OF_SETTLEMENT = 80_000
+
+/** All keys together get the gas of so many: a key is cheap, and there is no end of them. */
+const DAILY_GAS_KEYS = 10
+const PAGE_ROWS = 1_000
 
 /** What holds where the operator said nothing else. */
 export const facilitatorDefaults = {
@@ -33,13 +38,19 @@ export function sellerOf(caller: ParticipantRow | null): ServedSeller {
   return caller === null ? { id: LOCAL_SELLER, wallet: null } : { id: caller.id, wallet: caller.wallet }
 }
 
-type Wanted = { readonly seller: ServedSeller; readonly payTo: Wallet; readonly value: bigint }
+type Wanted = {
+  readonly seller: ServedSeller
+  readonly payer: Wallet
+  readonly payTo: Wallet
+  readonly value: bigint
+}
 
 /**
  * Why it does not settle for this payee, or so little. What is paid to the marketplace itself is settled by the
  * marketplace alone: its payments and these never share an authorization.
  */
-export function policyFault(ctx: Context, { seller, payTo, value }: Wanted): PaymentFault | undefined {
+export function policyFault(ctx: Context, { seller, payer, payTo, value }: Wanted): PaymentFault | undefined {
+  if (payer === payTo) return 'self_payment'
   if (payTo === ctx.chain.payTo) return 'payee_not_served'
   if (seller.wallet === null) return undefined
   const rules = rulesOf(ctx)
@@ -49,13 +60,17 @@ export function policyFault(ctx: Context, { seller, payTo, value }: Wanted): Pay
 
 type Spender = { readonly seller: ServedSeller; readonly wall: number; readonly dailyGas: number }
 
-/** @throws AppError rate_limited when the key has used the gas of its day; nobody's without a key. */
+/** @throws AppError rate_limited when the key, or all keys together, have used the gas of the day. */
 export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender): Promise<void> {
   if (seller.wallet === null) return
-  const row = await t.table(facilitatorDays).get(dayId(seller, wall))
-  if ((row?.gas ?? 0) + GAS_OF_SETTLEMENT <= dailyGas) return
+  const days = await everyRow(t.table(facilitatorDays), { index: 'day', prefix: [dayOf(wall)], limit: PAGE_ROWS })
+  const own = days.find(({ id }) => id === dayId(seller, wall))?.gas ?? 0
+  const all = days.reduce((sum, { gas }) => sum + gas, 0)
+  const isOwn = own + GAS_OF_SETTLEMENT > dailyGas
+  if (!isOwn && all + GAS_OF_SETTLEMENT <= dailyGas * DAILY_GAS_KEYS) return
   const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
-  throw new AppError('rate_limited', 'This key has used the gas of its day here: come back tomorrow (UTC).', {
+  const who = isOwn ? 'This key has' : 'All keys together have'
+  throw new AppError('rate_limited', `${who} used the gas of the day here: come back tomorrow (UTC).`, {
     retryAfter,
   })
 }
