@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
-import { errorOf, MAX_PRICE_HEADER, type RawAnswer, responseOf } from '../../client/exchange.ts'
+import { MAX_PRICE_HEADER, type RawAnswer, responseOf } from '../../client/exchange.ts'
 import { readText } from '../../client/files.ts'
 import type { PayPolicy } from '../../client/pay.ts'
 import { getRemote } from '../../client/remotes.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { type NamedWallet, unlockWallet } from '../../client/wallets.ts'
 import { isId } from '../../client/wire-id.ts'
-import type { Network } from '../../core/authorization.ts'
+import { type Network, paymentWindows } from '../../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { isObject } from '../../core/json.ts'
 import { staysHere } from '../../core/loopback.ts'
@@ -18,10 +18,13 @@ import { shellLine } from '../../text/shell.ts'
 import { CliError } from '../exit.ts'
 import { isUnauthorized, type RawCall, type Session, type SessionHost } from '../session.ts'
 import type { Target } from '../target.ts'
+import { clockFault, notAccepted } from './not-accepted.ts'
 import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
 const PAYMENT_REQUIRED = 402
+/** What is bought is worked on before the answer, for as long as the payment may wait for it, and is settled then. */
+const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
 /** How an answer was paid for; `none` where nothing had to be paid. */
 export type Payment = {
@@ -157,7 +160,8 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
 type PaidFor = { readonly answer: RawAnswer; readonly payment: Payment }
 
 async function payOnce(host: SessionHost, session: Session, paid: PaidCall): Promise<PaidFor> {
-  const { idempotencyKey, shown, costs, stated, ...words } = paid
+  const { idempotencyKey, shown, costs, stated, ...asked } = paid
+  const words = { timeoutMs: host.globals.timeoutMs ?? PAID_ANSWER_MS, ...asked }
   const limit = shown === undefined ? host.globals.maxPrice : least(shown, host.globals.maxPrice)
   const headers = { 'idempotency-key': idempotencyKey, ...words.headers }
   const call: RawCall = { ...words, headers: { [MAX_PRICE_HEADER]: formatAmount(host.budget.left(limit)), ...headers } }
@@ -252,7 +256,9 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
       accept: [PAYMENT_REQUIRED],
     },
   })
-  if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, { wallet, offer, network })
+  if (answer.status === PAYMENT_REQUIRED) {
+    throw clockFault(answer, host.system.now()) ?? notAccepted(answer, { wallet, price: offer.price, network })
+  }
   const by = { method: 'x402' as const, offer: { ...offer, price: signed.price }, payer: wallet.address, stated }
   return { answer, payment: await paidBy(host, answer, by) }
 }
@@ -297,21 +303,6 @@ function refused(signed: { readonly message: string }): CliError {
   return new CliError('payment', signed.message, {
     facts: ['nothing was signed and nothing was paid'],
     next: ['souk remote list'],
-  })
-}
-
-type Turned = { readonly wallet: NamedWallet; readonly offer: Offer; readonly network: PayPolicy['network'] }
-
-function notAccepted(answer: RawAnswer, { wallet, offer, network }: Turned): CliError {
-  const error = errorOf(answer)
-  const said = `wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`
-  const isTest = network === 'sandbox'
-  return new CliError('payment', `Payment of ${formatPrice(offer.price)} was not made: ${error.message}`, {
-    facts: isTest ? [said] : [said, `no faucet gives real money: USDC on ${network} has to be sent to that address`],
-    next: [isTest ? shellLine`souk wallet fund ${wallet.name}` : shellLine`souk wallet show ${wallet.name}`],
-    details: error.extra,
-    cause: error,
-    ...(typeof error.extra.request_id === 'string' ? { requestId: error.extra.request_id } : {}),
   })
 }
 

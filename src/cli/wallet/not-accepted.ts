@@ -1,0 +1,43 @@
+import { errorOf, type RawAnswer } from '../../client/exchange.ts'
+import type { PayPolicy } from '../../client/pay.ts'
+import type { NamedWallet } from '../../client/wallets.ts'
+import { isObject } from '../../core/json.ts'
+import { formatPrice, type Usdc } from '../../core/money.ts'
+import { shellLine } from '../../text/shell.ts'
+import { CliError } from '../exit.ts'
+
+/** A clock that is off by less refuses no payment. */
+const CLOCK_SKEW_MS = 5_000
+
+/** A payment that is refused for its time was signed by a wrong clock: whose it is says the date of the answer. */
+export function clockFault(answer: RawAnswer, now: number): CliError | undefined {
+  const error = errorOf(answer)
+  const there = Date.parse(answer.headers.date ?? '')
+  const reason = isObject(answer.body) ? String(answer.body.error) : ''
+  if (!/valid_(before|after)/.test(reason) || !(Math.abs(now - there) >= CLOCK_SKEW_MS)) return undefined
+  const off = `${Math.round(Math.abs(now - there) / 1_000)} s ${now < there ? 'behind' : 'ahead of'}`
+  return new CliError('payment', `The clock of this machine is ${off} the clock of the instance.`, {
+    facts: [
+      `this machine: ${new Date(now).toISOString()}, the instance: ${new Date(there).toISOString()}`,
+      'a payment is signed for a few minutes, so it was refused; nothing was charged',
+      'set the clock, then run the command again',
+    ],
+    details: error.extra,
+    cause: error,
+  })
+}
+
+type Turned = { readonly wallet: NamedWallet; readonly price: Usdc; readonly network: PayPolicy['network'] }
+
+export function notAccepted(answer: RawAnswer, { wallet, price, network }: Turned): CliError {
+  const error = errorOf(answer)
+  const said = `wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`
+  const isTest = network === 'sandbox'
+  return new CliError('payment', `Payment of ${formatPrice(price)} was not made: ${error.message}`, {
+    facts: isTest ? [said] : [said, `no faucet gives real money: USDC on ${network} has to be sent to that address`],
+    next: [isTest ? shellLine`souk wallet fund ${wallet.name}` : shellLine`souk wallet show ${wallet.name}`],
+    details: error.extra,
+    cause: error,
+    ...(typeof error.extra.request_id === 'string' ? { requestId: error.extra.request_id } : {}),
+  })
+}
