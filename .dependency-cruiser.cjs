@@ -106,7 +106,7 @@ function filesOf(room) {
   const inside = [...shared, ...front, ...back].filter((other) => other.startsWith(`${room}/`))
   const names = inside.map((other) => other.slice(room.length + 1))
   const rest = names.length === 0 ? '' : `(?!(${names.join('|')})/)`
-  return room === 'daemon/app' ? '^daemon/app(/|\\.ts$)' : `^${room}/${rest}`
+  return room === 'daemon/app' ? '^daemon/(app|outside)\\.ts$' : `^${room}/${rest}`
 }
 
 /** The imports that each room may make, by room. */
@@ -194,7 +194,7 @@ module.exports = {
     onlyFrom({
       name: 'engine-only-behind-the-port',
       to: '^daemon/store/(engine|lowdb|postgres)/',
-      from: '^daemon/((index|app|history|stopped)\\.ts$|store/|features/backup/)',
+      from: '^daemon/((index|app|outside|history|stopped)\\.ts$|store/|features/backup/)',
       comment: 'use the store port; daemon/index.ts chooses the engine',
     }),
     {

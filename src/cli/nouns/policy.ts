@@ -69,13 +69,10 @@ function knownInstance({ places }: Where, name: string): string {
   const known = [LOCAL, ...listRemotes(places).map((remote) => remote.name)]
   if (known.includes(name)) return name
   const near = nearest(name, known)
-  throw usage(
-    `There is no instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
-    {
-      facts: [WHAT_NAMES],
-      next: ['souk remote list'],
-    },
-  )
+  throw usage(`There is no instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+    facts: [WHAT_NAMES],
+    next: ['souk remote list'],
+  })
 }
 
 const WHAT_NAMES =

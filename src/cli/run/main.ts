@@ -129,9 +129,7 @@ function helpWords(argv: readonly string[], { entries }: Commands): readonly str
 function guessFormat(words: readonly string[], { env }: System): Format {
   const said = outputOf(env)
   if (said === 'json' || said === 'ndjson') return 'json'
-  return words.some((word) =>
-    ['--json', '--ndjson', '-q', '--jq', '--fields'].includes(word.split('=')[0] ?? word),
-  )
+  return words.some((word) => ['--json', '--ndjson', '-q', '--jq', '--fields'].includes(word.split('=')[0] ?? word))
     ? 'json'
     : 'human'
 }
