@@ -17,6 +17,8 @@ afterEach(() => {
   open = undefined
 })
 
+// @slow every screen with everything that can float over it, drawn whole again and again
+
 const RUNS = 4
 const STEPS_MAX = 7
 /** Picker, palette, filter, message and each change, by the keys that open them. */
