@@ -7,6 +7,7 @@ import { topics } from '../src/cli/run/help-topics.ts'
 import { type ManPage, manPage, manPages } from '../src/cli/run/man-pages.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { replaceFile, writePrivate } from '../src/client/files.ts'
+import { makeFolder } from '../src/core/folder.ts'
 import { green, nearest } from '../src/text/text.ts'
 
 const FOLDER_MODE = 0o755
@@ -63,7 +64,7 @@ async function shownByMan({ system, places }: Host, page: ManPage): Promise<bool
 function written({ globals, options: { dir = '' }, args }: Host, pages: readonly ManPage[]) {
   if (args.words.length > 0) throw usage('--dir writes every page: name no command.')
   wouldDo(globals, `write ${pages.length} pages into ${dir}`)
-  process.getBuiltinModule('node:fs').mkdirSync(dir, { recursive: true, mode: FOLDER_MODE })
+  makeFolder(dir, FOLDER_MODE)
   for (const { file, text } of pages) replaceFile(join(dir, file), text, FILE_MODE)
   return { kind: 'written' as const, folder: dir, pages: pages.map(({ file }) => file) }
 }

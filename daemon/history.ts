@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../src/core/folder.ts'
 import { HOUR_MS } from '../src/core/time.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { timeline } from './crons/timeline.ts'
@@ -204,7 +205,7 @@ const pastConfig: Omit<Config, 'dataDir'> = {
 }
 
 async function putInPlace(folder: string, dataDir: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   await withStaged(dataDir, async (staged) => {
     await restoreStore({ from: join(folder, STORE_FOLDER), to: staged, collections: allCollections })
     await replaceStore(dataDir, staged, async () => (await openStopped(dataDir)).close())

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
+import { makeFolder } from '../src/core/folder.ts'
 import type { ReportStart } from '../src/model/start.ts'
 import { handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
@@ -79,7 +79,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   if (payees) throw new AppError('invalid_request', `The payees of the fees cannot be used: ${payees}.`)
   // Before there is a store: the next start would take it for one that is to be empty.
   if (config.seed !== undefined) seedNamed(config.seed)
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(config.dataDir)
   ports.onStep?.('port')
   const taken = await takePort(config, ports.entropy ?? systemEntropy())
   try {
@@ -315,7 +315,7 @@ export function restoreData(dataDir: string, tarFile: string): Promise<VerifyRep
  * @throws AppError 400 on a file that is no backup or is damaged, StoreLocked while a daemon runs.
  */
 export async function replaceData(dataDir: string, tarFile: string): Promise<VerifyReport> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   return withUnpacked(
     tarFile,
     async (from) => {

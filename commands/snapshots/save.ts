@@ -4,7 +4,7 @@ import { CliError } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { findDaemon, isLive } from '../../src/client/discover.ts'
-import { privateDir } from '../../src/client/files.ts'
+import { makeFolder } from '../../src/core/folder.ts'
 import { hasStore, localOnly } from '../../src/lifecycle/restore.ts'
 import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
 import { snapshotFile, snapshotFolder } from '../../src/lifecycle/snapshots.ts'
@@ -32,7 +32,7 @@ export const command = defineCommand({
     const runs = isLive(found)
     if (!runs && !hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
     wouldDo(globals, `save the store as ${args.name}`)
-    privateDir(snapshotFolder(context))
+    makeFolder(snapshotFolder(context))
     const chunks = runs
       ? await askBackup(await context.session(), context.globals)
       : (await context.system.daemon()).backupData(places.data)

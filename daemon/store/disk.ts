@@ -1,5 +1,6 @@
 import { constants, writeSync } from 'node:fs'
-import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { copyFile, type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { makeFolder } from '../../src/core/folder.ts'
 
 /** An open file. Positions and sizes in bytes. */
 export type DiskFile = {
@@ -40,7 +41,6 @@ const flags: Readonly<Record<OpenMode, string>> = { read: 'r', create: 'wx+', ex
 /** Up to here a write is a copy into the page cache that costs less than handing it to a thread and back. */
 const MAX_DIRECT_BYTES = 64 * 1_024
 const FILE_MODE = 0o600
-const DIR_MODE = 0o700
 
 function fileOf(handle: FileHandle): DiskFile {
   return {
@@ -75,7 +75,7 @@ export const realDisk: Disk = {
   rename,
   remove: (path) => rm(path, { force: true }),
   makeDir: async (path) => {
-    await mkdir(path, { recursive: true, mode: DIR_MODE })
+    makeFolder(path)
   },
   list: async (path) => {
     try {

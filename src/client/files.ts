@@ -1,26 +1,10 @@
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, errnoOf } from '../core/error.ts'
+import { makeFolder } from '../core/folder.ts'
 import { type AnswerShape, faultIn, type Shaped } from './check.ts'
 
-const PRIVATE_DIR_MODE = 0o700
 export const PRIVATE_FILE_MODE = 0o600
-
-/** Makes a folder that only its owner may enter. */
-export function privateDir(path: string): string {
-  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR_MODE })
-  return path
-}
 
 /** What a file of ours has to hold. */
 type Schema<T> = {
@@ -75,7 +59,7 @@ export function readText(path: string): string | undefined {
 
 /** Replaces a file as a whole, readable by its owner only: a reader sees the old or the new text, never a part. */
 export function writePrivate(path: string, text: string): void {
-  privateDir(dirname(path))
+  makeFolder(dirname(path))
   replaceFile(path, text, PRIVATE_FILE_MODE)
 }
 

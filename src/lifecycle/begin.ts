@@ -9,9 +9,9 @@ import {
   registeredDaemon,
   type StartRegistration,
 } from '../client/discover.ts'
-import { privateDir } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
 import { processStartedMs } from '../client/process.ts'
+import { makeFolder } from '../core/folder.ts'
 import type { ReportStart } from '../model/start.ts'
 import type { ChildWord } from './child-word.ts'
 import type { Launch } from './launch.ts'
@@ -24,7 +24,7 @@ const LOCK_WAIT_MS = 60_000
  * one. The kernel frees the lock however the process ends.
  */
 export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): T {
-  const db = lockedFile(join(privateDir(places.runtime), 'start.lock'))
+  const db = lockedFile(join(makeFolder(places.runtime), 'start.lock'))
   try {
     return work()
   } finally {

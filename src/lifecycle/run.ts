@@ -7,8 +7,9 @@ import { parseDuration } from '../cli/duration.ts'
 import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { type DaemonRegistration, register, unregister } from '../client/discover.ts'
-import { privateDir, writePrivate } from '../client/files.ts'
+import { writePrivate } from '../client/files.ts'
 import { dropInstance } from '../client/secrets.ts'
+import { makeFolder } from '../core/folder.ts'
 import { compact } from '../core/record.ts'
 import { beginStart, type StartUnderWay } from './begin.ts'
 import type { OwnCertificate } from './certificate.ts'
@@ -51,7 +52,7 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
 
 async function runBegun(host: Host, hooks: Hooks, start: StartUnderWay): Promise<DaemonRegistration> {
   const { options, places, system, signal } = host
-  const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
+  const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : makeFolder(places.data)
   const log = hooks.logTo ?? openBoundedLog(places.state)
   try {
     start.amend({ data_dir: dataDir })

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
-import { privateDir } from '../client/files.ts'
+import { makeFolder } from '../core/folder.ts'
 import { nearest } from '../text/text.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
 
@@ -57,7 +57,7 @@ export function findSnapshot(host: Host, name: string): string {
 /** Keeps a copy of the running daemon's store under a name, in place of the one before, and says nothing meanwhile. */
 export async function keepSnapshot(context: CommandContext<unknown, unknown>, name: string): Promise<string> {
   const file = snapshotFile(context, name)
-  privateDir(snapshotFolder(context))
+  makeFolder(snapshotFolder(context))
   const io = { ...context.io, progress: () => ({ update: () => undefined, stop: () => undefined }) }
   await saveBackup({ io }, await askBackup(await context.session(), context.globals), file)
   return file

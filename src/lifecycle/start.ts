@@ -10,8 +10,8 @@ import {
   registeredDaemon,
   unregister,
 } from '../client/discover.ts'
-import { privateDir } from '../client/files.ts'
 import { processWork } from '../client/process.ts'
+import { makeFolder } from '../core/folder.ts'
 import { startWords } from '../model/start.ts'
 import { firstRegistration, whileLocked } from './begin.ts'
 import { ChildWord } from './child-word.ts'
@@ -88,7 +88,7 @@ function begin(host: StartHost, launch: Launch) {
 
 function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess {
   const [program, ...first] = system.self
-  const output = openSync(outputFile(privateDir(places.state)), 'w', PRIVATE_FILE_MODE)
+  const output = openSync(outputFile(makeFolder(places.state)), 'w', PRIVATE_FILE_MODE)
   const words = [...first, 'daemon', 'serve', ...launchWords(launch), `--instance=${places.instance}`]
   try {
     return spawn(program, [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])], {

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
 import { findDaemon, isLive } from '../client/discover.ts'
-import { PRIVATE_FILE_MODE, privateDir } from '../client/files.ts'
+import { PRIVATE_FILE_MODE } from '../client/files.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 import { writeWhole } from '../client/whole-file.ts'
 import { AppError } from '../core/error.ts'
+import { makeFolder } from '../core/folder.ts'
 import type { Json } from '../core/json.ts'
 import { hasStore } from './restore.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
@@ -111,7 +112,7 @@ async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
 
 /** By way of a backup, which is of one moment; where payments are halfway in it, of another moment. */
 async function ofRunning(context: Host, door: Door, wanted: Wanted): Promise<Exported> {
-  const folder = await mkdtemp(join(privateDir(context.places.state), 'export-'))
+  const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
     for (let tried = 1; ; tried += 1) {
       const tarFile = join(folder, `${tried}.tar`)

@@ -1,8 +1,9 @@
-import { mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { usage } from '../cli/exit.ts'
 import { readObjectFile } from '../cli/files/document.ts'
+import { makeFolder } from '../core/folder.ts'
 import { type FoundProgram, findProgram } from './program.ts'
 import { type DeliverForm, deliverForms } from './run-job.ts'
 import { readListing, type WrittenListing } from './written-listing.ts'
@@ -52,6 +53,9 @@ export async function checkShop({ io, options, system, globals }: ShopHost): Pro
   return { program, find, env, written, input, deliver: formOf(options.deliver, globals.dryRun) }
 }
 
+/** What others may see of it is the affair of the person's own umask. */
+const SHARED_FOLDER_MODE = 0o777
+
 function formOf(text: string, dryRun: boolean): DeliverForm {
   const form = deliverForms.find((one) => one === text)
   if (form !== undefined) return form
@@ -60,8 +64,7 @@ function formOf(text: string, dryRun: boolean): DeliverForm {
     throw usage(`--deliver is ${deliverForms.join(', ')}, or a folder such as ./${text}; you gave "${text}".`)
   if (dryRun) return { root: resolve(text) }
   try {
-    mkdirSync(text, { recursive: true })
-    return { root: realpathSync(text) }
+    return { root: realpathSync(makeFolder(text, SHARED_FOLDER_MODE)) }
   } catch (error) {
     throw usage(`--deliver ${text} is no folder: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -126,6 +126,15 @@ export const lineRules: readonly LineRule[] = [
     spare: 'export class AppError extends Error {',
   },
   {
+    name: 'endless-mkdir',
+    instead: 'use makeFolder of src/core/folder.ts: under /proc the recursive mkdir of Node never ends',
+    covers: PRODUCT,
+    spares: NOT_PRODUCT,
+    pattern: /\bmkdir(Sync)?\(.*\brecursive: true/,
+    plant: 'mkdirSync(path, { recursive: true })',
+    spare: 'await mkdir(folder, { mode: 0o700 })',
+  },
+  {
     name: 'swallowed-rejection',
     instead: 'let it reject, handle it, or say in a comment why nothing is lost',
     covers: PRODUCT,

@@ -1,10 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Extract, extract, type Pack, pack } from 'tar-stream'
 import { AppError } from '../../../src/core/error.ts'
+import { makeFolder } from '../../../src/core/folder.ts'
 import type { Streamed } from '../../endpoint/handler.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { BackupReport } from '../../store/lowdb/backup.ts'
@@ -118,7 +119,7 @@ async function unpack(tar: Extract, folder: string): Promise<void> {
     if (type !== 'file' || !STORE_FILE.test(name) || name.includes('..')) {
       throw new Error(`it holds ${name.slice(0, MAX_SHOWN_CHARS)}`)
     }
-    await mkdir(dirname(join(folder, name)), { recursive: true })
+    makeFolder(dirname(join(folder, name)))
     await pipeline(entry, createWriteStream(join(folder, name)))
   }
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rmdir } from 'node:fs/promises'
+import { rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
+import { makeFolder } from '../../../src/core/folder.ts'
 import { settings } from '../../kernel/rows.ts'
 import { drawAddress, openSandboxChain } from '../../ports/chain/sandbox/chain.ts'
 import { openRecover } from '../../ports/chain/signature.ts'
@@ -52,7 +53,7 @@ const STORE_ID_BYTES = 16
 export async function importState(options: StateImport): Promise<Imported> {
   const { dataDir } = options
   const isNew = !existsSync(dataDir)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   try {
     return await withStaged(dataDir, async (folder) => {
       const fresh = join(folder, STORE_FOLDER)

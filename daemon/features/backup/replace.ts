@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../../src/core/folder.ts'
 import { realDisk } from '../../store/disk.ts'
 import { LOCK_DIR, MANIFEST_FILE } from '../../store/lowdb/files.ts'
 import { takeLock } from '../../store/lowdb/lock.ts'
@@ -33,7 +34,7 @@ function foldersOf(dataDir: string): Folders {
  */
 export async function replaceStore(dataDir: string, fresh: string, opens: () => Promise<void>): Promise<void> {
   const folders = foldersOf(dataDir)
-  await mkdir(folders.store, { recursive: true, mode: 0o700 })
+  makeFolder(folders.store)
   await underLock(folders, async () => {
     await undoHalf(folders)
     await rm(folders.aside, { recursive: true, force: true })

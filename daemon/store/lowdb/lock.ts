@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { makeFolder } from '../../../src/core/folder.ts'
 import { StoreLocked } from '../errors.ts'
 import { LOCK_DIR } from './files.ts'
 
@@ -15,7 +15,7 @@ export type Lock = { release(): void }
  * @throws StoreLocked
  */
 export function takeLock(dir: string): Lock {
-  mkdirSync(`${dir}/${LOCK_DIR}`, { recursive: true, mode: 0o700 })
+  makeFolder(`${dir}/${LOCK_DIR}`)
   let db: DatabaseSync | undefined
   try {
     const sqlite = process.getBuiltinModule('node:sqlite')

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { localName } from '../../client/download.ts'
-import { PRIVATE_FILE_MODE, privateDir } from '../../client/files.ts'
+import { PRIVATE_FILE_MODE } from '../../client/files.ts'
 import { wireId } from '../../client/wire-id.ts'
 import { AppError } from '../../core/error.ts'
+import { makeFolder } from '../../core/folder.ts'
 import type { CommandContext } from '../command.ts'
 import { download } from '../files/transfer.ts'
 import { type Session, wouldDo } from '../session.ts'
@@ -35,7 +36,7 @@ export async function saveEvidence(
   const targets = files.map((file) => ({ ...file, target: join(dir, nameOf(file)) }))
   const there = targets.filter(({ target }) => existsSync(target))
   if (there.length > 0) await host.io.confirm(`Replace ${there.length} files in ${host.io.path(dir)}?`)
-  privateDir(dir)
+  makeFolder(dir)
   const headers = await session.adminHeaders()
   const saved: SavedEvidence[] = []
   for (const { file_id, thread_id, sha256, target } of targets) {

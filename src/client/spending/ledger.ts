@@ -2,8 +2,9 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../core/error.ts'
+import { makeFolder } from '../../core/folder.ts'
 import { type Usdc, usdc } from '../../core/money.ts'
-import { PRIVATE_FILE_MODE, privateDir } from '../files.ts'
+import { PRIVATE_FILE_MODE } from '../files.ts'
 import type { Places } from '../paths.ts'
 import type { Recipient, SpentTotals } from './policy.ts'
 
@@ -66,7 +67,7 @@ export function ledgerFile(places: Config): string {
  */
 function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   const file = ledgerFile(places)
-  privateDir(places.config)
+  makeFolder(places.config)
   closeSync(openSync(file, 'a', PRIVATE_FILE_MODE))
   let db: DatabaseSync | undefined
   try {

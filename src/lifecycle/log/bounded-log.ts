@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { privateDir } from '../../client/files.ts'
 import { errnoOf } from '../../core/error.ts'
+import { makeFolder } from '../../core/folder.ts'
 
 /** A log file and its one predecessor together stay under twice this. */
 export const LOG_BYTES_MAX = 8 * 1024 * 1024
@@ -15,7 +15,7 @@ export const outputFile = (state: string): string => join(state, 'daemon.out')
 
 /** Appends to `daemon.log`; a full file becomes `daemon.log.1` and the one before that goes. */
 export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writable {
-  const path = logFile(privateDir(state))
+  const path = logFile(makeFolder(state))
   let file = openSync(path, 'a', PRIVATE_FILE_MODE)
   let size = statSync(path).size
   const append = (chunk: Uint8Array) => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { addFile, privateDir } from '../../../client/files.ts'
+import { addFile } from '../../../client/files.ts'
 import { wireId } from '../../../client/wire-id.ts'
+import { makeFolder } from '../../../core/folder.ts'
 import { isObject } from '../../../core/json.ts'
 
 /** Base64 text shorter than this is shown as it is, no file of its own. */
@@ -30,7 +31,7 @@ const SAVED_FILES_MAX = 1_000
  */
 export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
   const id = wireId('job', job)
-  privateDir(folder)
+  makeFolder(folder)
   const json: Found = { name: 'result', data: Buffer.from(`${JSON.stringify(result, null, 2)}\n`), extension: 'json' }
   return [...filesIn(result).slice(0, SAVED_FILES_MAX), json].map(({ name, data, extension }, i, all) => {
     const twin = all.findIndex((other) => other.name === name && other.extension === extension)

@@ -1,10 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
+import { makeFolder } from '../../../../../src/core/folder.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
 import { readWhole, realDisk, replaceFile } from '../../../../store/disk.ts'
 import type { Log } from '../../../log.ts'
@@ -120,7 +121,7 @@ export type Devnet = {
 
 /** Starts the chain of a folder with the state that it was left with, and again whenever it ends by itself. */
 export async function openDevnet({ folder, log, ...options }: DevnetOptions): Promise<Devnet> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   await awaitEnd(folder)
   const state = keptState(folder)
   const start = async (port: number) => {

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, stat } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
+import { makeFolder } from '../../../../../src/core/folder.ts'
 import { type KeySigner, openSigner } from '../queue/signer.ts'
 
 const PRIVATE_MODE = 0o600
@@ -34,7 +35,7 @@ export async function keyIn(file: string, flag: string): Promise<KeySigner> {
 
 /** A key of this installation alone: drawn at its first use, and the same for ever after. */
 export async function ownKey(folder: string, name: string, entropy: (bytes: number) => Uint8Array): Promise<KeySigner> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const file = join(folder, name)
   try {
     const handle = await open(file, 'wx', PRIVATE_MODE)
