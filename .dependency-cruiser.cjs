@@ -106,7 +106,7 @@ function filesOf(room) {
   const inside = [...shared, ...front, ...back].filter((other) => other.startsWith(`${room}/`))
   const names = inside.map((other) => other.slice(room.length + 1))
   const rest = names.length === 0 ? '' : `(?!(${names.join('|')})/)`
-  return room === 'daemon/app' ? '^daemon/(app|outside)\\.ts$' : `^${room}/${rest}`
+  return room === 'daemon/app' ? '^daemon/(app(/|\\.ts$)|outside\\.ts$)' : `^${room}/${rest}`
 }
 
 /** The imports that each room may make, by room. */
