@@ -3,9 +3,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, it } from 'vitest'
 import { runLine } from '../fixtures/kit/command-line.testkit.ts'
 import { exampleAnswer } from '../fixtures/kit/example-answers.ts'
+import { expectGolden } from '../fixtures/kit/golden.ts'
 import { groups } from '../src/cli/run/groups.ts'
 import { addRemote } from '../src/client/remotes.ts'
 import { keepAdminKey, keepApiKey } from '../src/client/secrets.ts'
@@ -14,7 +15,7 @@ import { entries } from './index.ts'
 
 /*
  * What the lists and views of the command line say of the examples of the contract, word by word. A change of a column is
- * seen here, and judged: `npx vitest run commands/golden.test.ts -u` writes the file anew.
+ * seen here, and judged: `SOUK_GOLDEN=write npx vitest run commands/golden.test.ts` writes the file anew.
  */
 
 const NOW = Date.parse('2026-11-21T14:03:07.000Z')
@@ -98,5 +99,5 @@ it('lists and views of the command line say what they said', async () => {
       JSON.stringify(shapeOf(JSON.parse(await run([...words, '--json'])))).replaceAll(':""', ''),
     )
   }
-  await expect(told.join('\n')).toMatchFileSnapshot('../fixtures/golden/lists.txt')
+  expectGolden('lists.txt', told.join('\n'))
 })

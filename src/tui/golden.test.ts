@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import { exampleAnswer } from '../../fixtures/kit/example-answers.ts'
+import { expectGolden } from '../../fixtures/kit/golden.ts'
 import type { ScreenId } from '../model/screen.ts'
 import { screenIds } from '../model/screen.ts'
 import { fakeLink, openOn } from './cockpit.testkit.tsx'
@@ -7,7 +8,7 @@ import { market } from './fixtures.testkit.ts'
 
 /*
  * What each screen shows of the examples of the contract at two sizes, word by word. A change is seen here, and judged:
- * `npx vitest run src/tui/golden.test.ts -u` writes the file anew.
+ * `SOUK_GOLDEN=write npx vitest run src/tui/golden.test.ts` writes the file anew.
  */
 
 const SIZES = [
@@ -56,5 +57,5 @@ it('screens of the cockpit show what they showed', async () => {
   const told: string[] = []
   for (const [columns, rows] of SIZES)
     for (const screen of screenIds) told.push(...(await lookAt({ screen, columns, rows })))
-  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('../../fixtures/golden/screens.txt')
+  expectGolden('screens.txt', `${told.join('\n')}\n`)
 })
