@@ -14,7 +14,7 @@ export type Loaded = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly redirects: readonly { readonly status: number; readonly to: string }[]
-  /** It was still loading when the waiting ended. */
+  /** Something of it was still missing when the waiting ended. */
   readonly timed_out: boolean
 }
 
@@ -57,6 +57,8 @@ export type Throttling = { readonly cpu: number; readonly latencyMs: number; rea
 
 /** Longest wait for a page to come to rest; then it is taken as it is. */
 export const REST_MS = 15 * SECOND_MS
+/** How often a page is looked at while it loads. */
+const LOOK_MS = 50
 /** A page whose script never ends answers nothing any more. */
 const ANSWER_MS = 5 * SECOND_MS
 const MAX_FRAMES = 10
@@ -113,7 +115,7 @@ async function load(session: PageSession, url: string): Promise<Loaded> {
   const late = sleep(REST_MS, 'late' as const, { ref: false })
   const begun = await Promise.race([session.send('Page.navigate', { url }, Navigated), late])
   if (begun !== 'late' && begun.errorText !== undefined) throw whyNot(session, url, begun.errorText)
-  const rest = begun === 'late' ? begun : await Promise.race([session.rested(), late])
+  const timed_out = begun === 'late' || (await isMissingParts(session, late, begun.loaderId))
   await isAnswering(session)
   const final_url = session.url()
   const document = traffic
@@ -121,7 +123,18 @@ async function load(session: PageSession, url: string): Promise<Loaded> {
     .findLast(({ isMain, url: at }) => isMain && withoutHash(at) === withoutHash(final_url))
   if (document?.status === undefined) throw whyNot(session, url, 'net::ERR_TIMED_OUT')
   const { status, headers } = document
-  return { final_url, status, headers, redirects: traffic.redirects(), timed_out: rest === 'late' }
+  return { final_url, status, headers, redirects: traffic.redirects(), timed_out }
+}
+
+/** Waits until the page has loaded and what it asked for has come. @returns whether parts were missing at the end. */
+async function isMissingParts(session: PageSession, late: Promise<unknown>, loaderId?: string): Promise<boolean> {
+  const isWhole = () => session.isLoaded(loaderId) && session.traffic.isQuiet()
+  let isLate = false
+  void late.then(() => {
+    isLate = true
+  })
+  while (!isWhole() && !isLate) await sleep(LOOK_MS)
+  return !session.isLoaded(loaderId) || session.traffic.missing() > 0
 }
 
 function withoutHash(url: string): string {
@@ -147,12 +160,12 @@ async function isAnswering(session: PageSession): Promise<void> {
 }
 
 async function show(session: PageSession, html: string): Promise<{ timed_out: boolean }> {
+  session.traffic.clear()
   session.forget()
   const { send } = session
   await send('Emulation.setScriptExecutionDisabled', { value: true }, Nothing)
   await send('Page.setDocumentContent', { frameId: session.frame, html }, Nothing)
-  const late = sleep(REST_MS, 'late' as const, { ref: false })
-  return { timed_out: (await Promise.race([session.quiet(), late])) === 'late' }
+  return { timed_out: await isMissingParts(session, sleep(REST_MS, undefined, { ref: false })) }
 }
 
 /** A world of its own: the page's scripts have changed nothing in it, and its policy does not hold there. */

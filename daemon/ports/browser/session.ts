@@ -13,12 +13,10 @@ export type PageSession = {
   readonly frame: string
   /** Address that the page has now. */
   readonly url: () => string
-  /** Loaded, and the network is almost idle. */
-  readonly rested: () => Promise<void>
-  /** The network is almost idle. */
-  readonly quiet: () => Promise<void>
+  /** Whether the page has loaded since the last `forget`, in a navigation of this id (`loaderId`) or one after it. */
+  readonly isLoaded: (loaderId?: string) => boolean
   readonly complaints: () => readonly string[]
-  /** Waits anew from here on. */
+  /** Counts nothing of the documents that were shown until now. */
   readonly forget: () => void
 }
 
@@ -61,15 +59,16 @@ const Thrown = z.object({
 type Progress = {
   frameId: string | undefined
   url: string
-  loaderId: string
+  /** Loaders of the documents that began since the last `forget`; the last one is shown. */
+  loaders: string[]
+  /** Lifecycle events of the last one. */
   reached: Set<string>
-  waiting: (() => void)[]
 }
 
 /** Opens the page; whatever else opens is guarded before it runs, and windows are closed. */
 export async function openSession(options: SessionOptions): Promise<PageSession> {
   const { cdp, proxy } = options
-  const progress: Progress = { frameId: undefined, url: 'about:blank', loaderId: '', reached: new Set(), waiting: [] }
+  const progress: Progress = { frameId: undefined, url: 'about:blank', loaders: [], reached: new Set() }
   const complaints: string[] = []
   const traffic = watchTraffic({ ...options, mainFrame: () => progress.frameId })
   const ours = Promise.withResolvers<string>()
@@ -95,20 +94,22 @@ export async function openSession(options: SessionOptions): Promise<PageSession>
   const { frameTree } = await send('Page.getFrameTree', {}, FrameTree)
   const frameId = frameTree.frame.id
   progress.frameId = frameId
-  const has = (name: string) => progress.reached.has(name)
-  const wait = (isThere: () => boolean) => waitFor(progress, isThere)
+  const { reached } = progress
   return {
     send,
     traffic,
     proxy,
     frame: frameId,
     url: () => progress.url,
-    // A page that was stopped on its way, as by a download, never says that it is loaded.
-    rested: () => wait(() => (has('load') && has('networkAlmostIdle')) || has('networkIdle')),
-    quiet: () => wait(() => has('networkAlmostIdle')),
+    isLoaded: (loaderId) => {
+      if (loaderId !== undefined && !progress.loaders.includes(loaderId)) return false
+      // A page that was stopped on its way, as by a download, is idle but never says that it is loaded.
+      return (reached.has('load') && reached.has('networkAlmostIdle')) || reached.has('networkIdle')
+    },
     complaints: () => complaints,
     forget: () => {
-      progress.reached.clear()
+      progress.loaders.length = 0
+      reached.clear()
       complaints.length = 0
     },
   }
@@ -174,11 +175,11 @@ function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): voi
   cdp.on('Page.lifecycleEvent', (params) => {
     const { frameId, loaderId, name } = Lifecycle.parse(params)
     if (frameId !== progress.frameId) return
-    // A page that leads on by a script begins again.
-    if (loaderId !== progress.loaderId) progress.reached.clear()
-    progress.loaderId = loaderId
-    progress.reached.add(name)
-    for (const look of progress.waiting) look()
+    // A document begins with `init`; a page that leads on by a script begins again.
+    if (name === 'init') {
+      progress.loaders.push(loaderId)
+      progress.reached.clear()
+    } else if (loaderId === progress.loaders.at(-1)) progress.reached.add(name)
   })
   cdp.on('Page.javascriptDialogOpening', (_, session) => {
     const params = { accept: false }
@@ -192,15 +193,5 @@ function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): voi
   cdp.on('Runtime.exceptionThrown', (params) => {
     const { text, exception } = Thrown.parse(params).exceptionDetails
     complain(exception?.description ?? text)
-  })
-}
-
-function waitFor(progress: Progress, isThere: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (isThere()) resolve()
-    }
-    progress.waiting.push(look)
-    look()
   })
 }

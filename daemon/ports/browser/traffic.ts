@@ -18,11 +18,14 @@ export type PageResource = {
   /** As sent, headers included. */
   bytes: number
   decodedBytes: number
-  isBlocked: boolean
 }
 
 export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
+  /** Parts of the page that it asked for and that are not there yet. */
+  readonly missing: () => number
+  /** Nothing is missing and nothing ended just now, so that what follows from it has begun. */
+  readonly isQuiet: () => boolean
   /** Requests that were not let through. */
   readonly blocked: () => number
   /** Answers of the main frame that led on to another address. */
@@ -51,6 +54,14 @@ export const MAX_REQUESTS = 300
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
+/** What was asked for by what has just arrived is asked for within it. */
+const QUIET_MS = 500
+/** Questions of scripts that stay open longer wait for news, of which a page may have a few. */
+const LONG_POLL_MS = 5_000
+const MAX_LONG_POLLS = 2
+/** Without them a page does not look as it is meant to. */
+const partTypes: ReadonlySet<string> = new Set(['Document', 'Stylesheet', 'Script', 'Image', 'Font'])
+const scriptTypes: ReadonlySet<string> = new Set(['Fetch', 'XHR'])
 const MS = 1_000
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
@@ -86,6 +97,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
   const state: State = {
     log: new Map(),
     finished: [],
+    changedAt: 0,
     asked: 0,
     blocked: 0,
     decoded: 0,
@@ -106,16 +118,19 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
   })
   cdp.on('Network.loadingFinished', (params) => {
     const { requestId, timestamp, encodedDataLength } = Finished.parse(params)
-    const resource = state.log.get(requestId)
-    if (resource) Object.assign(resource, { endedAt: timestamp * MS, bytes: encodedDataLength })
+    ended(state, requestId, { endedAt: timestamp * MS, bytes: encodedDataLength })
   })
   cdp.on('Network.loadingFailed', (params) => {
     const { requestId, timestamp } = Failed.parse(params)
-    const resource = state.log.get(requestId)
-    if (resource) resource.endedAt = timestamp * MS
+    ended(state, requestId, { endedAt: timestamp * MS })
   })
   return {
     resources: () => [...state.finished, ...state.log.values()],
+    missing: () => missing(state),
+    isQuiet: () => {
+      const sinceMs = performance.now() - state.changedAt
+      return sinceMs >= QUIET_MS && missing(state) + (sinceMs < LONG_POLL_MS ? openQuestions(state) : 0) === 0
+    },
     blocked: () => state.blocked,
     redirects: () => state.redirects,
     refusal: () => state.refusal,
@@ -137,6 +152,8 @@ type State = {
   readonly log: Map<string, PageResource>
   /** Hops of redirects: they share the identifier of what they lead to. */
   finished: PageResource[]
+  /** When a request last began or ended, by the clock of this process. */
+  changedAt: number
   asked: number
   blocked: number
   decoded: number
@@ -210,6 +227,7 @@ function begun(state: State, { mainFrame }: TrafficOptions, sent: z.output<typeo
     if (state.finished.length < MAX_REQUESTS) state.finished.push(before)
     if (isMain) state.redirects.push({ status: redirectResponse.status, to: request.url })
   }
+  state.changedAt = performance.now()
   if (state.log.size >= MAX_REQUESTS && !before) return
   state.log.set(requestId, {
     url: request.url,
@@ -222,7 +240,6 @@ function begun(state: State, { mainFrame }: TrafficOptions, sent: z.output<typeo
     headers: {},
     bytes: 0,
     decodedBytes: 0,
-    isBlocked: false,
   })
 }
 
@@ -231,6 +248,22 @@ function answered({ log }: State, { requestId, response }: z.output<typeof Recei
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const resource = log.get(requestId)
   if (resource) Object.assign(resource, { status, protocol, headers: lower })
+}
+
+function ended(state: State, requestId: string, facts: Pick<PageResource, 'endedAt'> & Partial<PageResource>): void {
+  const resource = state.log.get(requestId)
+  if (resource) Object.assign(resource, facts)
+  state.changedAt = performance.now()
+}
+
+function missing(state: State): number {
+  const parts = [...state.log.values()].filter(({ type, endedAt }) => endedAt === undefined && partTypes.has(type))
+  const questions = openQuestions(state)
+  return parts.length + (questions > MAX_LONG_POLLS ? questions : 0)
+}
+
+function openQuestions({ log }: State): number {
+  return [...log.values()].filter(({ type, endedAt }) => endedAt === undefined && scriptTypes.has(type)).length
 }
 
 /** @returns which bound was passed. */
