@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { PROGRAM } from '../fixtures/kit/program.ts'
 import { openUser, openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 import { folderFor, leftIn } from '../src/provider/delivered-files.ts'
 
@@ -10,7 +11,6 @@ import { folderFor, leftIn } from '../src/provider/delivered-files.ts'
 
 /* From nothing to selling by one command: a provider and a buyer, each with a home of their own, and real processes. */
 
-const ENTRY = join(import.meta.dirname, '../bin/souk.ts')
 const REMOTE = ['--remote', 'shop', '--as', 'seller', '--yes']
 
 /** Of the marketplace, and who buys there. */
@@ -58,7 +58,7 @@ type Provider = {
 
 /** `souk provide` as a process of its own. */
 function provide(...words: string[]): Provider {
-  const args = [ENTRY, 'provide', ...words, ...REMOTE, '--ndjson']
+  const args = [PROGRAM, 'provide', ...words, ...REMOTE, '--ndjson']
   const env = { HOME: seller.home, PATH: process.env.PATH ?? '', TMPDIR: seller.home }
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.push(child)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runLine, shellWords } from '../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../fixtures/kit/program.ts'
 import { groups } from '../src/cli/run/groups.ts'
 import { entries } from './index.ts'
 
@@ -29,7 +30,7 @@ function souk(line: string) {
   const [, , ...words] = shellWords(line.replace(/ up /, ' up --port 0 ').replace('--save out', `--save ${home}/out`))
   return runLine({ entries, groups }, words, {
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, join(ROOT, 'bin', 'souk.ts')],
+    self: [process.execPath, PROGRAM],
     now: () => Date.now(),
   })
 }

@@ -3,16 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { PROGRAM } from '../fixtures/kit/program.ts'
 
 /* The built program, started in each way that people start it: what it suggests can be pasted into the same shell. */
 
 const ROOT = join(import.meta.dirname, '..')
-const ENTRY = join(ROOT, 'dist', 'souk.js')
 const home = mkdtempSync(join(tmpdir(), 'souk-started-'))
 afterAll(() => rmSync(home, { recursive: true }))
 const bin = join(home, 'bin')
 mkdirSync(bin)
-symlinkSync(ENTRY, join(bin, 'souk'))
+symlinkSync(PROGRAM, join(bin, 'souk'))
 
 /** A line in a shell, in a folder. @returns what was suggested where no daemon runs */
 function suggestedBy(line: string, cwd: string): Promise<string> {
@@ -28,7 +28,7 @@ test.each([
   ['./souk services list', bin, './souk up'],
   ['bin/souk services list', home, 'bin/souk up'],
   ['node dist/souk.js services list', ROOT, 'node dist/souk.js up'],
-  [`node '${ENTRY}' services list --instance two`, home, `node ${ENTRY} up --instance two`],
+  [`node '${PROGRAM}' services list --instance two`, home, `node ${PROGRAM} up --instance two`],
   ['npx souk services list', ROOT, 'npx souk up'],
 ])('%s suggests what starts the same program', async (line, folder, suggested) => {
   expect(await suggestedBy(line, folder)).toBe(suggested)

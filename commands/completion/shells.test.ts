@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openTerminal, type Terminal, tmuxVersion } from '../../src/tui/tmux.testkit.ts'
 
 /*
@@ -12,7 +13,6 @@ import { openTerminal, type Terminal, tmuxVersion } from '../../src/tui/tmux.tes
  * name; with SOUK_REQUIRE_TOOLS=1 only PowerShell may be missing.
  */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
 const exec = promisify(execFile)
 const isRequired = process.env.SOUK_REQUIRE_TOOLS === '1'
 /** A member of an input as a hostile seller may call it. */
@@ -40,15 +40,15 @@ let terminal: Terminal | undefined
 let listing: string
 let job: string
 
-const souk = async (...words: string[]) => (await exec(process.execPath, [ENTRY, ...words], { env })).stdout
+const souk = async (...words: string[]) => (await exec(process.execPath, [PROGRAM, ...words], { env })).stdout
 const json = async (...words: string[]) => JSON.parse(await souk(...words, '--json'))
 
 beforeAll(async () => {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   home = await mkdtemp(join(tmpdir(), 'souk-shells-'))
   mkdirSync(join(home, 'bin'))
   const program = join(home, 'bin', 'souk')
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${ENTRY}' "$@"\n`)
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`)
   chmodSync(program, 0o755)
   const path = [join(home, 'bin'), process.env.PATH ?? ''].join(delimiter)
   env = { HOME: home, PATH: path, TMPDIR: home, CI: 'true', SOUK_TIMEOUT: '30s' }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openUserAtMarket } from '../../fixtures/kit/user.ts'
 import { type Foreign, load as outside } from '../../fixtures/outside/load.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
@@ -43,7 +44,7 @@ test('every tool does its work at a living market', { timeout: 180_000 }, async 
   const offered: string[][] = []
   async function person(name: string, ...words: string[]): Promise<Did> {
     const client = new Client({ name: 'agent', version: '1' })
-    const args = [join(import.meta.dirname, '../../bin/souk.ts'), 'mcp', '--tools', 'all', '--as', name, ...words]
+    const args = [PROGRAM, 'mcp', '--tools', 'all', '--as', name, ...words]
     const env = { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home }
     await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }))
     clients.push(client)

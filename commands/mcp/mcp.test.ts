@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { honest } from '../../fixtures/hostile/answers.ts'
 import { type Hostile, openHostile } from '../../fixtures/hostile/server.ts'
 import { tricks } from '../../fixtures/hostile/tricks.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openUserAtMarket, type User } from '../../fixtures/kit/user.ts'
 import { type Foreign, load as outside } from '../../fixtures/outside/load.ts'
 
@@ -11,7 +11,6 @@ import { type Foreign, load as outside } from '../../fixtures/outside/load.ts'
 
 /* An agent's program, the official client, talks to a real server process over stdio, at a real daemon. */
 
-const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
 const { Client } = await outside('@modelcontextprotocol/client')
 const { StdioClientTransport } = await outside('@modelcontextprotocol/client/stdio')
 
@@ -45,7 +44,7 @@ async function connect(
       return says ? { action: 'accept', content: { agree: true } } : { action: 'decline' }
     })
   }
-  const args = [ENTRY, 'mcp', ...words]
+  const args = [PROGRAM, 'mcp', ...words]
   const transport = new StdioClientTransport({ command: process.execPath, args, env: env(), stderr: 'ignore' })
   await client.connect(transport)
   open.push(client)
@@ -255,7 +254,7 @@ test('keys and tokens are kept on this machine, and not told to the agent', asyn
 })
 
 test('only the protocol goes to stdout, whatever comes in', async () => {
-  const child = spawn(process.execPath, [ENTRY, 'mcp', '--debug'], { env: env(), stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [PROGRAM, 'mcp', '--debug'], { env: env(), stdio: ['pipe', 'pipe', 'ignore'] })
   const said = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
   const lines = [
     'no json at all',

@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../../src/cli/run/groups.ts'
 import { entries } from '../index.ts'
 
@@ -14,7 +15,6 @@ import { entries } from '../index.ts'
 
 /* A marketplace is saved, lost, and brought back, at the command line and by real daemons. */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'bin', 'souk.ts')
 let home: string
 let tar: string
 /** Of what the house sells, that which needs no program: the rest is listed once its programs have been found. */
@@ -45,7 +45,7 @@ beforeEach(() => souk('down', '--all'))
 function souk(...words: string[]) {
   return runLine({ entries, groups }, words, {
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, SOUK_NO_INPUT: '1' },
-    self: [process.execPath, ENTRY],
+    self: [process.execPath, PROGRAM],
     now: () => Date.now(),
   })
 }

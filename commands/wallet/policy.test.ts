@@ -9,6 +9,7 @@ import { type Hostile, openHostile, type Trick } from '../../fixtures/hostile/se
 import { tricks } from '../../fixtures/hostile/tricks.ts'
 import { isPayment, worthOf } from '../../fixtures/hostile/victim.ts'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openUserAtMarket, type User } from '../../fixtures/kit/user.ts'
 import { groups } from '../../src/cli/run/groups.ts'
 import { addRemote } from '../../src/client/remotes.ts'
@@ -16,8 +17,6 @@ import { keepApiKey } from '../../src/client/secrets.ts'
 import { keepPolicy } from '../../src/client/spending/policy.ts'
 import { createWallet } from '../../src/client/wallets.ts'
 import { entries } from '../index.ts'
-
-const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
 
 describe('at a living market', () => {
   let user: User
@@ -66,7 +65,7 @@ describe('at a living market', () => {
     const env = { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home }
     const codes = await Promise.all(
       ['x402', 'x402', 'x402', 'x402'].map(async (how) => {
-        const child = spawn(process.execPath, [ENTRY, ...buy, '--as', 'many', '--pay', how], { env, stdio: 'ignore' })
+        const child = spawn(process.execPath, [PROGRAM, ...buy, '--as', 'many', '--pay', how], { env, stdio: 'ignore' })
         return (await once(child, 'exit'))[0]
       }),
     )

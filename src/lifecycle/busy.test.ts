@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 
 /*
@@ -14,14 +14,13 @@ import { groups } from '../cli/run/groups.ts'
  * @deep twenty processes take all of the processor while it starts ten times
  */
 
-const ENTRY = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
 const BUSY = 20
 const STARTS = 10
 
 let home: string
 let busy: ChildProcess[] = []
 beforeEach(async () => {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   home = await mkdtemp(join(tmpdir(), 'souk-busy-'))
 })
 afterEach(async () => {
@@ -38,7 +37,7 @@ function keepBusy(nice: number): void {
 
 /** The child runs under `before`; the command itself waits here. */
 function souk(before: readonly string[], ...words: string[]) {
-  const [program = process.execPath, ...rest] = [...before, process.execPath, ENTRY]
+  const [program = process.execPath, ...rest] = [...before, process.execPath, PROGRAM]
   return runLine({ entries, groups }, [...words, '--json'], {
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
     self: [program, ...rest],

@@ -8,12 +8,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { anvilProgram } from '../../daemon/ports/chain/evm/anvil/anvil.testkit.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
 
 /* The real program: a daemon in a process of its own on a chain in another, both of them killed. */
 
-const ENTRY = join(import.meta.dirname, '../../dist/souk.js')
 let home: string
 let data: string
 
@@ -30,7 +30,7 @@ afterEach(async () => {
 function souk(...words: string[]): Promise<Ran> {
   return runLine({ entries, groups }, words, {
     env: { HOME: home, PATH: `${process.env.PATH}${delimiter}${dirname(anvilProgram())}`, TMPDIR: home },
-    self: [process.execPath, ENTRY],
+    self: [process.execPath, PROGRAM],
     now: () => Date.now(),
   })
 }

@@ -7,11 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type PublicChain, startPublicChain } from '../../daemon/ports/chain/evm/start/public.testkit.ts'
 import { type Ran, type RunOptions, runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 
 /* The real program on a chain with the number, the token and the contracts of a public one, on this machine. */
 
-const ENTRY = join(import.meta.dirname, '../../dist/souk.js')
 const SDN = join(import.meta.dirname, '../../fixtures/sdn/sample.xml')
 const payTo = `0x${'1'.repeat(64)}` as const
 const gas = `0x${'2'.repeat(64)}` as const
@@ -33,7 +33,7 @@ afterEach(async () => {
 function souk(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
   return runLine({ entries, groups }, words, {
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY],
+    self: [process.execPath, PROGRAM],
     now: () => Date.now(),
     ...options,
   })

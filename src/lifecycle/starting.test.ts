@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type Ran, type RunOptions, runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
 import { keysOf } from '../core/record.ts'
@@ -16,12 +17,11 @@ import { type StartStep, startSteps } from '../model/start.ts'
  * @slow a start of the whole program for each of its steps
  */
 
-const ENTRY = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
 const STOPPER = fileURLToPath(new URL('../../fixtures/kit/stop-at-step.ts', import.meta.url))
 
 let home: string
 beforeAll(() => {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
 })
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-starting-'))
@@ -34,7 +34,7 @@ afterEach(async () => {
 function soukWith(options: RunOptions, ...words: string[]): Promise<Ran> {
   return runLine({ entries, groups }, words, {
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, `--import=${STOPPER}`, ENTRY],
+    self: [process.execPath, `--import=${STOPPER}`, PROGRAM],
     now: () => Date.now(),
     ...options,
   })

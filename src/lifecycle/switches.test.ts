@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
 
 /* The real daemon in a process of its own: who set a switch last is who it obeys. */
 
-const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
 const DEAD_TRIES = 2_000
 const DEAD_POLL_MS = 5
 let home: string
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const options = () => ({
   env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-  self: [process.execPath, ENTRY] as const,
+  self: [process.execPath, PROGRAM] as const,
   now: () => Date.now(),
 })
 

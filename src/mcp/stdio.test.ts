@@ -5,21 +5,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 
 /* The built program as a real server on a pipe, as an agent's program starts it. */
 
-const ENTRY = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
 const MB = 1024 * 1024
 
 let home: string
 let child: ChildProcessWithoutNullStreams
 let lines: AsyncIterator<string>
 beforeEach(async () => {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   home = await mkdtemp(join(tmpdir(), 'souk-mcp-'))
-  child = spawn(process.execPath, [ENTRY, 'mcp'], { env: { HOME: home, PATH: process.env.PATH ?? '' } })
+  child = spawn(process.execPath, [PROGRAM, 'mcp'], { env: { HOME: home, PATH: process.env.PATH ?? '' } })
   lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   await ask(1, 'initialize', {
     protocolVersion: '2025-06-18',

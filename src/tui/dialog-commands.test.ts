@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openUser } from '../../fixtures/kit/user.ts'
 import { splitWords } from '../cli/split-words.ts'
 import { fakeLink, gone } from './cockpit.testkit.tsx'
@@ -9,11 +10,9 @@ import { type DialogStage, hostOf, openStage, shownDialog } from './dialog-stage
 import { startDaemon } from './shell/commands.ts'
 import { fetchHealth } from './shell/queries.ts'
 
-const ENTRY = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
-
 let stage: DialogStage
 beforeAll(async () => {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   stage = await openStage(process.env.PATH)
   await writeBrief(stage.folder)
 })

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { joinAsRemote } from '../../fixtures/kit/remote-market.ts'
 import { type Escrow, openEscrow } from '../../fixtures/market/escrow.ts'
 import type { Person } from '../../fixtures/market/people.ts'
@@ -17,7 +17,6 @@ import type { CommandLine, Host } from './shell/screen.ts'
 
 /* A marketplace with people in it, a cockpit's host in front of it, and a shell with a home that knows it as `shop`. */
 
-const ENTRY = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
 const exec = promisify(execFile)
 
 export type PersonAt = { readonly id: string; readonly wallet: string; readonly name: string }
@@ -88,7 +87,7 @@ export async function openStage(path = ''): Promise<DialogStage> {
     split: splitWords,
     complete: async () => [],
     run: async (words) => {
-      await exec(process.execPath, [ENTRY, ...words], { env: run.env, cwd: shop.home })
+      await exec(process.execPath, [PROGRAM, ...words], { env: run.env, cwd: shop.home })
       return { ok: true, value: 'It is done.' }
     },
   }
@@ -168,7 +167,7 @@ async function shellOf(home: string, path: string) {
   const folder = join(home, 'bin')
   const program = join(folder, 'souk')
   await mkdir(folder, { recursive: true })
-  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${ENTRY}' "$@" --yes --confirm shop\n`)
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@" --yes --confirm shop\n`)
   await chmod(program, 0o700)
   const env = { HOME: home, PATH: `${folder}:${path}`, SOUK_NO_INPUT: '1' }
   return {

@@ -4,23 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openTerminal, tmuxVersion } from './tmux.testkit.ts'
 
 /* One terminal, two marketplaces: from the one to the other and back, and out. */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
 const exec = promisify(execFile)
 
 it.skipIf((await tmuxVersion()) === undefined)('@ leads to another marketplace and back', async () => {
   const home = await mkdtemp(join(tmpdir(), 'souk-two-'))
   const env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, CI: 'true' }
-  const souk = async (...words: string[]) => (await exec(process.execPath, [ENTRY, ...words], { env })).stdout
+  const souk = async (...words: string[]) => (await exec(process.execPath, [PROGRAM, ...words], { env })).stdout
   const terminal = await openTerminal({ columns: 100, rows: 30, folder: home, env })
   try {
     for (const instance of ['default', 'second']) await souk('up', '--port', '0', '--instance', instance)
     const { url } = JSON.parse(await souk('status', '--instance', 'second', '--json'))
     await souk('remote', 'add', 'second', url)
-    await terminal.line(`${process.execPath} ${ENTRY} tui crons --readonly; echo "ended $?"`)
+    await terminal.line(`${process.execPath} ${PROGRAM} tui crons --readonly; echo "ended $?"`)
     await terminal.see(/souk +local/)
     await terminal.type('@')
     await terminal.see('@second')

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 
 /* The built program where nobody looks at a screen. */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
 const exec = promisify(execFile)
 let env: Record<string, string>
-const souk = async (...words: string[]) => (await exec(process.execPath, [ENTRY, ...words], { env })).stdout
+const souk = async (...words: string[]) => (await exec(process.execPath, [PROGRAM, ...words], { env })).stdout
 
 beforeAll(async () => {
   const home = await mkdtemp(join(tmpdir(), 'souk-no-terminal-'))
@@ -29,7 +29,7 @@ describe('without a terminal', () => {
   })
 
   it('data is not what the cockpit is for: it says so and exits 2', async () => {
-    const ended = await exec(process.execPath, [ENTRY, 'tui', '--json'], { env }).catch((error: unknown) => error)
+    const ended = await exec(process.execPath, [PROGRAM, 'tui', '--json'], { env }).catch((error: unknown) => error)
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/needs a terminal\..* status"/) })
   })
 

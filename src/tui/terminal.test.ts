@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openTerminal, seeFrame, type Terminal, tmuxVersion } from './tmux.testkit.ts'
 
 // @slow cockpits in real terminals
@@ -16,8 +17,7 @@ import { openTerminal, seeFrame, type Terminal, tmuxVersion } from './tmux.testk
  * with SOUK_REQUIRE_TOOLS=1 its absence fails.
  */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
-const SOUK = `${process.execPath} ${ENTRY}`
+const SOUK = `${process.execPath} ${PROGRAM}`
 const tmux = await tmuxVersion()
 const isRequired = process.env.SOUK_REQUIRE_TOOLS === '1'
 
@@ -25,12 +25,12 @@ let home: string
 let env: Record<string, string>
 
 const exec = promisify(execFile)
-const souk = async (...words: string[]) => (await exec(process.execPath, [ENTRY, ...words], { env })).stdout
+const souk = async (...words: string[]) => (await exec(process.execPath, [PROGRAM, ...words], { env })).stdout
 const json = async (...words: string[]) => JSON.parse(await souk(...words, '--json'))
 const health = () => json('health')
 
 beforeAll(async () => {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   home = await mkdtemp(join(tmpdir(), 'souk-tui-'))
   // As on a build machine: Ink would draw nothing there by itself.
   env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, CI: 'true' }
@@ -372,7 +372,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     })
 
     it('on a dumb terminal it is the status, looked at again and again, without a control sequence', async () => {
-      await terminal.line(`TERM=dumb ${process.execPath} ${ENTRY} tui --refresh 1s; echo "ended $?"`)
+      await terminal.line(`TERM=dumb ${process.execPath} ${PROGRAM} tui --refresh 1s; echo "ended $?"`)
       await terminal.see(/● running[\s\S]+● running/)
       expect((await terminal.modes()).alternate).toBe(false)
       await terminal.press('C-c')

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { sampled } from '../../fixtures/kit/depth.ts'
+import { PROGRAM } from '../../fixtures/kit/program.ts'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Callable, readAnswer } from '../client/call.ts'
@@ -18,7 +19,6 @@ import { openTerminal, type Terminal } from './tmux.testkit.ts'
 
 /* A daemon of the built program with three months of trade, cockpits in terminals of every size, and what both say. */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
 const exec = promisify(execFile)
 const ALL_SIZES = [
   [60, 18],
@@ -38,7 +38,7 @@ let env: Record<string, string>
 let url: string
 export const terminals = new Map<Columns, Terminal>()
 
-export const souk = async (...words: string[]) => (await exec(process.execPath, [ENTRY, ...words], { env })).stdout
+export const souk = async (...words: string[]) => (await exec(process.execPath, [PROGRAM, ...words], { env })).stdout
 export const json = async (...words: string[]) => JSON.parse(await souk(...words, '--json'))
 
 /** What the interface answers now. */
@@ -62,13 +62,13 @@ export async function up(): Promise<void> {
 async function openCockpit(columns: Columns, rows: number): Promise<void> {
   const terminal = await openTerminal({ columns, rows, folder: home, env })
   terminals.set(columns, terminal)
-  await terminal.line(`${process.execPath} ${ENTRY} tui`)
+  await terminal.line(`${process.execPath} ${PROGRAM} tui`)
   await terminal.see('Needs a hand')
 }
 
 /** A market in which people traded, and a cockpit in front of it at each size. */
 export async function openMarket(path = ''): Promise<void> {
-  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   home = await mkdtemp(join(tmpdir(), 'souk-facts-'))
   env = { HOME: home, PATH: path, TMPDIR: home, CI: 'true' }
   await souk('seed', 'demo')
@@ -84,11 +84,11 @@ export async function watched(columns: number, rows: number) {
   const seen = await recorded(url)
   const remote = `seen${++watching}`
   const key = localAdminKey(join(home, '.local/share/souk/default'))
-  const adding = exec(process.execPath, [ENTRY, 'remote', 'add', remote, seen.url, '--admin-key-stdin'], { env })
+  const adding = exec(process.execPath, [PROGRAM, 'remote', 'add', remote, seen.url, '--admin-key-stdin'], { env })
   adding.child.stdin?.end(key)
   await adding
   const terminal = await openTerminal({ columns, rows, folder: home, env })
-  await terminal.line(`${process.execPath} ${ENTRY} tui -r ${remote}`)
+  await terminal.line(`${process.execPath} ${PROGRAM} tui -r ${remote}`)
   await terminal.see('Needs a hand')
   const close = async () => {
     await terminal.close()
