@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 import { placesOf } from '../src/client/paths.ts'
@@ -58,6 +58,18 @@ describe('a file', () => {
     const { purchases } = await json('purchases', 'list', '--as', 'buyer')
     expect(purchases.map((one: { product_id: string }) => one.product_id)).toContain(product.id)
     expect((await json('money', 'audit', '--exit-status')).ok).toBe(true)
+  })
+
+  it('is not paid for while it has no place to go, and a folder that is missing is made', async () => {
+    const product = await sell('A book without a shelf')
+    const bought = async () => (await json('purchases', 'list', '--as', 'buyer')).total
+    const before = await bought()
+    const nowhere = join(book, 'in/')
+    const { code, err } = await souk('products', 'buy', product.id, '--yes', '-o', nowhere, '--as', 'buyer')
+    expect([code, await bought()]).toEqual([2, before])
+    expect(err).toContain(`Nothing can be written to ${nowhere}`)
+    const { saved } = await buyer('buy', product.id, '--max-price', '10', '-o', join(home, 'new/shelf/'))
+    expect(readdirSync(join(home, 'new/shelf'))).toEqual([basename(saved.file)])
   })
 
   it('is replaced on the disk only after a yes, and goes to stdout whole', async () => {

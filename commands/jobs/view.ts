@@ -1,4 +1,5 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { tryFolder } from '../../src/cli/files/transfer.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/jobs/deliverable.ts'
 import { disputeText } from '../../src/cli/nouns/jobs/dispute.ts'
@@ -22,8 +23,10 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const { job: id } = context.args
-    const job = context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session)
     const { save } = context.options
+    // Reading may cost a fee.
+    if (save !== undefined) tryFolder(context, save)
+    const job = context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session)
     const files = save === undefined || !job.deliverables?.length ? [] : saveResult(save, id, job.deliverables)
     return { ...job, ...(save === undefined ? {} : { files }) }
   },

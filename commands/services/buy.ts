@@ -1,8 +1,8 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import { CliError } from '../../src/cli/exit.ts'
 import { unjudged } from '../../src/cli/files/document.ts'
+import { tryFolder } from '../../src/cli/files/transfer.ts'
 import { type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/jobs/deliverable.ts'
 import { type FetchedJob, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs/jobs.ts'
 import { inputOptions, readInput } from '../../src/cli/nouns/services/input.ts'
@@ -151,6 +151,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const { globals, io, options: given } = context
   const startedAt = io.now()
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
+  if (given.save !== undefined) tryFolder(context, given.save)
   // A key alone is enough where a subscription pays.
   const key = await session.apiKey()
   const asked = { ...purchase(listing, input), ...(key ? { headers: { 'x-api-key': key } } : {}) }
@@ -164,8 +165,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const progress = io.progress(`buying ${listing.name}`)
   try {
     const { answer, payment } = await pay(context, session, purchased).catch((error) => {
-      if (error instanceof DryRun) throw new DryRun({ ...error.held, price: listing.agent_price.fixed })
-      throw repeatable(error, idempotencyKey)
+      throw error instanceof DryRun ? new DryRun({ ...error.held, price: listing.agent_price.fixed }) : error
     })
     const bought = await settle(context, session, answer)
     const result = resultOf(bought)
@@ -193,16 +193,6 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
 function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string | undefined {
   if (price.fixed === null) return undefined
   return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`
-}
-
-/** An exchange that broke may have been paid for: the way back is the same key, which never pays twice. */
-function repeatable(error: unknown, key: string): unknown {
-  if (!(error instanceof CliError) || !['no_daemon', 'interrupted'].includes(error.exit)) return error
-  return new CliError(error.exit, error.message, {
-    facts: [...error.facts, 'it may have been paid; the same command with this key never pays twice'],
-    next: [`… --idempotency-key ${key}`],
-    cause: error,
-  })
 }
 
 type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>

@@ -1,5 +1,23 @@
-import type { Budget } from '../client/spending/budget.ts'
+import type { Budget, SentPayment } from '../client/spending/budget.ts'
 import { formatAmount, formatPrice, usdc, ZERO } from '../core/money.ts'
+
+/** The way back to what a command paid for and then failed: what is known of each payment, and what to type. */
+export function paymentsSent(budget: Budget): { readonly facts: readonly string[]; readonly next: readonly string[] } {
+  const sent = budget.sent()
+  return { facts: sent.map(sentFact), next: sent.flatMap(wayBack) }
+}
+
+function sentFact({ idempotencyKey, bought }: SentPayment): string {
+  const id = bought?.job ?? bought?.product
+  const what = bought === undefined ? 'it may have been paid' : `it is paid${id === undefined ? '' : `: ${id}`}`
+  return `${what}; the same request with idempotency key ${idempotencyKey} never pays twice`
+}
+
+function wayBack({ idempotencyKey, bought }: SentPayment): readonly string[] {
+  const again = `… --idempotency-key ${idempotencyKey}`
+  if (bought?.job !== undefined) return [`souk jobs view ${bought.job}`, again]
+  return bought?.product === undefined ? [again] : [`souk products download ${bought.product}`, again]
+}
 
 /** What a command spent, in a line; undefined where it spent and signed for nothing. */
 export function spendingLine(budget: Budget): string | undefined {

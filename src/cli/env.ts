@@ -7,7 +7,7 @@ export type OutputStream = {
   readonly isTTY?: boolean
   readonly columns?: number
   readonly rows?: number
-  write(chunk: string | Uint8Array, done?: () => void): boolean
+  write(chunk: string | Uint8Array, done?: (error?: Error | null) => void): boolean
 }
 export type InputStream = AsyncIterable<Uint8Array | string>
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -59,8 +59,8 @@ declare const SOUK_COMMIT: string | null | undefined
 export function realSystem(script: string, daemon: System['daemon']): System {
   // A reader that went away (`souk … | head -1`) is no failure of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    // Whoever waits until all is written hears of any other.
+    if (error.code === 'EPIPE') process.exit(0)
   })
   const isPacked = process.getBuiltinModule('node:sea').isSea()
   return {
@@ -79,6 +79,8 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     },
     stdout: process.stdout,
     get stderr() {
+      // What cannot be said there ends nothing: the work goes on, and its exit code tells how it went.
+      if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => undefined)
       return process.stderr
     },
     version,

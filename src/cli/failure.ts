@@ -7,7 +7,7 @@ import { idPrefixes } from '../core/id-prefixes.ts'
 import { compact } from '../core/record.ts'
 import { shellLine } from '../text/shell.ts'
 import { bold, clip, cyan, dim, jsonText, nearest, oneLine, red, span } from '../text/text.ts'
-import { spendingLine, spentAmounts } from './budget.ts'
+import { paymentsSent, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
 import { machineTrouble } from './machine-trouble.ts'
@@ -209,11 +209,18 @@ function exitOf(error: AppError): number {
     : errorCodes[error.code].exit
 }
 
+/** A failure with the way back to what was paid for before it. */
+export function withPayments(failure: Failure, budget: Budget): Failure {
+  const { facts, next } = paymentsSent(budget)
+  return { ...failure, facts: [...failure.facts, ...facts], next: [...next, ...failure.next] }
+}
+
 /** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
 export function tell(io: Io, failure: Failure, { error, budget }: { error: unknown; budget: Budget }): void {
+  const whole = withPayments(failure, budget)
   const told = {
-    ...failure,
-    next: failure.next.map((line) => {
+    ...whole,
+    next: whole.next.map((line) => {
       const [, label, command = line] = LABELLED.exec(line) ?? []
       return { label, command: io.hint(command) }
     }),

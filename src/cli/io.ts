@@ -94,7 +94,7 @@ export type Io = {
   ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string>
   /** All of stdin as text. */
   stdin(): Promise<string>
-  /** Resolves when everything written was handed to the system. */
+  /** Resolves when everything written was handed to the system. @throws the error of a stdout that takes no more */
   flush(): Promise<void>
 }
 
@@ -192,11 +192,10 @@ export function colorsAllowed({ NO_COLOR, CLICOLOR }: System['env']): boolean {
 
 /** stderr is not opened only to be empty. */
 async function drained(system: System, said: boolean): Promise<void> {
-  for (const stream of said ? [system.stdout, system.stderr] : [system.stdout]) {
-    await new Promise<void>((resolve) => {
-      stream.write('', () => resolve())
-    })
-  }
+  if (said) await new Promise<void>((resolve) => void system.stderr.write('', () => resolve()))
+  await new Promise<void>((resolve, reject) => {
+    system.stdout.write('', (error) => (error ? reject(Object.assign(error, { path: 'the output' })) : resolve()))
+  })
 }
 
 type ProgressHost = { system: System; settings: IoSettings; say: (text: string) => void }

@@ -14,7 +14,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { CommandContext } from '../cli/command.ts'
 import type { System } from '../cli/env.ts'
-import { explain } from '../cli/failure.ts'
+import { explain, withPayments } from '../cli/failure.ts'
 import { createIo, type Io } from '../cli/io.ts'
 import { DryRun, openSession, type Session, type SessionHost } from '../cli/session.ts'
 import { createBudget } from '../client/spending/budget.ts'
@@ -157,13 +157,14 @@ type Wanted = { readonly name: string; readonly given: ToolArguments }
 
 /** Runs a tool. What goes wrong is an answer, too: an agent reads it and goes another way. */
 async function answered(served: Served, asking: Asking, wanted: Wanted) {
+  const host = hostOf(served, asking)
   try {
-    return toResult(await run(served, asking, wanted))
+    return toResult(await run(served, host, wanted))
   } catch (error) {
     if (error instanceof AskFirst) return served.approvals.asking(error.question)
     if (error instanceof ProtocolError) throw error
     if (error instanceof DryRun) return toResult(shownAnswer({ dry_run: error.held }, null))
-    const failure = explain(error)
+    const failure = withPayments(explain(error), host.budget)
     return toResult(shownFailure({ ...failure, next: failure.next.map((command) => served.io.hint(command)) }))
   }
 }
@@ -172,8 +173,7 @@ function toResult(shown: ReturnType<typeof shownAnswer>): CallToolResult {
   return { ...shown }
 }
 
-async function run(served: Served, asking: Asking, { name, given }: Wanted) {
-  const host = hostOf(served, asking)
+async function run(served: Served, host: SessionHost, { name, given }: Wanted) {
   if (name === waitTool.name) return shownAnswer(await waitForEnd(host, given), null)
   const tool = served.tools.get(name)
   if (tool === undefined) throw unknownTool(served, name)

@@ -1,9 +1,12 @@
-import { existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type Asked, wordsOf } from '../../client/call.ts'
 import type { SentFile } from '../../client/upload.ts'
+import { makeFolder } from '../../core/folder.ts'
 import { byteSize } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
+import { usage } from '../exit.ts'
+import { machineTrouble } from '../machine-trouble.ts'
 import { type Session, wouldDo } from '../session.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
@@ -38,10 +41,32 @@ export type Download<K extends FileEndpoint> = {
   readonly agreed?: true
 }
 
-/** Where a file of a known name will go, before anything is done for it. @throws CliError when it may not be replaced. */
-export async function agreedTarget({ io }: Host, output: string, name: string): Promise<string> {
+/**
+ * Makes a folder and writes into it, before something is paid for that will lie there.
+ * @throws CliError usage where that fails
+ */
+export function tryFolder({ globals }: Pick<Host, 'globals'>, folder: string): void {
+  if (globals.dryRun) return
+  try {
+    makeFolder(folder)
+    rmSync(mkdtempSync(join(folder, '.souk-')), { recursive: true })
+  } catch (error) {
+    throw usage(`Nothing can be written to ${folder}.`, {
+      facts: [machineTrouble(error)?.sentence ?? String(error), 'nothing was paid'],
+      cause: error,
+    })
+  }
+}
+
+/**
+ * Where a file of a known name will go, before anything is done for it; its folder is made and tried.
+ * @throws CliError when it may not be replaced, or when nothing can be written there
+ */
+export async function agreedTarget(host: Host, output: string, name: string): Promise<string> {
   if (output === '-') return output
+  const { io } = host
   const { localName } = await import('../../client/download.ts')
+  tryFolder(host, /[/\\]$/.test(output) ? output : dirname(targetOf(output, 'name')))
   const target = targetOf(output, localName(name, 'download'))
   if (existsSync(target)) await io.confirm(`Replace ${io.path(target)}?`)
   return target

@@ -33,21 +33,26 @@ export async function main(machine: System, commands: Commands): Promise<number>
     const parsed = await parseBare(system, commands, words)
     if ('text' in parsed) {
       io.line(parsed.text)
+      await io.flush()
       return 0
     }
     const raw = keptBehind(withEnvironment(formed(parsed, system), system.env), system)
     io = createIo(system, await settingsOf(raw))
     const { execute } = await import('./execute.ts')
     const code = await execute({ system, io, entries: commands.entries, parsed, raw, budget })
+    await io.flush()
     tellSpending(io, budget)
+    await io.flush()
     return code
   } catch (error) {
     const { explain, tell } = await import('../failure.ts')
     const failure = explain(error, words)
     tell(io, failure, { error, budget })
-    return failure.exit
-  } finally {
-    await io.flush()
+    // An output that takes no more was the failure, or comes after one.
+    return io.flush().then(
+      () => failure.exit,
+      () => failure.exit,
+    )
   }
 }
 

@@ -114,7 +114,7 @@ export async function pay<K extends Callable>(host: SessionHost, session: Sessio
   try {
     return { answer: await readAnswer(endpoint, answer.body), payment }
   } catch (error) {
-    if (payment.method !== 'none') await rescue(host, session, { body: answer.body, idempotencyKey })
+    if (payment.method !== 'none') await keepToken(host, session, answer.body)
     throw error
   }
 }
@@ -122,20 +122,12 @@ export async function pay<K extends Callable>(host: SessionHost, session: Sessio
 /** A token as instances make them for who bought without an account. */
 const JOB_TOKEN = /^jt_[0-9a-f]{64}$/
 
-type Odd = { readonly body: unknown; readonly idempotencyKey: string }
-
 /** What was paid for is not lost with an odd answer: of its job is kept what has the form of an id and of a token. */
-async function rescue({ io, places }: SessionHost, { target }: Session, { body, idempotencyKey }: Odd): Promise<void> {
-  if (!isObject(body) || !isId('job', body.job_id)) {
-    io.warn(`! it may have been paid for: the same command with --idempotency-key ${idempotencyKey} never pays twice`)
-    return
-  }
-  const { job_id: job, thread_id: thread, access_token: token } = body
-  if (typeof token === 'string' && JOB_TOKEN.test(token)) {
-    const { keepJobToken } = await import('../../client/secrets.ts')
-    keepJobToken(places, target.instance, { job, token, ...(isId('thread', thread) ? { thread } : {}) })
-  }
-  io.warn(`! it was paid for and is ${job}: ${io.hint(`souk jobs view ${job}`)}`)
+async function keepToken({ places }: SessionHost, { target }: Session, body: unknown): Promise<void> {
+  const { job_id: job, thread_id: thread, access_token: token } = isObject(body) ? body : {}
+  if (!isId('job', job) || typeof token !== 'string' || !JOB_TOKEN.test(token)) return
+  const { keepJobToken } = await import('../../client/secrets.ts')
+  keepJobToken(places, target.instance, { job, token, ...(isId('thread', thread) ? { thread } : {}) })
 }
 
 /**

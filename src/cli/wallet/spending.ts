@@ -78,12 +78,21 @@ export async function answeredUnder(host: SessionHost, session: Session, { hold,
       host.io.warn(`! the spending log was not updated: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
+  const sent = host.budget.send(call.headers?.['idempotency-key'] ?? '')
+  const refuse = () => {
+    sent.refused()
+    note(() => hold.refuse(isTrusted))
+  }
   try {
     const answer = await session.send(call)
-    note(() => (answer.status === PAYMENT_REQUIRED ? hold.refuse(isTrusted) : hold.settle()))
+    if (answer.status === PAYMENT_REQUIRED) refuse()
+    else {
+      sent.answered(answer.body)
+      note(hold.settle)
+    }
     return answer
   } catch (error) {
-    if (error instanceof AppError && isRefusal(error)) note(() => hold.refuse(isTrusted))
+    if (error instanceof AppError && isRefusal(error)) refuse()
     throw error
   }
 }

@@ -1,5 +1,17 @@
+import { isObject } from '../../core/json.ts'
 import { formatPrice, type Usdc, usdc, ZERO } from '../../core/money.ts'
+import { isId } from '../wire-id.ts'
 import { SpendRefused } from './refused.ts'
+
+/** A payment that left this machine and was not refused: what leads back to what it bought. */
+export type SentPayment = {
+  readonly idempotencyKey: string
+  /** Ids in its answer; undefined while none has come. */
+  bought?: { readonly job?: string; readonly product?: string }
+}
+
+/** Payments of one command that are remembered: the newest. */
+const SENT_MAX = 3
 
 /**
  * What one command may spend, over all its payments: each signature and each charge of a balance is taken from it
@@ -22,12 +34,17 @@ export type Budget = {
   spent(): Usdc
   /** What was signed for or allowed to be charged, in all. */
   taken(): Usdc
+  /** Remembers a payment that is about to leave; `refused` forgets it, `answered` keeps what it bought. */
+  send(idempotencyKey: string): { refused(): void; answered(body: unknown): void }
+  /** The newest payments that were sent and not refused, oldest first. */
+  sent(): readonly SentPayment[]
 }
 
 export function createBudget(): Budget {
   let taken = ZERO
   let spent = ZERO
   let refused = ZERO
+  let sent: readonly SentPayment[] = []
   const left = (limit: Usdc) => (limit > taken ? usdc(limit - taken) : ZERO)
   const check = (price: Usdc, limit: Usdc) => {
     if (price > left(limit)) throw aboveLimit(price, { limit, taken })
@@ -50,7 +67,25 @@ export function createBudget(): Budget {
     refused: () => refused,
     spent: () => spent,
     taken: () => taken,
+    send(idempotencyKey) {
+      const payment: SentPayment = { idempotencyKey }
+      sent = [...sent.filter((other) => other.idempotencyKey !== idempotencyKey), payment].slice(-SENT_MAX)
+      return {
+        refused() {
+          sent = sent.filter((other) => other !== payment)
+        },
+        answered(body) {
+          payment.bought = boughtIn(body)
+        },
+      }
+    },
+    sent: () => sent,
   }
+}
+
+function boughtIn(body: unknown): NonNullable<SentPayment['bought']> {
+  const { job_id: job, product_id: product } = isObject(body) ? body : {}
+  return { ...(isId('job', job) ? { job } : {}), ...(isId('product', product) ? { product } : {}) }
 }
 
 type Taken = { readonly limit: Usdc; readonly taken: Usdc }

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
+
+/* What was paid for is never lost with its answer, and nothing is paid while the answer has no place to go. */
+
+const ENTRY = join(import.meta.dirname, '../bin/souk.ts')
+const FULL = '/dev/full'
+const KEY = /idempotency key ([0-9a-f-]{36}) never pays twice/
+const BUY = ['buy', 'qr_code', '-i', 'data=hello', '-y', '--json'] as const
+
+let user: User
+beforeAll(async () => {
+  user = await openUserAtMarket()
+  await user.register('kim', '50.00')
+  await user.json('wallet', 'use', 'kim')
+})
+afterAll(() => user.close())
+
+const jobs = async () => (await user.json('jobs', 'list')).total
+
+/** The program as a process of its own, one of whose streams takes nothing. */
+async function soukWithFull(stream: 'stdout' | 'stderr', ...words: readonly string[]) {
+  const full = openSync(FULL, 'w')
+  const env = { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home }
+  const child = spawn(process.execPath, [ENTRY, ...words], {
+    env,
+    stdio: ['ignore', stream === 'stdout' ? full : 'pipe', stream === 'stderr' ? full : 'pipe'],
+  })
+  const parts: string[] = []
+  for (const pipe of [child.stdout, child.stderr]) pipe?.on('data', (part) => parts.push(String(part)))
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  closeSync(full)
+  return { code, text: parts.join('') }
+}
+
+describe.skipIf(process.platform !== 'linux')('a purchase whose output takes no more', () => {
+  test('says that it is paid, for which job, and what fetches it; the same key never pays twice', async () => {
+    const before = await jobs()
+    const { code, text } = await soukWithFull('stdout', ...BUY)
+    const { error, spent } = JSON.parse(text)
+    expect([code, error.exit, error.message]).toEqual([1, 1, 'The disk is full: the output cannot be written.'])
+    const facts = error.facts.join()
+    const [, job] = /it is paid: (job_[0-9a-f]{16})/.exec(facts) ?? []
+    const [, key = ''] = KEY.exec(facts) ?? []
+    expect([error.hint, spent.amount]).toEqual([expect.stringMatching(` jobs view ${job}$`), '0.01'])
+    expect((await user.json('jobs', 'view', job ?? '')).deliverables).toHaveLength(1)
+    const again = await user.json(...BUY.slice(0, -1), '--idempotency-key', key)
+    expect([again.job_id, again.payment.method, await jobs()]).toEqual([job, 'none', before + 1])
+  })
+
+  test('is whole where only stderr takes nothing', async () => {
+    const { code, text } = await soukWithFull('stderr', ...BUY)
+    expect([code, JSON.parse(text).status]).toEqual([0, 'completed'])
+  })
+
+  test('of a command that paid nothing ends with the sentence alone', async () => {
+    const { code, text } = await soukWithFull('stdout', 'services', 'list', '--json')
+    expect([code, JSON.parse(text).error.facts]).toEqual([1, ['free some space, then try again']])
+  })
+})
+
+describe('a result that has no place to go', () => {
+  test('is not bought, however often that is tried', async () => {
+    const file = join(user.home, 'file')
+    writeFileSync(file, '')
+    const before = await jobs()
+    for (const place of [file, join(file, 'in'), '/proc/nope']) {
+      const { code, err } = await user.souk(...BUY, '--save', place)
+      const { error } = JSON.parse(err)
+      expect([code, error.message]).toEqual([2, `Nothing can be written to ${place}.`])
+      expect(error.facts).toContain('nothing was paid')
+    }
+    expect(await jobs()).toBe(before)
+  })
+
+  test('is saved into a folder that is made for it', async () => {
+    const place = join(user.home, 'not/yet')
+    const { files, job_id: job } = await user.json(...BUY.slice(0, -1), '--save', place)
+    expect(readdirSync(place)).toHaveLength(files.length)
+    expect(readdirSync(place).every((name) => name.startsWith(job))).toBe(true)
+  })
+})
