@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUserAtMarket, type User } from '../../fixtures/kit/user.ts'
 
@@ -17,11 +18,19 @@ async function lines(columns: number, ...words: string[]): Promise<string[]> {
 type Row = { id: string; name: string; category: string }
 const catalog = async (): Promise<Row[]> => (await user.json('services', 'list', '--limit', '100')).services
 
+/** The catalog as rows and as lines of one moment: listings come to it as the engines that they work with are found. */
+async function steadyCatalog(columns: number): Promise<{ rows: Row[]; shown: string[] }> {
+  for (;;) {
+    const rows = await catalog()
+    const shown = await lines(columns, 'services', 'list', '--limit', '100')
+    if (isDeepStrictEqual(await catalog(), rows)) return { rows, shown }
+  }
+}
+
 describe.each([120, 80, 40])('at %i columns', (columns) => {
   test('the catalog names each category once, above its listings, and no line is longer than the terminal', async () => {
-    const rows = await catalog()
+    const { rows, shown } = await steadyCatalog(columns)
     const categories = [...new Set(rows.map(({ category }) => category))]
-    const shown = await lines(columns, 'services', 'list', '--limit', '100')
     expect(shown.filter((line) => line.length > columns)).toEqual([])
     expect(shown.filter((line) => categories.includes(line))).toEqual(categories)
     const order = shown.flatMap((line) => /^svc_[0-9a-f]{16}/.exec(line)?.[0] ?? [])
