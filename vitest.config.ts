@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { runnable } from './fixtures/kit/outside.ts'
 import { reportOf } from './fixtures/kit/report.ts'
 import { commitNumber, partOf, type TestFile, testFiles } from './fixtures/kit/rings.ts'
+import { breaking } from './fixtures/mutations/broken.ts'
 
 /**
  * The same files over another port: what is paid, delivered, disputed, paid out and done by the clock, on a real chain.
@@ -42,8 +43,12 @@ export default defineConfig(({ mode }) => {
     extends: true as const,
     test: { name, isolate, include: taken.filter((file) => isAlone(file) === isolate).map(({ path }) => path) },
   })
+  const { SOUK_MUTATION: broken } = process.env
   return {
+    // A rule that `npm run mutations` breaks to see whether a test notices.
+    plugins: broken === undefined ? [] : [breaking(broken)],
     test: {
+      fsModuleCache: broken === undefined,
       // Files of `npm test` share the modules of a worker; one that minds says `@isolate` and why.
       projects: [project('shared', false), project('apart', true)].filter(({ test }) => test.include.length > 0),
       setupFiles: ['fixtures/kit/measure.ts'],
@@ -55,7 +60,8 @@ export default defineConfig(({ mode }) => {
         ...(mode.endsWith('deep') ? { SOUK_TEST_DEPTH: 'deep' } : {}),
       },
       pool: 'forks',
-      maxWorkers: 2,
+      // Programs of others are waited for more than they work.
+      maxWorkers: mode === 'rest' ? 3 : 2,
       // Slow machines are waited for; nothing here measures time.
       testTimeout: 600_000,
       expect: { poll: { timeout: 120_000 } },

@@ -4,7 +4,7 @@ import { contracts } from '../daemon/ports/chain/evm/contracts/artifacts.ts'
 import { walletContracts } from '../daemon/ports/chain/evm/contracts/wallets/artifacts.testkit.ts'
 import { compiledContracts } from './solidity.ts'
 
-// @slow compiles every contract
+// @deep compiles every contract
 
 /** Creation code that a chain takes (EIP-3860). */
 const MAX_CREATION_BYTES = 49_152

@@ -12,6 +12,7 @@ import type { AnyObject } from '../src/core/json.ts'
 import { amountOf } from '../src/core/money.ts'
 
 /* One buyer at the command line buys every function of the house again and again; whatever comes of it, the books agree. */
+// @deep a hundred purchases of everything
 
 const PURCHASES = 100
 const AT_ONCE = 3

@@ -16,7 +16,7 @@ import { createDaemon } from '../index.ts'
 import { chainTxs } from '../ports/chain/evm/queue/rows.ts'
 import { everyRow } from '../store/each-page.ts'
 
-// @slow a marketplace on a chain is killed between its books and its queue
+// @deep a marketplace on a chain is killed between its books and its queue
 
 const BUYERS = 16
 const KILLS = 3

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { operations } from '../../fixtures/commerce/operations.ts'
 import { runCommerce } from '../../fixtures/commerce/run.ts'
 import type { Scene } from '../../fixtures/commerce/scene.ts'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { ON_DEVNET } from '../../fixtures/kit/test-chain.ts'
 import { usdc } from '../../src/core/money.ts'
 import { jobs } from '../features/jobs/rows.ts'
@@ -15,7 +16,7 @@ import type { Tx } from '../store/port.ts'
 /* `npm run soak -- commerce` lets 2,000 sequences happen under a new seed. */
 
 /** A chain of its own takes seven times as long for each. */
-const SEQUENCES = ON_DEVNET ? 40 : 100
+const SEQUENCES = ON_DEVNET ? 40 : runs(100, 50)
 const STEPS = 200
 const SEED = 20_261_121
 const BUDGET_MS = 900_000

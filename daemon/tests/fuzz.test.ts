@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { runFuzz } from '../../fixtures/fuzz/run.ts'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { endpointNames } from '../../src/api/index.ts'
 
 /* `npm run soak -- fuzz` sends 20,000 under a new seed. */
 
-const REQUESTS = 4_000
+const REQUESTS = runs(4_000, 1_500)
 const SEED = 20_261_121
 const MAX_HEAP_GROWTH = 0.2
 /** Rows that have to have succeeded, or the requests are too bad to get anywhere. */

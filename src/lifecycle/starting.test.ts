@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type Ran, type RunOptions, runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { sampled } from '../../fixtures/kit/depth.ts'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
@@ -18,6 +19,9 @@ import { type StartStep, startSteps } from '../model/start.ts'
  */
 
 const STOPPER = fileURLToPath(new URL('../../fixtures/kit/stop-at-step.ts', import.meta.url))
+
+/** A commit stops a start at every third of its steps. */
+const STEPS_ONE_IN = 3
 
 let home: string
 beforeAll(() => {
@@ -65,7 +69,7 @@ async function stoppedAt(step: StartStep) {
 }
 
 describe('a start that stands still', () => {
-  test.each(keysOf(startSteps))('at "%s" is known to every command, and down ends it', async (step) => {
+  test.each(sampled(keysOf(startSteps), STEPS_ONE_IN))('at "%s" is known to every command, and down ends it', async (step) => {
     const { up, pid } = await stoppedAt(step)
     expect(await json('status')).toMatchObject({ state: 'starting', pid, start: { step }, next: 'souk up' })
     const joined = await souk('up', '--timeout', '1ms')

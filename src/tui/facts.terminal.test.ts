@@ -51,7 +51,7 @@ import {
  */
 import { type OpenJobs, stripLacks, workLacks } from './worked.testkit.ts'
 
-// @slow cockpits in real terminals
+// @deep cockpits in real terminals of every size
 
 const tmux = await tmuxVersion()
 const START_LIMIT_MS = 120_000

@@ -17,7 +17,7 @@ afterEach(() => {
   open = undefined
 })
 
-// @slow every screen with everything that can float over it, drawn whole again and again
+// @deep every screen with everything that can float over it, drawn whole again and again
 
 const RUNS = 4
 const STEPS_MAX = 7

@@ -17,6 +17,7 @@ import { FORMAT } from '../../store/migrations.ts'
 import { STORE_FOLDER } from './replace.ts'
 
 /* Real daemons with little memory: nobody fills it without paying, and none is too full to start again. */
+// @deep stores are filled until no memory is left
 
 const SMALL_HEAP = { nodeArgs: ['--max-old-space-size=128'] }
 /** Together several times what the heap holds. */

@@ -14,7 +14,7 @@ import { toWallet } from '../../../src/core/hex.ts'
 import { createDaemon } from '../../index.ts'
 import type { Config } from '../../kernel/config.ts'
 
-// @slow the process is killed at every durable step of a settlement
+// @deep the process is killed at every durable step of a settlement
 
 /** Rows and calls that a settlement makes durable, in this order; a further one would not be killed at. */
 const STEPS = ['written down', 'chain asked', 'money moved', 'on its way', 'left whole'] as const

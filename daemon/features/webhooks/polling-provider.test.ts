@@ -9,6 +9,8 @@ import { type Answer, type Calls, callsTo } from '../../../fixtures/market/marke
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import type { Config } from '../../kernel/config.ts'
 
+// @deep a daemon and a provider are killed again and again
+
 const JOBS = 18
 const KILLS = 3
 /** Between kills: long enough to get somewhere, short enough to hit everything that is under way. */
