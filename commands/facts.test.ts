@@ -50,7 +50,7 @@ test('a seed that does not exist is an answer, and no surprise', async () => {
   const { code, err } = await user.souk('up', '--port', '0', '--seed', 'banana', '--instance', 'other')
   expect([code, err]).toEqual([
     2,
-    expect.stringContaining('there is no seed "banana" (choose one of demo, house, none'),
+    expect.stringMatching(/There is no seed "banana"\.[\s\S]*choose one of demo, house, none, or a file/),
   ])
   expect(err).not.toContain('not expected')
 })

@@ -29,7 +29,7 @@ import type { SeedFile } from '../src/market/file/shape.ts'
 import { Rate, showTraffic } from '../src/market/rate.ts'
 import type { TrafficItem } from '../src/market/traffic.ts'
 import { shellLine } from '../src/text/shell.ts'
-import { bold, cyan, green, span, yellow } from '../src/text/text.ts'
+import { bold, cyan, green, nearest, span, yellow } from '../src/text/text.ts'
 
 const SEED_WORDS: ReadonlyMap<string, string> = new Map([
   [DEMO, ': three sellers and three buyers with months behind them; act as one with --as acme'],
@@ -191,12 +191,25 @@ function launchAs(context: Context, said: Typed): Launch {
 
 /** A seed that is a file is played at the daemon once it serves; it is read whole before anything is started. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
-  if (seed === undefined || !/[./]/.test(seed)) return { said: { ...said, ...compact({ seed }) } }
+  if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
+  if (!/[./]/.test(seed)) throw noSeed(seed)
   if (context.options.foreground || context.options.systemd) {
     throw usage('A seed file is played at a daemon in the background.', { next: [shellLine`souk seed --file ${seed}`] })
   }
   const { checkedSeed } = await import('../src/market/file/read.ts')
   return { file: seed, seedFile: await checkedSeed(context.io, seed), said }
+}
+
+function isSeedName(seed: string): boolean {
+  return SEED_WORDS.has(seed)
+}
+
+function noSeed(seed: string): CliError {
+  const names = [...SEED_WORDS.keys()]
+  const meant = nearest(seed, names)
+  return usage(`There is no seed "${seed}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}.`, {
+    facts: [`choose one of ${names.join(', ')}, or a file such as market.yaml`],
+  })
 }
 
 async function playFile(context: Context, seedFile: SeedFile): Promise<void> {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../src/core/folder.ts'
 import { HOUR_MS } from '../src/core/time.ts'
@@ -44,6 +43,8 @@ export type HistoryMarket = {
   readonly now: () => number
   /** Goes on to a time, with all that falls due on the way; resolves when every message is out. */
   readonly goTo: (at: number) => Promise<void>
+  /** A folder for files that are sent, gone afterwards. */
+  readonly files: string
 }
 
 export type History = {
@@ -76,15 +77,15 @@ export async function liveHistory(create: Create, history: History): Promise<Wri
   await undoHalfReplaced(dataDir)
   const before = await lookAt(dataDir)
   if (before.state !== 'untouched') return before.state
-  const folder = await mkdtemp(join(tmpdir(), 'souk-history-'))
-  try {
+  makeFolder(dataDir)
+  // Inside the data: what a killed start leaves of it goes at the next one.
+  return withStaged<WrittenHistory>(dataDir, async (staged) => {
+    const folder = makeFolder(join(staged, 'past'))
     await begin(folder, before.rows, dataDir)
-    await live(create, folder, history)
+    await live(create, folder, { ...history, files: makeFolder(join(staged, 'files')) })
     await putInPlace(folder, dataDir)
     return 'written'
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 type Carried = { readonly collection: AnyCollection; readonly rows: readonly Row[] }
@@ -139,15 +140,17 @@ async function begin(folder: string, rows: readonly Carried[], dataDir: string):
 }
 
 /** On the machine of this daemon time passes with that of the marketplace, and stands while nobody moves it. */
-async function live(create: Create, folder: string, history: History): Promise<void> {
-  const { name, from, until, act } = history
+type Lived = History & Pick<HistoryMarket, 'files'>
+
+async function live(create: Create, folder: string, history: Lived): Promise<void> {
+  const { name, from, until, act, files } = history
   const clock = pastClock(from, until)
   const config = { ...pastConfig, dataDir: folder }
   const { ctx, url, stop } = await create(config, { clock, businessClock: clock, ticker: () => () => undefined })
   try {
     const goTo = travel(ctx, clock)
     const adminKey = (await readFile(join(folder, ADMIN_KEY_FILE), 'utf8')).trim()
-    await act({ url, adminKey, now: clock.now, goTo })
+    await act({ url, adminKey, now: clock.now, goTo, files })
     await goTo(until)
     await commit(ctx, async (t) => {
       await t.table(settings).insert({ id: HISTORY, value: { name, from, until } })
@@ -205,7 +208,6 @@ const pastConfig: Omit<Config, 'dataDir'> = {
 }
 
 async function putInPlace(folder: string, dataDir: string): Promise<void> {
-  makeFolder(dataDir)
   await withStaged(dataDir, async (staged) => {
     await restoreStore({ from: join(folder, STORE_FOLDER), to: staged, collections: allCollections })
     await replaceStore(dataDir, staged, async () => (await openStopped(dataDir)).close())

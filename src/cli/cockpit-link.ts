@@ -5,6 +5,7 @@ import { LOCAL, readSettings } from '../client/settings.ts'
 import { keepConnections } from '../client/transport.ts'
 import { getWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
 import { ownId } from './account.ts'
 import type { CommandContext } from './command.ts'
 import { CliError } from './exit.ts'
@@ -75,8 +76,12 @@ const kinds: Readonly<Partial<Record<ErrorCode, Problem['kind']>>> = {
 function kindOf(error: unknown): Problem['kind'] {
   if (error instanceof AppError) return kinds[error.code] ?? 'failed'
   if (!(error instanceof CliError)) return 'failed'
-  if (error.exit === 'no_daemon') return 'gone'
+  if (error.exit === 'no_daemon') return isStarting(error) ? 'starting' : 'gone'
   return error.exit === 'auth' ? 'denied' : 'failed'
+}
+
+function isStarting({ details }: CliError): boolean {
+  return isObject(details) && details.state === 'starting'
 }
 
 function anyOf(context: Host, signal: AbortSignal | undefined): AbortSignal {

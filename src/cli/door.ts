@@ -77,6 +77,8 @@ export type PastMarket = {
   /** Epoch milliseconds of its time, which is that of its machine too. */
   readonly now: () => number
   readonly goTo: (at: number) => Promise<void>
+  /** A folder for files that are sent. */
+  readonly files: string
 }
 
 /** What there was before: an untouched marketplace gets a history, any other stays as it is. */

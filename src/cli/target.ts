@@ -72,6 +72,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
     return new CliError('no_daemon', `The local daemon is still starting (pid ${pid}).`, {
       facts: [startWords(found.registration)],
       next: ['souk up'],
+      details: { state: 'starting', pid },
     })
   }
   if (found.state === 'unresponsive') {

@@ -5,10 +5,10 @@ import type { Asked, Callable } from './call.ts'
 /** Why nothing, or nothing useful, was answered: told with what is known and the ways out. */
 export type Problem = {
   /**
-   * `gone`: the instance cannot be reached; `denied`: a credential is missing or refused;
+   * `gone`: the instance cannot be reached; `starting`: it does not serve yet; `denied`: a credential is missing or refused;
    * `absent`: the instance has no such endpoint; `failed`: anything else.
    */
-  readonly kind: 'gone' | 'denied' | 'absent' | 'failed'
+  readonly kind: 'gone' | 'starting' | 'denied' | 'absent' | 'failed'
   readonly sentence: string
   readonly facts: readonly string[]
   /** Commands, as typed. */

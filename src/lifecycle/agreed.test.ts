@@ -36,6 +36,18 @@ describe('over a daemon that runs', () => {
     expect([code, JSON.parse(err).error]).toEqual([6, expect.objectContaining({ code: 'conflict', hint: next })])
   })
 
+  test('a seed that does not exist is offered to no other instance: the ones there are, are named', async () => {
+    const { code, err } = await user.souk('up', '--seed', 'hous', '--json')
+    expect([code, JSON.parse(err).error]).toEqual([
+      2,
+      expect.objectContaining({
+        message: 'There is no seed "hous" (did you mean house?).',
+        facts: ['choose one of demo, house, none, or a file such as market.yaml'],
+        hint: null,
+      }),
+    ])
+  })
+
   test('the same is none to refuse', async () => {
     const again = await user.json('up', '--port', String(port), '--seed', 'none', '--chain', 'sandbox', '--crons', 'on')
     expect(again).toMatchObject({ already_running: true })
@@ -68,7 +80,7 @@ test('a seed fills data that have no listing, and data that began with another o
   await user.souk('seed', '--file', join(user.home, 'people.yaml'))
   await user.json('down')
   expect(await refusal('demo')).toEqual([6, expect.stringContaining('has a history already')])
-  expect(await refusal('mystery')).toEqual([2, expect.stringContaining('there is no seed "mystery"')])
+  expect(await refusal('mystery')).toEqual([2, 'There is no seed "mystery".'])
 })
 
 describe('a seed file', () => {

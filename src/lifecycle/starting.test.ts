@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -132,4 +132,19 @@ test('while the demo is lived through, its days are counted and whoever asks is 
   expect(await json('down')).toMatchObject({ instances: [{ how: 'graceful' }] })
   expect((await up).code).not.toBe(0)
   expect(await json('status')).toMatchObject({ state: 'stopped' })
+})
+
+test('a kill while the demo is lived through leaves no folder behind once it starts again', async () => {
+  const up = souk('up', '--port', '0', '--seed', 'demo', '--json')
+  const { pid } = await until(() => {
+    const now = registered()
+    return /^day \d+ of 98$/.test(now?.detail ?? '') && now
+  })
+  const data = join(home, '.local/share/souk/default')
+  expect(readdirSync(data)).toContainEqual(expect.stringMatching(/^backup-/))
+  process.kill(pid, 'SIGKILL')
+  expect((await up).code).not.toBe(0)
+  await json('up', '--port', '0', '--seed', 'none')
+  expect(readdirSync(data).filter((name) => name.startsWith('backup-'))).toEqual([])
+  expect(readdirSync(home).filter((name) => name.startsWith('souk-'))).toEqual([])
 })

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { PastMarket } from '../cli/door.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { Play } from './acts.ts'
@@ -23,11 +20,10 @@ export type Keys = ReadonlyMap<string, { readonly address: string; readonly key:
 /** Months of trade up to `until`, made of nothing but requests that anybody could send. */
 export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
   const stage: Stage = { url: past.url, adminKey: past.adminKey, wall: past.now }
-  const folder = await mkdtemp(join(tmpdir(), 'souk-demo-'))
   const sink = await openSink()
   try {
     const opened = await openCast(stage, sink.url)
-    const play: Play = { ...opened, agenda: createAgenda(), dice: diceOf(DICE_SEED), now: past.now, folder }
+    const play: Play = { ...opened, agenda: createAgenda(), dice: diceOf(DICE_SEED), now: past.now, folder: past.files }
     const stock = await openStock(play)
     planWeeks(play, stock, { from: past.now() + DAY_MS, until: until - LAST_WEEK_MS })
     planFinale({ play, stock, until, stage })
@@ -36,6 +32,5 @@ export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
     return new Map(Object.values(opened.cast).map(({ name, address, key }) => [name, { address, key }]))
   } finally {
     await sink.close()
-    await rm(folder, { recursive: true, force: true })
   }
 }

@@ -83,6 +83,7 @@ function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {
 
 /** What is known of the instance's state; what is not is said, never assumed. */
 export function stateWords({ health, now }: FrameView): Line {
+  if (health.problem?.kind === 'starting') return [warn('○ starting')]
   if (health.problem?.kind === 'gone') {
     if (health.at === undefined) return [bad('✗ not reached')]
     return [bad(`✗ daemon gone, ${span(now - health.at)}`), dim(`  last answer ${clockTime(health.at)}`)]

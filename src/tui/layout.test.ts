@@ -374,6 +374,14 @@ describe('a daemon that is gone', () => {
     expect(ran).toEqual([['restart', '--no-input']])
   })
 
+  it('that starts is not started again: U says how far it is', async () => {
+    const { type, text, link, advance } = await lose(100, 30)
+    link.broken = { ...gone, kind: 'starting', sentence: 'It is still starting.', facts: ['day 31 of 98'] }
+    await advance(5_000).then(() => type('U'))
+    expect(text()).toMatch(/○ starting.*It is still starting. day 31 of 98/s)
+    expect(text()).not.toMatch(/START THE DAEMON|daemon gone|● trading/)
+  })
+
   it('that runs is not started, nor one of another machine', async () => {
     const link = market({}, { name: 'prod', guarded: true, option: '-r prod' })
     open = await openOn({ link })

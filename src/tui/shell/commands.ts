@@ -86,7 +86,13 @@ export function beginLine(host: Host, text: string): void {
 export function startDaemon(host: Host): void {
   const line = host.commandLine
   const health = host.queries.open<HealthFacts>('health', fetchHealth(host.link), host.refreshMs).get()
-  if (health.problem?.kind !== 'gone') {
+  if (health.problem?.kind === 'starting') {
+    showToast(host, {
+      text: `○ ${health.problem.sentence} ${health.problem.facts.join('; ')}`,
+      tone: 'good',
+      stays: false,
+    })
+  } else if (health.problem?.kind !== 'gone') {
     showToast(host, { text: '✓ It runs: there is nothing to start.', tone: 'good', stays: false })
   } else if (host.link.place.guarded || line === undefined) {
     refuse(host, `Only the daemon of this machine is started from here.  → ${START_COMMAND}`)
