@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { sampled } from '../../fixtures/kit/depth.ts'
 import { balanceOfAccount, listing, type Member, member, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Death, mortal, NEVER } from '../../fixtures/kit/mortal.ts'
@@ -94,9 +94,10 @@ async function expectAsked(buyer: Buyer | Member, asked: object): Promise<void> 
 }
 
 const purchases: Flow[] = goods.flatMap((good) => [
-  {
-    name: `${good.name} by x402 v${good.version}`,
+  ...[false, true].map((inStore) => ({
+    name: `${good.name} by x402 v${good.version}${inStore ? ', whose money is in the store' : ''}`,
     prepare: async () => {
+      death.inStore = inStore
       const buyer = await market.buyer(formatAmount(good.price))
       const offer = await market.call('POST', good.path(), { body: good.body })
       const headers = { ...(await signPayment(buyer.account, offer, good)), 'Idempotency-Key': buyer.wallet }
@@ -110,7 +111,7 @@ const purchases: Flow[] = goods.flatMap((good) => [
       }
       return { call, after }
     },
-  },
+  })),
   {
     name: `${good.name} from the balance`,
     prepare: async () => {
@@ -286,6 +287,10 @@ async function expectAnswered(answer: Answer, call: () => Promise<Answer>, bough
 }
 
 describe.each([...purchases, ...others, ...negotiations, ...files])('$name, killed', ({ prepare }) => {
+  afterEach(() => {
+    death.inStore = false
+  })
+
   test('at a call, before and after it: nothing is lost, charged twice or stuck', async () => {
     death.arm(NEVER, 'before')
     const clean = await prepare()
@@ -293,7 +298,7 @@ describe.each([...purchases, ...others, ...negotiations, ...files])('$name, kill
     const unharmed = await clean.call()
     await Promise.all(background.of(market.daemon.ctx))
     const calls = death.calls()
-    expect(calls).toBeGreaterThan(2)
+    expect(calls).toBeGreaterThan(0)
     await clean.after(unharmed)
     for (const at of sampled([...Array(calls).keys()], CALLS_ONE_IN)) {
       for (const when of ['before', 'after'] as const) {

@@ -4,20 +4,20 @@ import type { ReplyOut } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Seat } from '../../kernel/keyed-mutex.ts'
 import { commit } from '../../store/draw.ts'
+import { payAtOnce, runsFirst, type SoldAtOnce, sellAtOnce } from './at-once.ts'
 import { type Credential, isTendered, provenCredential } from './credential.ts'
 import { fulfil } from './fulfil.ts'
 import { offer, offerUnlessCovered, offerUnlessOther, PaymentRefused } from './offer.ts'
 import { callOf, type Order, openOrder } from './order.ts'
 import { identifyPayer } from './payer.ts'
-import { release } from './release.ts'
+import { countUnpaid, refuseUnpaid, release } from './release.ts'
 import { answerKnown, replay } from './replay.ts'
 import { reply, settlementHeader } from './reply.ts'
-import { fundsAfter, insufficientBalance, insufficientFunds, readFunds, reserve } from './reserve.ts'
+import { fundsAfter, insufficientBalance, insufficientFunds, type Reservation, readFunds, reserve } from './reserve.ts'
 import { type PaymentRow, payments } from './rows.ts'
 import type { Begin, PaidAnswer, PaidRequest } from './seller.ts'
 import { markSettling, settle } from './settle.ts'
 import { singleFlight } from './single-flight.ts'
-import { countUnpaid, refuseUnpaid } from './unpaid.ts'
 import { verify } from './verify.ts'
 
 /**
@@ -89,21 +89,28 @@ async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   }
 }
 
-/** Is it known? Then its answer, or afresh where it ended uncharged; else it is reserved durably and paid. */
+/** Is it known? Then its answer, or afresh where it ended uncharged; else it is sold at once, or reserved and paid. */
 async function reserveAndPayIn(order: Order, id: string, inTurn: Seat['run']): Promise<PaidAnswer> {
   let funds = await readFunds(order)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
-    const reserved = await reserve(order, id, funds)
-    if (reserved.kind === 'short') throw insufficientBalance(order.quote, reserved.available)
-    if (reserved.kind === 'reserved') return inTurn(() => pay(order, reserved.payment))
-    if (reserved.kind === 'known') {
-      const answer = await answerKnown(order, reserved.payment, id)
+    const asOf = funds
+    const sale = (await inTurn(() => sellAtOnce(order, id, asOf))) ?? (await reserve(order, id, asOf))
+    if (sale.kind === 'unfunded') funds = await fundsAfter(order, sale.settling)
+    else {
+      const answer = await answerTo(order, sale, { id, inTurn })
       if (answer) return answer
-    } else {
-      funds = await fundsAfter(order, reserved.settling)
     }
   }
   throw insufficientFunds(order)
+}
+
+type Begun = Exclude<SoldAtOnce | Reservation, { readonly kind: 'unfunded' }>
+type Turn = { readonly id: string; readonly inTurn: Seat['run'] }
+
+async function answerTo(order: Order, sale: Begun, { id, inTurn }: Turn): Promise<PaidAnswer | undefined> {
+  if (sale.kind === 'sold') return sale.answer
+  if (sale.kind === 'short') throw insufficientBalance(order.quote, sale.available)
+  return sale.kind === 'reserved' ? inTurn(() => pay(order, sale.payment)) : answerKnown(order, sale.payment, id)
 }
 
 /** Check > run > mark > settle > fulfil; what was refused on the way releases, and nobody is charged. */
@@ -114,8 +121,10 @@ async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
   try {
     const call = callOf(order)
     await handler.check(input, call)
-    const isRun = handler.run && order.quote.settle === 'last'
-    const outcome = isRun ? await handler.run(input, call, beginOf(ctx, reserved.id)) : null
+    const begin = beginOf(ctx, reserved.id)
+    const outcome = runsFirst(order) ? ((await handler.run?.(input, call, begin)) ?? null) : null
+    const answer = await payAtOnce(order, reserved.id, outcome)
+    if (answer) return answer
     settling = await markSettling(ctx, reserved.id, { input: order.wire, outcome })
   } catch (error) {
     await releaseUnpaid(order, reserved)

@@ -25,6 +25,7 @@ async function open(ports: Ports = {}): Promise<string> {
 }
 
 const body = { data: 'x' }
+const inStore = chainWith(() => ({}))
 const unavailable: SettleResult = { ok: false, failure: 'unavailable', sent: true }
 
 async function jobsOf(wallet: `0x${string}`): Promise<number> {
@@ -218,9 +219,27 @@ describe('an effect that fails for a fault of ours', () => {
     return { ...opened, tx: (body) => opened.tx((t) => body(breaking(t))) }
   }
 
+  /** A chain whose money lies elsewhere: what it has settled is not undone with our transaction. */
+  const elsewhere = chainWith((real) => ({ settle: (...signed) => real.settle(...signed) }))
+
+  test('charges nobody where the money lies in the store: what was asked for is to be had afresh', async () => {
+    isBroken = true
+    const path = await open({ clock, store: brittle, chain: inStore })
+    const buyer = await market.buyer('0.011')
+    const headers = await signPayment(buyer.account, await market.call('POST', path, { body }))
+    expect((await market.call('POST', path, { body, headers })).status).toBe(500)
+    expect(await openPayments(market)).toEqual([])
+    expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(11_000n)
+    await soundBooks(market)
+    isBroken = false
+    expect((await market.call('POST', path, { body, headers })).status).toBe(200)
+    expect([await jobsOf(buyer.wallet), await market.daemon.ctx.chain.balanceOf(buyer.wallet)]).toEqual([1, 1_000n])
+    await soundBooks(market)
+  })
+
   async function settledOnly() {
     isBroken = true
-    const path = await open({ clock, store: brittle })
+    const path = await open({ clock, store: brittle, chain: elsewhere })
     const buyer = await market.buyer('0.011')
     const headers = await signPayment(buyer.account, await market.call('POST', path, { body }))
     expect((await market.call('POST', path, { body, headers })).status).toBe(500)
@@ -304,6 +323,19 @@ test('the wait of one caller does not end with the other: a copy whose first cal
   expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
 })
 
+test('two registrations of one wallet where the money lies in the store: the second is not charged', async () => {
+  await open({ chain: inStore })
+  const buyer = await market.buyer('1.00')
+  const request = { path: '/v1/register', body: { name: 'twin', type: 'agent' } }
+  const answers = await Promise.all([payFor(market, buyer, request), payFor(market, buyer, request)])
+  expect(answers.map(({ status, body }) => `${status} ${body.refunded}`).sort()).toEqual([
+    '200 undefined',
+    '409 undefined',
+  ])
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+  expect(await openPayments(market)).toEqual([])
+})
+
 test('two registrations of one wallet that both settle: the second gets its money back on the chain', async () => {
   const both = gate()
   let settling = 0
@@ -320,10 +352,7 @@ test('two registrations of one wallet that both settle: the second gets its mone
   const buyer = await market.buyer('1.00')
   const request = { path: '/v1/register', body: { name: 'twin', type: 'agent' } }
   const answers = await Promise.all([payFor(market, buyer, request), payFor(market, buyer, request)])
-  expect(answers.map((answer) => [answer.status, answer.body.refunded]).sort()).toEqual([
-    [200, undefined],
-    [409, true],
-  ])
+  expect(answers.map(({ status, body }) => `${status} ${body.refunded}`).sort()).toEqual(['200 undefined', '409 true'])
   await market.restart()
   expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
   expect(await balanceOfAccount(market, account.refund(buyer.wallet))).toBe(0n)

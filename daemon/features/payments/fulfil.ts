@@ -29,30 +29,39 @@ export type Ordered = Pick<Order, 'seller' | 'sealKey'>
 export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKey }: Ordered): Promise<PaidAnswer> {
   try {
     const carried = await carriedBy(ctx, settled)
-    const settling = { ctx, settled, carried, seller, sealKey, now: ctx.clock.now() }
-    const answer = await commit(ctx, (t, draw) => applyFulfilment(t, draw, settling))
+    const now = ctx.clock.now()
+    const answer = await commit(ctx, async (t, draw) => {
+      const payment = { ...(await lockSettled(t, settled.id)), transaction: settled.transaction }
+      return applyFulfilment(t, draw, { ctx, payment, carried, seller, sealKey, now })
+    })
     dropFile(ctx, settled)
     return answer
   } catch (error) {
-    const refusal = error instanceof Conflict ? new AppError('conflict', 'Another request came first.') : error
+    const refusal = refusalOf(error)
     if (refusal instanceof AppError) return refund(ctx, settled, { seller, sealKey, refusal })
     await markSettled(ctx, settled)
     throw error
   }
 }
 
-type Settling = Ordered & {
+/** A write that somebody else's came before is a refusal too. */
+export function refusalOf(error: unknown): unknown {
+  return error instanceof Conflict ? new AppError('conflict', 'Another request came first.') : error
+}
+
+type Fulfilling = Ordered & {
   readonly ctx: Context
-  readonly settled: PaymentRow
+  /** Its money has moved, in this transaction or before. */
+  readonly payment: PaymentRow
   readonly carried: Carried
   /** Business time. */
   readonly now: number
 }
 
-async function applyFulfilment(t: Tx, draw: Draw, settling: Settling): Promise<PaidAnswer> {
-  const { ctx, seller, settled, carried, sealKey, now } = settling
+/** Gives what was paid for, as a part of a transaction that holds the payment. */
+export async function applyFulfilment(t: Tx, draw: Draw, fulfilling: Fulfilling): Promise<PaidAnswer> {
+  const { ctx, seller, payment, carried, sealKey, now } = fulfilling
   const { endpoint, handler } = seller
-  const payment = { ...(await lockSettled(t, settled.id)), transaction: settled.transaction }
   const source = payment.method === 'x402' ? account.ext : account.hold(payment.id)
   const fulfilled = await handler.fulfil(t, draw, {
     input: parseWire(endpoint, carried.input),

@@ -20,8 +20,10 @@ import { inFlight } from './single-flight.ts'
 export const MAX_OPEN_PAYMENTS = 256
 export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
-export type Reservation =
-  | { readonly kind: 'reserved'; readonly payment: PaymentRow }
+export type Reservation = { readonly kind: 'reserved'; readonly payment: PaymentRow } | Refusal
+
+/** Why a payment does not begin. */
+export type Refusal =
   /** The same authorization, or the same `Idempotency-Key`, was here before. */
   | { readonly kind: 'known'; readonly payment: PaymentRow }
   /** `settling`: payments of the wallet whose money may have left it meanwhile. */
@@ -35,34 +37,45 @@ export type Funds = {
   readonly moved: ReadonlySet<string>
 }
 
-/**
- * Writes the payment row durably before anything runs; the pause flag is read again here, so that a
- * reservation that races a pause is one or the other (decisions §12).
- */
+/** Writes the payment row durably before anything runs. */
 export function reserve(order: Order, id: string, funds: Funds): Promise<Reservation> {
   return commit(order.ctx, async (t, draw) => {
-    const platform = await readPlatform(t)
-    // Held before it is looked at: the answer is still true when the row is written.
-    await t.table(payments).getForUpdate(id)
-    const known = await knownPayment(t, { id, key: order.idempotency })
-    if (known) return { kind: 'known', payment: known }
-    if (platform.paused_at !== null) throw paused(pauseOf(platform))
-    const draft = draftOf(order, draw, id)
-    const refusal = await refusalOf(t, draw, { order, draft, funds })
-    if (refusal) return refusal
-    const payment = await t.table(payments).put(draft)
-    if (order.idempotency) {
-      await t.table(idempotency).getForUpdate(order.idempotency)
-      await t.table(idempotency).put({ id: order.idempotency, payment_id: payment.id, at: order.base.now })
-    }
-    return { kind: 'reserved', payment }
+    const begun = await begin(t, draw, { order, id, funds })
+    return begun.kind === 'begun' ? { kind: 'reserved', payment: await t.table(payments).put(begun.draft) } : begun
   })
+}
+
+type Beginning = { readonly order: Order; readonly id: string; readonly funds: Funds }
+
+/**
+ * The row of a payment that may begin in this transaction, which holds its place; the pause flag is read again here, so
+ * that a payment that races a pause is one or the other (decisions §12).
+ */
+export async function begin(
+  t: Tx,
+  draw: Draw,
+  { order, id, funds }: Beginning,
+): Promise<Refusal | { readonly kind: 'begun'; readonly draft: Draft<PaymentRow> }> {
+  const platform = await readPlatform(t)
+  // Held before it is looked at: the answer is still true when the row is written.
+  await t.table(payments).getForUpdate(id)
+  const known = await knownPayment(t, { id, key: order.idempotency })
+  if (known) return { kind: 'known', payment: known }
+  if (platform.paused_at !== null) throw paused(pauseOf(platform))
+  const draft = draftOf(order, draw, id)
+  const refusal = await refusalOf(t, draw, { order, draft, funds })
+  if (refusal) return refusal
+  if (order.idempotency) {
+    await t.table(idempotency).getForUpdate(order.idempotency)
+    await t.table(idempotency).put({ id: order.idempotency, payment_id: id, at: order.base.now })
+  }
+  return { kind: 'begun', draft }
 }
 
 type Reserving = { readonly order: Order; readonly draft: Draft<PaymentRow>; readonly funds: Funds }
 
 /** What a subscription pays for needs no money. */
-async function refusalOf(t: Tx, draw: Draw, { order, draft, funds }: Reserving): Promise<Reservation | undefined> {
+async function refusalOf(t: Tx, draw: Draw, { order, draft, funds }: Reserving): Promise<Refusal | undefined> {
   await refuseTooMany(t, draft.payer)
   if (draft.method === 'x402') return authorizationRefusal(t, draft, funds)
   return draft.method === 'balance' ? holdBalance(t, draw, { order, draft }) : undefined
@@ -128,7 +141,7 @@ async function authorizationRefusal(
   t: ReadTx,
   { payer, price }: Draft<PaymentRow>,
   funds: Funds,
-): Promise<Reservation | undefined> {
+): Promise<Refusal | undefined> {
   const { rows } = await t.table(payments).page('open_payer', [payer], { limit: MAX_OPEN_PAYMENTS })
   const promised = rows.filter((row) => row.method === 'x402' && row.state !== 'settled' && !funds.moved.has(row.id))
   const reserved = promised.reduce((sum, row) => sum + row.price, 0n)
@@ -141,7 +154,7 @@ async function holdBalance(
   t: Tx,
   draw: Draw,
   { order, draft }: Pick<Reserving, 'order' | 'draft'>,
-): Promise<Reservation | undefined> {
+): Promise<Refusal | undefined> {
   const participantId = draft.participant_id as string // a balance payer is known by key
   const available = await balanceOf(t, account.balance(participantId))
   if (available < draft.price) return { kind: 'short', available }

@@ -9,8 +9,8 @@ import { STORE_FOLDER } from '../backup/replace.ts'
 import { readInput } from '../jobs/rows.ts'
 import { placeOf } from '../jobs/view.ts'
 import { housekeeping } from '../operator/housekeeping.ts'
+import { MAX_UNPAID_ATTEMPTS } from './release.ts'
 import { answers, payments } from './rows.ts'
-import { MAX_UNPAID_ATTEMPTS } from './unpaid.ts'
 
 /* What was asked for and not paid leaves nothing behind, and what was paid does not fill the memory. */
 

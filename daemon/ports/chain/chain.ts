@@ -2,6 +2,7 @@ import type { Authorization, chainNetworks, Network, TokenDomain } from '../../.
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import type { ChainTxState } from '../../../src/model/payment.ts'
+import type { Tx } from '../../store/port.ts'
 import type { EscrowPort } from './escrow.ts'
 import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
 
@@ -45,6 +46,13 @@ export type SettleRefusal = {
 export type SettleResult =
   /** `already`: moved by an earlier call; the transaction is that first one. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
+
+/** Moves an authorised value; durable when it resolves. Must be given the bytes that were verified. */
+export type SettleAuthorization = {
+  (authorization: Authorization, signature: Hex): Promise<SettleResult>
+  /** Where money lies in the store: the same as a part of a transaction. Made ready before it; a refusal writes nothing. */
+  readonly within?: (authorization: Authorization, signature: Hex) => (t: Tx) => Promise<SettleResult>
+}
 
 /** Whether an authorization would settle now, without settling it. */
 export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly failure: SettleFailure }
@@ -227,8 +235,7 @@ export type ChainPort = {
    * code. Absent where no contracts are.
    */
   isContractSignature?(authorization: Authorization, signature: Hex): Promise<boolean>
-  /** Moves an authorised value; durable when it resolves. Must be given the bytes that were verified. */
-  settle(authorization: Authorization, signature: Hex): Promise<SettleResult>
+  readonly settle: SettleAuthorization
   /** Pays from `payTo`; durable when it resolves. */
   transfer(payout: PayoutOrder): Promise<TransferResult>
   /** How the chain is reached and what is under way; absent where it is a ledger in the store. */

@@ -17,6 +17,7 @@ import {
   FAUCET_DAILY_LIMIT,
   type FaucetResult,
   type PayoutOrder,
+  type SettleAuthorization,
   type SettleFailure,
   type SettleRefusal,
   type SettleResult,
@@ -62,6 +63,12 @@ export async function openSandboxChain(parts: SandboxParts): Promise<SandboxChai
   const domain: TokenDomain = { name, version, chainId, verifyingContract: token.asset }
   const digestOf = openDigests(domainSeparator(domain))
   const { store } = parts
+  const settleWithin: NonNullable<SettleAuthorization['within']> = (authorization, signature) => {
+    const digest = digestOf(authorization)
+    const signed = parts.recover(digest, signature) === authorization.from
+    const at = parts.wall()
+    return (t) => settle({ t, asset: token.asset, authorization, digest: toHex(digest), signed, at })
+  }
   const registries = await openSandboxRegistries({ ...parts, chainId, client: token.pay_to })
   return {
     mode: 'sandbox',
@@ -86,12 +93,10 @@ export async function openSandboxChain(parts: SandboxParts): Promise<SandboxChai
       const failure = await store.read((t) => refusalOf(t, { authorization, signed, at: parts.wall() }))
       return failure === undefined ? { ok: true } : { ok: false, failure }
     },
-    settle: async (authorization, signature) => {
-      const digest = digestOf(authorization)
-      const signed = parts.recover(digest, signature) === authorization.from
-      const at = parts.wall()
-      return await store.tx((t) => settle({ t, asset: token.asset, authorization, digest: toHex(digest), signed, at }))
-    },
+    settle: Object.assign(
+      async (authorization: Authorization, signature: Hex) => store.tx(settleWithin(authorization, signature)),
+      { within: settleWithin },
+    ),
     transfer: async (payout) => {
       const at = parts.wall()
       return await store.tx((t) => pay({ t, token, payout, at }))

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { member } from '../../../fixtures/kit/money.ts'
+import { type Buyer, type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
+
+/* What a paid request costs, in things that can be counted: a change that makes one rise has to say why. */
+
+type Cost = { transactions: number; rows: number; stringified: number; journalBytes: number }
+
+let market: Marketplace
+let buyer: Buyer
+let transactions = 0
+let rows = 0
+let stringified = 0
+const { stringify } = JSON
+beforeAll(async () => {
+  JSON.stringify = ((...asked: Parameters<typeof stringify>) => {
+    stringified += 1
+    return stringify(...asked)
+  }) as typeof stringify // one of its two forms
+  market = await openMarketplace(
+    { chain: 'sandbox' },
+    {
+      store: (opened) => ({
+        ...opened,
+        tx: (body) => {
+          transactions += 1
+          return opened.tx(body)
+        },
+      }),
+    },
+  )
+  market.daemon.ctx.store.subscribe(({ writes }) => {
+    rows += writes.length
+  })
+  buyer = await market.buyer('100.00')
+})
+afterAll(() => {
+  JSON.stringify = stringify
+  return market.close()
+})
+
+type Request = { readonly path: string; readonly method: string; readonly body?: string }
+
+/** What one request costs the daemon: work of its own that happens to run besides only adds to one of them. */
+async function costOf(request: Request, headers: () => Promise<Record<string, string>>): Promise<Cost> {
+  const costs: Cost[] = []
+  for (let n = 0; n < 4; n += 1) {
+    const sent = { ...request, headers: { 'Content-Type': 'application/json', ...(await headers()) } }
+    const { store } = market.daemon.ctx
+    const before = { transactions, rows, stringified, journalBytes: store.stats().journalBytes }
+    const response = await fetch(`${market.url()}${request.path}`, sent)
+    await response.arrayBuffer()
+    expect(response.status).toBe(200)
+    costs.push({
+      transactions: transactions - before.transactions,
+      rows: rows - before.rows,
+      stringified: stringified - before.stringified,
+      journalBytes: store.stats().journalBytes - before.journalBytes,
+    })
+  }
+  const least = (name: keyof Cost) => Math.min(...costs.map((cost) => cost[name]))
+  return {
+    transactions: least('transactions'),
+    rows: least('rows'),
+    stringified: least('stringified'),
+    journalBytes: least('journalBytes'),
+  }
+}
+
+function expectAtMost(cost: Cost, bounds: Cost): void {
+  for (const name of Object.keys(bounds) as (keyof Cost)[]) expect(cost[name], name).toBeLessThanOrEqual(bounds[name])
+}
+
+describe('a paid request costs no more than it did', () => {
+  const qr = async (): Promise<Request> => {
+    const path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+    return { method: 'POST', path, body: JSON.stringify({ data: 'https://souk.example/a-page' }) }
+  }
+  const signed = async ({ method, path }: Request, body?: object) => {
+    const offer = await market.call(method, path, body ? { body } : {})
+    return () => signPayment(buyer.account, offer, { version: 2 })
+  }
+
+  test('a fixed price by x402', async () => {
+    const bought = await qr()
+    const headers = await (await signed(bought, { data: 'x' }))()
+    const { job_id } = (await market.call('POST', bought.path, { body: { data: 'x' }, headers })).body
+    const request = { method: 'GET', path: `/v1/jobs/${job_id}` }
+    const cost = await costOf(request, await signed(request))
+    expectAtMost(cost, { transactions: 1, rows: 9, stringified: 20, journalBytes: 5_250 })
+  })
+
+  test('a QR code by x402', async () => {
+    const request = await qr()
+    const cost = await costOf(request, await signed(request, { data: 'x' }))
+    expectAtMost(cost, { transactions: 2, rows: 21, stringified: 40, journalBytes: 11_300 })
+  })
+
+  test('a QR code from the balance', async () => {
+    const { apiKey } = await member(market, { balance: '10.00' })
+    const cost = await costOf(await qr(), async () => ({ 'X-BALANCE-AUTH': apiKey }))
+    expectAtMost(cost, { transactions: 2, rows: 24, stringified: 46, journalBytes: 10_050 })
+  })
+})
