@@ -1,12 +1,11 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { decodeAbiParameters, encodeAbiParameters, pad, toEventSelector, toFunctionSelector } from 'viem'
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 
 /** Types of the few calls that are made here; no tuples, and lists of these alone. */
 type Flat = 'uint256' | 'uint64' | 'uint8' | 'int128' | 'address' | 'bool' | 'bytes32' | 'bytes4' | 'string' | 'bytes'
 export type AbiType = Flat | `${Flat}[]`
 
-/** Integers are bigints, whatever their size. */
+/** Integers are bigints, whatever their size; bytes and addresses are in lower case. */
 export type ValueOf<T> = T extends `${infer Item}[]`
   ? readonly ValueOf<Item>[]
   : T extends `uint${string}` | `int${string}`
@@ -19,17 +18,10 @@ export type ValueOf<T> = T extends `${infer Item}[]`
           ? string
           : Hex
 export type ValuesOf<T extends readonly AbiType[]> = { readonly [K in keyof T]: ValueOf<T[K]> }
-type AnyValue = bigint | boolean | string | readonly AnyValue[]
-
-const WORD_DIGITS = 64
-const WORD_BYTES = 32
-const SELECTOR_DIGITS = 8
-/** Bytes that an offset or a length may name. */
-const MAX_SIZE = 2n ** 32n
 
 /** A function of a contract as it is called. */
 export type AbiMethod<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
-  readonly selector: string
+  readonly selector: Hex
   readonly takes: In
   readonly gives: Out
 }
@@ -40,12 +32,17 @@ export function method<const In extends readonly AbiType[], const Out extends re
   takes: In,
   gives: Out,
 ): AbiMethod<In, Out> {
-  return { selector: keccakText(`${name}(${takes.join(',')})`).slice(0, SELECTOR_DIGITS), takes, gives }
+  return { selector: toFunctionSelector(`${name}(${takes.join(',')})`), takes, gives }
 }
 
 /** First topic of an event, by its full signature. */
 export function topicOf(event: string): Hex {
-  return `0x${keccakText(event)}`
+  return toEventSelector(event)
+}
+
+/** An address as the topic of an event. */
+export function addressTopic(wallet: Wallet): Hex {
+  return pad(wallet)
 }
 
 /** Calldata of a call (Solidity ABI). */
@@ -53,103 +50,30 @@ export function encodeCall<In extends readonly AbiType[]>(
   { selector, takes }: AbiMethod<In, readonly AbiType[]>,
   values: ValuesOf<In>,
 ): Hex {
-  return `0x${selector}${encode(takes, values as readonly AnyValue[])}`
+  return `${selector}${encodeValues(takes, values).slice(2)}`
+}
+
+export function encodeValues<const T extends readonly AbiType[]>(types: T, values: ValuesOf<T>): Hex {
+  return `0x${encodeAbiParameters(parametersOf(types), values).slice(2).toLowerCase()}`
 }
 
 /** @throws RangeError where the bytes are none of these types. */
 export function decodeValues<const T extends readonly AbiType[]>(types: T, data: Hex): ValuesOf<T> {
-  return decode(types, data.slice(2), 0) as ValuesOf<T>
-}
-
-function keccakText(text: string): string {
-  return bytesToHex(keccak_256(utf8ToBytes(text)))
-}
-
-function isDynamic(type: AbiType): boolean {
-  return type === 'string' || type === 'bytes' || type.endsWith('[]')
-}
-
-function encode(types: readonly AbiType[], values: readonly AnyValue[]): string {
-  let tail = ''
-  const heads = types.map((type, at) => {
-    const value = values[at] as AnyValue
-    if (!isDynamic(type)) return wordOf(type, value)
-    const offset = types.length * WORD_BYTES + tail.length / 2
-    tail += encodeDynamic(type, value)
-    return uintWord(BigInt(offset))
-  })
-  return heads.join('') + tail
-}
-
-function encodeDynamic(type: AbiType, value: AnyValue): string {
-  if (type.endsWith('[]')) {
-    const items = value as readonly AnyValue[]
-    const item = type.slice(0, -2) as Flat
-    return (
-      uintWord(BigInt(items.length)) +
-      encode(
-        items.map(() => item),
-        items,
-      )
-    )
+  try {
+    const values: readonly unknown[] = decodeAbiParameters(parametersOf(types), data)
+    return values.map((value, at) => ownForm(value, types[at] ?? '')) as unknown as ValuesOf<T>
+  } catch (error) {
+    throw new RangeError('an answer is none of the types that it was asked for', { cause: error })
   }
-  const digits = type === 'string' ? bytesToHex(utf8ToBytes(String(value))) : String(value).slice(2)
-  const padding = (WORD_DIGITS - (digits.length % WORD_DIGITS)) % WORD_DIGITS
-  return uintWord(BigInt(digits.length / 2)) + digits + '0'.repeat(padding)
 }
 
-function wordOf(type: AbiType, value: AnyValue): string {
-  if (typeof value === 'bigint') return uintWord(BigInt.asUintN(256, value))
-  if (typeof value === 'boolean') return uintWord(value ? 1n : 0n)
-  const digits = String(value).slice(2).toLowerCase()
-  return type === 'address' ? digits.padStart(WORD_DIGITS, '0') : digits.padEnd(WORD_DIGITS, '0')
+function parametersOf(types: readonly AbiType[]): { readonly type: AbiType }[] {
+  return types.map((type) => ({ type }))
 }
 
-function uintWord(value: bigint): string {
-  return value.toString(16).padStart(WORD_DIGITS, '0')
-}
-
-/** `base`: where the offsets of these values count from, in digits. */
-function decode(types: readonly AbiType[], digits: string, base: number): unknown[] {
-  return types.map((type, at) => {
-    const word = wordAt(digits, base + at * WORD_DIGITS)
-    return isDynamic(type) ? decodeDynamic(type, digits, base + 2 * sizeIn(word)) : valueIn(type, word)
-  })
-}
-
-function decodeDynamic(type: AbiType, digits: string, at: number): unknown {
-  const length = sizeIn(wordAt(digits, at))
-  const from = at + WORD_DIGITS
-  if (type.endsWith('[]')) {
-    if (length * WORD_DIGITS > digits.length) throw new RangeError('a list is longer than its bytes')
-    const item = type.slice(0, -2) as Flat
-    return decode(
-      Array.from({ length }, () => item),
-      digits,
-      from,
-    )
-  }
-  if (from + 2 * length > digits.length) throw new RangeError('a text is longer than its bytes')
-  const bytes = digits.slice(from, from + 2 * length)
-  return type === 'string' ? Buffer.from(bytes, 'hex').toString() : `0x${bytes}`
-}
-
-function valueIn(type: AbiType, word: string): bigint | boolean | Hex {
-  if (type === 'address') return toWallet(`0x${word.slice(-40)}`)
-  if (type === 'bool') return BigInt(`0x${word}`) !== 0n
-  if (type.startsWith('uint')) return BigInt(`0x${word}`)
-  if (type.startsWith('int')) return BigInt.asIntN(256, BigInt(`0x${word}`))
-  return `0x${word.slice(0, 2 * Number(type.slice('bytes'.length)))}`
-}
-
-function wordAt(digits: string, at: number): string {
-  const word = digits.slice(at, at + WORD_DIGITS)
-  if (word.length < WORD_DIGITS) throw new RangeError('an answer is shorter than what it was asked for')
-  return word
-}
-
-function sizeIn(word: string): number {
-  const size = BigInt(`0x${word}`)
-  if (size > MAX_SIZE) throw new RangeError('an answer points beyond its bytes')
-  return Number(size)
+/** viem gives small integers as numbers, and addresses in mixed case. */
+function ownForm(value: unknown, type: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => ownForm(item, type.slice(0, -2)))
+  if (typeof value === 'number') return BigInt(value)
+  return type === 'address' ? toWallet(String(value)) : value
 }

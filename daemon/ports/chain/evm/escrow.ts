@@ -1,11 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { toFunctionSelector } from 'viem'
 import { receiveDigest } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import { escrowStates } from '../../../../src/model/job.ts'
 import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
-import { type AbiMethod, type AbiType, encodeCall, method, topicOf } from './abi.ts'
+import { type AbiMethod, type AbiType, encodeCall, encodeValues, method, topicOf } from './abi.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
 import type { Reads } from './reads.ts'
@@ -84,9 +85,8 @@ function wordsOf({ job, buyer, refundTo, net, fee, deadline }: EscrowTerms) {
 
 async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowResult> {
   const { address, chainId, separator, payToKey } = parts
-  const hashed = written('', ['uint256', 'address', ...TERMS])
-  const words = encodeCall(hashed, [BigInt(chainId), address, ...wordsOf(terms)]).slice(2 + hashed.selector.length)
-  const nonce: Hex = `0x${bytesToHex(keccak_256(hexToBytes(words)))}`
+  const hashed = encodeValues(['uint256', 'address', ...TERMS], [BigInt(chainId), address, ...wordsOf(terms)])
+  const nonce: Hex = `0x${bytesToHex(keccak_256(hexToBytes(hashed.slice(2))))}`
   // Fixed by the terms alone, so that every attempt sends the same bytes.
   const window = { validAfter: 0n, validBefore: terms.deadline }
   const value = terms.net + terms.fee
@@ -212,5 +212,5 @@ async function pausedNow({ reads, address }: EscrowParts): Promise<boolean> {
 
 /** A function whose types are written out, as those with a structure in them have to be. */
 function written<const In extends readonly AbiType[]>(signature: string, takes: In): AbiMethod<In, []> {
-  return { selector: topicOf(signature).slice(2, 10), takes, gives: [] }
+  return { selector: toFunctionSelector(signature), takes, gives: [] }
 }

@@ -3,9 +3,8 @@ import type { Authorization } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import type { AuthorizationState, Finality } from '../chain.ts'
-import { decodeValues, method, topicOf } from './abi.ts'
+import { addressTopic, decodeValues, method, topicOf } from './abi.ts'
 import { CallFailed, CallReverted, type Reads } from './reads.ts'
-import { bytesIn } from './rpc/values.ts'
 
 const balanceOf = method('balanceOf', ['address'], ['uint256'])
 const decimals = method('decimals', [], ['uint8'])
@@ -43,7 +42,7 @@ export type TokenCalls = {
 
 export function openToken(reads: Reads, asset: Wallet): TokenCalls {
   async function spent({ from, nonce }: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent> {
-    const party = [wordOf(from), nonce]
+    const party = [addressTopic(from), nonce]
     const [used] = await reads.newestLogs({ address: asset, topics: [USED, ...party] }, 1)
     if (used === undefined) {
       const [cancelled] = await reads.newestLogs({ address: asset, topics: [CANCELLED, ...party] }, 1)
@@ -96,9 +95,4 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
       }
     },
   }
-}
-
-/** An address as a topic. */
-export function wordOf(wallet: Wallet): Hex {
-  return bytesIn(`0x${wallet.slice(2).padStart(64, '0')}`)
 }

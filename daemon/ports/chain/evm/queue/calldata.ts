@@ -1,54 +1,54 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { decodeAbiParameters, encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
+import { encodeCall, method, topicOf } from '../abi.ts'
 import { contracts } from '../contracts/artifacts.ts'
 
-/* The few calls that the queue itself makes, as Solidity encodes them. */
+/* The few calls that the queue itself makes. */
 
-const WORD_DIGITS = 64
-const SIGNATURE_DIGITS = 130
+/** Length of a signature that a key makes: 65 bytes and `0x`. */
+const KEY_SIGNATURE_CHARS = 132
 /** Longest creation code that the protocol takes (EIP-3860), arguments included. */
 const MAX_INITCODE_BYTES = 49_152
-
-const selector = (signature: string): string => bytesToHex(keccak_256(utf8ToBytes(signature)).subarray(0, 4))
-const topic = (signature: string): Hex => `0x${bytesToHex(keccak_256(utf8ToBytes(signature)))}`
+const ADDRESS_TOPIC_CHARS = 66
 
 export const topics = {
-  used: topic('AuthorizationUsed(address,bytes32)'),
-  cancelled: topic('AuthorizationCanceled(address,bytes32)'),
-  transfer: topic('Transfer(address,address,uint256)'),
+  used: topicOf('AuthorizationUsed(address,bytes32)'),
+  cancelled: topicOf('AuthorizationCanceled(address,bytes32)'),
+  transfer: topicOf('Transfer(address,address,uint256)'),
 } as const
 
-const FIELDS = 'address,address,uint256,uint256,uint256,bytes32'
-const selectors = {
-  byKey: selector(`transferWithAuthorization(${FIELDS},uint8,bytes32,bytes32)`),
-  byBytes: selector(`transferWithAuthorization(${FIELDS},bytes)`),
-  aggregate: selector('aggregate((address,bool,uint256,bytes)[])'),
-  aggregateEven: selector('aggregateEven(address,uint256,uint256,bytes)'),
-  aggregate3: selector('aggregate3((address,bool,bytes)[])'),
-  error: selector('Error(string)'),
-} as const
+const FIELDS = ['address', 'address', 'uint256', 'uint256', 'uint256', 'bytes32'] as const
+const byKey = method('transferWithAuthorization', [...FIELDS, 'uint8', 'bytes32', 'bytes32'], [])
+const byBytes = method('transferWithAuthorization', [...FIELDS, 'bytes'], [])
+const aggregateEven = method('aggregateEven', ['address', 'uint256', 'uint256', 'bytes'], [])
+const batches = parseAbi([
+  'struct Capped { address target; bool allowFailure; uint256 gasCap; bytes callData; }',
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'function aggregate(Capped[] calls)',
+  'function aggregate3(Call3[] calls)',
+])
+const RESULT = 'struct Result { bool ok; bytes data; }'
+const batchAnswer = parseAbiParameters(['Result[]', RESULT])
+const probeInput = parseAbiParameters([
+  'address[] accounts, Probed[] calls',
+  'struct Probed { address target; uint256 gasCap; bytes callData; }',
+])
+const probeOutput = parseAbiParameters(['uint256 block, bool[] coded, Result[] results', RESULT])
+const ERROR_SELECTOR = method('Error', ['string'], []).selector
 
-const uint = (value: bigint | number): string => value.toString(16).padStart(WORD_DIGITS, '0')
-const address = (wallet: Wallet): string => wallet.slice(2).padStart(WORD_DIGITS, '0')
-/** Its length, and the bytes filled up to whole words. */
-const bytes = (digits: string): string =>
-  uint(digits.length / 2) + digits.padEnd(Math.ceil(digits.length / WORD_DIGITS) * WORD_DIGITS, '0')
-
-/** Whether a signature has the length of one that a key makes: 65 bytes. */
+/** Whether a signature has the length of one that a key makes. */
 export function isOfKey(signature: Hex): boolean {
-  return signature.length === 2 + SIGNATURE_DIGITS
+  return signature.length === KEY_SIGNATURE_CHARS
 }
 
 /** `transferWithAuthorization`: by v, r and s for a key, by bytes for everything else. */
 export function transferCall(authorization: Authorization, signature: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
-  const fields = address(from) + address(to) + uint(value) + uint(validAfter) + uint(validBefore) + nonce.slice(2)
-  const digits = signature.slice(2)
-  if (!isOfKey(signature)) return `0x${selectors.byBytes}${fields}${uint(7 * 32)}${bytes(digits)}`
-  const v = Number.parseInt(digits.slice(128), 16)
-  return `0x${selectors.byKey}${fields}${uint(v < 27 ? v + 27 : v)}${digits.slice(0, 128)}`
+  const fields = [from, to, value, validAfter, validBefore, nonce] as const
+  if (!isOfKey(signature)) return encodeCall(byBytes, [...fields, signature])
+  const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), BigInt(`0x${signature.slice(130)}`)]
+  return encodeCall(byKey, [...fields, v < 27n ? v + 27n : v, `0x${r}`, `0x${s}`])
 }
 
 export type BatchKind = 'capped' | 'multicall3'
@@ -56,34 +56,19 @@ export type BatchedCall = { readonly target: Wallet; readonly data: Hex; readonl
 
 /** Calls of which each may fail alone. */
 export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
-  const name = kind === 'capped' ? selectors.aggregate : selectors.aggregate3
-  const headOf = ({ target, gasCap }: BatchedCall) =>
-    address(target) + uint(1) + (kind === 'capped' ? uint(gasCap) : '')
-  return `0x${name}${uint(32)}${callList(calls, headOf)}`
-}
-
-/** `headOf`: what stands in each before its calldata. */
-function callList(calls: readonly BatchedCall[], headOf: (call: BatchedCall) => string): string {
-  const tuples = calls.map((call) => {
-    const head = headOf(call)
-    return head + uint((head.length + WORD_DIGITS) / 2) + bytes(call.data.slice(2))
+  const all = calls.map(({ target, data, gasCap }) => {
+    return { target, allowFailure: true, gasCap: BigInt(gasCap), callData: data }
   })
-  let offset = tuples.length * 32
-  const offsets = tuples.map((tuple) => {
-    const own = uint(offset)
-    offset += tuple.length / 2
-    return own
-  })
-  return uint(tuples.length) + offsets.join('') + tuples.join('')
+  return encodeFunctionData({ abi: batches, functionName: kind === 'capped' ? 'aggregate' : 'aggregate3', args: [all] })
 }
 
 /** Transfers by keys in one transaction: their calls are of one size, which the capped batch takes back to back. */
 export function transfersCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const [first] = calls
   if (kind !== 'capped' || !first || !calls.every((call) => isLike(call, first))) return batchCall(kind, calls)
-  const size = first.data.length / 2 - 1
+  const size = BigInt(first.data.length / 2 - 1)
   const all = calls.map(({ data }) => data.slice(2)).join('')
-  return `0x${selectors.aggregateEven}${address(first.target)}${uint(first.gasCap)}${uint(size)}${uint(4 * 32)}${bytes(all)}`
+  return encodeCall(aggregateEven, [first.target, BigInt(first.gasCap), size, `0x${all}`])
 }
 
 function isLike({ target, data, gasCap }: BatchedCall, other: BatchedCall): boolean {
@@ -93,20 +78,9 @@ function isLike({ target, data, gasCap }: BatchedCall, other: BatchedCall): bool
 export type BatchResult = { readonly ok: boolean; readonly data: Hex }
 
 /** What a batch returned for each call, or undefined where it is no such answer. */
-export function batchResults(returned: Hex, count: number): BatchResult[] | undefined {
-  const words = wordsOf(returned)
-  return resultsAt(words, words.number(0) / 32, count)
-}
-
-/** `list`: the word at which it begins. */
-function resultsAt(words: Words, list: number, count: number): BatchResult[] | undefined {
-  if (words.number(list) !== count) return undefined
-  const results = Array.from({ length: count }, (_, at) => {
-    const tuple = list + 1 + words.number(list + 1 + at) / 32
-    const data = tuple + words.number(tuple + 1) / 32
-    return { ok: words.number(tuple) === 1, data: words.bytes(data + 1, words.number(data)) }
-  })
-  return results.every(({ data }) => data !== undefined) ? (results as BatchResult[]) : undefined
+export function batchResults(returned: Hex, count: number): readonly BatchResult[] | undefined {
+  const [results] = unlessMalformed(() => decodeAbiParameters(batchAnswer, returned)) ?? []
+  return results?.length === count ? results : undefined
 }
 
 /** What a probe is asked: which of these addresses hold code, and what each call would return. */
@@ -120,58 +94,36 @@ export type ProbeAnswer = {
 
 /** The creation of a contract whose answer is not its code; undefined where it is longer than nodes take. */
 export function probeCall({ accounts, calls }: ProbeQuestion): Hex | undefined {
-  const addresses = uint(accounts.length) + accounts.map(address).join('')
-  const list = callList(calls, ({ target, gasCap }) => address(target) + uint(gasCap))
-  const data: Hex = `${contracts.probe.bytecode}${uint(64)}${uint(64 + addresses.length / 2)}${addresses}${list}`
+  const asked = calls.map(({ target, gasCap, data }) => ({ target, gasCap: BigInt(gasCap), callData: data }))
+  const data: Hex = `${contracts.probe.bytecode}${encodeAbiParameters(probeInput, [accounts, asked]).slice(2)}`
   return data.length <= 2 + 2 * MAX_INITCODE_BYTES ? data : undefined
 }
 
 /** What a probe returned, or undefined where it is no such answer. */
 export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): ProbeAnswer | undefined {
-  const words = wordsOf(returned)
-  const list = words.number(1) / 32
-  const block = words.number(0)
-  const results = resultsAt(words, words.number(2) / 32, calls.length)
-  const coded = accounts.map((_, at) => words.number(list + 1 + at))
-  const isWhole = Number.isSafeInteger(block) && words.number(list) === accounts.length
-  if (!isWhole || !results || coded.some((one) => one !== 0 && one !== 1)) return undefined
-  return { block, coded: coded.map((one) => one === 1), results }
+  const [at, coded, results] = unlessMalformed(() => decodeAbiParameters(probeOutput, returned)) ?? []
+  const block = Number(at)
+  const isWhole = Number.isSafeInteger(block) && coded?.length === accounts.length && results?.length === calls.length
+  return isWhole ? { block, coded, results } : undefined
 }
 
 /** The text of `Error(string)`; empty for any other answer. */
 export function revertText(data: Hex): string {
-  if (!data.startsWith(`0x${selectors.error}`)) return ''
-  const words = wordsOf(`0x${data.slice(10)}`)
-  const text = words.number(0) / 32
-  return Buffer.from((words.bytes(text + 1, words.number(text)) ?? '0x').slice(2), 'hex').toString()
+  if (!data.startsWith(ERROR_SELECTOR)) return ''
+  const [text] = unlessMalformed(() => decodeAbiParameters(parseAbiParameters('string'), `0x${data.slice(10)}`)) ?? []
+  return text ?? ''
 }
 
-type Words = {
-  readonly number: (word: number) => number
-  readonly bytes: (word: number, length: number) => Hex | undefined
-}
-
-/** Reads an answer of a contract, which may be anything: beyond its end there is nothing. */
-function wordsOf(hex: Hex): Words {
-  const digits = hex.slice(2)
-  const number = (word: number): number => {
-    const value = digits.slice(word * WORD_DIGITS, (word + 1) * WORD_DIGITS)
-    return value.length === WORD_DIGITS && /^0{52}/.test(value) ? Number.parseInt(value, 16) : Number.NaN
+/** Reads an answer of a contract, which may be anything. */
+function unlessMalformed<T>(decode: () => T): T | undefined {
+  try {
+    return decode()
+  } catch {
+    return undefined
   }
-  const read = (word: number, length: number): Hex | undefined => {
-    const from = word * WORD_DIGITS
-    const own = digits.slice(from, from + length * 2)
-    return Number.isInteger(from) && own.length === length * 2 ? `0x${own}` : undefined
-  }
-  return { number, bytes: read }
-}
-
-/** An address as the topic of an event. */
-export function topicOf(wallet: Wallet): Hex {
-  return `0x${address(wallet)}`
 }
 
 /** The address in a topic. */
 export function walletIn(word: Hex | undefined): Wallet | undefined {
-  return word?.length === 66 ? toWallet(`0x${word.slice(26)}`) : undefined
+  return word?.length === ADDRESS_TOPIC_CHARS ? toWallet(`0x${word.slice(26)}`) : undefined
 }

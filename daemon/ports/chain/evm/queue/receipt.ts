@@ -1,7 +1,8 @@
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
+import { addressTopic } from '../abi.ts'
 import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
-import { topicOf, topics, walletIn } from './calldata.ts'
+import { topics, walletIn } from './calldata.ts'
 import type { EventLog } from './queue.ts'
 
 /** A word of 32 bytes with its `0x`. */
@@ -45,7 +46,7 @@ export function movementIn(logs: readonly EventLog[], token: Wallet, wanted: Mov
   const own = logs.filter(({ address }) => address === token)
   const used = own.findIndex(
     ({ topics: [name, authorizer, nonce] }) =>
-      name === topics.used && authorizer === topicOf(wanted.from) && nonce === wanted.nonce,
+      name === topics.used && authorizer === addressTopic(wanted.from) && nonce === wanted.nonce,
   )
   if (used < 0) return 'none'
   const next = own[used + 1]

@@ -1,9 +1,10 @@
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { type AnyObject, isObject } from '../../../../../src/core/json.ts'
+import { addressTopic } from '../abi.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { bytesIn, numberIn, quantity } from '../rpc/values.ts'
-import { topicOf, topics } from './calldata.ts'
+import { topics } from './calldata.ts'
 import type { Core } from './core.ts'
 import { movementIn, receiptIn } from './receipt.ts'
 
@@ -43,7 +44,7 @@ async function search(core: Core, work: Searched, blocks: { from: number; to: nu
     address: token,
     fromBlock: quantity(blocks.from),
     toBlock: quantity(blocks.to),
-    topics: [[topics.used, topics.cancelled], topicOf(from), nonce],
+    topics: [[topics.used, topics.cancelled], addressTopic(from), nonce],
   }
   const logs = await rpc.ask('eth_getLogs', [filter])
   if (!Array.isArray(logs)) throw new RpcUnavailableError('the node sent no events')
