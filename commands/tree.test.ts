@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
@@ -16,10 +16,7 @@ const run = (line: string) => runLine({ entries, groups }, shellWords(line).slic
 
 describe('the list of commands', () => {
   it('is what the files say; `npm run commands` writes it anew', async () => {
-    const written = await commandIndex()
-    const lists = readdirSync(join(import.meta.dirname, 'entries')).map((file) => `entries/${file}`)
-    expect(['index.ts', ...lists].toSorted()).toEqual([...written.keys()].toSorted())
-    for (const [file, text] of written) expect(readFileSync(join(import.meta.dirname, file), 'utf8')).toBe(text)
+    expect(readFileSync(join(import.meta.dirname, 'index.ts'), 'utf8')).toBe(await commandIndex())
   })
 
   it('has a text for every noun, and no noun without a command', () => {
