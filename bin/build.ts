@@ -10,7 +10,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 import { bundleCommands, type CommandFile } from './command-files.ts'
-import { lightDrawing, lightZod } from './light-imports.ts'
+import { lightDrawing, lightOwn } from './light-imports.ts'
 
 /**
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
@@ -70,7 +70,7 @@ const lightSources: Plugin = {
   setup({ onLoad }) {
     onLoad({ filter: /\.(tsx?|js)$/, namespace: 'file' }, ({ path }) => {
       const text = readFileSync(path, 'utf8')
-      const contents = path.includes('node_modules') ? lightDrawing(path, text) : lightZod(text)
+      const contents = path.includes('node_modules') ? lightDrawing(path, text) : lightOwn(path, text)
       return contents === undefined ? undefined : { contents, loader: loaders[extname(path)] ?? 'js' }
     })
   },

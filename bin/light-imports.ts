@@ -7,9 +7,20 @@ const LIGHT_TEXT = fileURLToPath(new URL('light-text.ts', import.meta.url))
 const FROM_NODE =
   /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
 
+/** Values that the build reckons once: the program does not load what they are reckoned from. */
+const RECKONED = ['src/client/answers.ts', 'src/client/endpoints.ts']
+const reckoned = new Map(await Promise.all(RECKONED.map(valuesOf)))
+
+async function valuesOf(file: string): Promise<readonly [path: string, text: string]> {
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
+  const values: Readonly<Record<string, unknown>> = await import(path)
+  const lines = Object.entries(values).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
+  return [path, lines.join('\n')]
+}
+
 // `import { z } from 'zod'` names an object that holds the whole library, all its languages with it; a namespace
 // import says the same and lets the bundler leave out what is not used: 454 kB become 85.
-export function lightZod(text: string): string {
+function lightZod(text: string): string {
   return text.replace(/^import \{ z \} from 'zod'$/m, "import * as z from 'zod'")
 }
 
@@ -73,8 +84,13 @@ export function lightDrawing(path: string, text: string): string | undefined {
   return `import { graphemes, isNarrow } from ${JSON.stringify(LIGHT_TEXT)}\n${changed}`
 }
 
+/** A source of ours as it is bundled. */
+export function lightOwn(path: string, text: string): string {
+  return reckoned.get(path) ?? lightZod(text)
+}
+
 /** A source of the command line as it is bundled; undefined for what is left as it is. */
 export function lightSource(path: string, text: string): string | undefined {
-  if (!path.includes('node_modules')) return lightNode(lightZod(text))
+  if (!path.includes('node_modules')) return lightNode(lightOwn(path, text))
   return path.includes(COMMANDER) ? lightCommander(text, path) : undefined
 }

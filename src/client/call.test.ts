@@ -1,18 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { answersText, endpointsText } from '../../bin/client-tables.ts'
 import examples from '../api/answer-examples.json' with { type: 'json' }
 import { answers } from './answers.ts'
 import { type Callable, readAnswer, wordsOf } from './call.ts'
 import { BadAnswer } from './check.ts'
-
-/** As it was written: a long line may have been broken since. */
-const written = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8').replace(/:\n +'/g, ": '")
-
-test('the tables are what the contract says', () => {
-  expect(written('endpoints.ts')).toBe(endpointsText())
-  expect(written('answers.ts')).toBe(answersText())
-})
 
 const isCallable = (name: string): name is Callable => name in answers
 const known = Object.entries<{ readonly answer?: unknown }>(examples).flatMap(([name, { answer }]) =>

@@ -1,13 +1,13 @@
 import type { Request, WireAnswer, WireEvent } from '../api/endpoint/define.ts'
 import type { Api, EndpointName } from '../api/index.ts'
 import { AppError } from '../core/error.ts'
-import type { answers, events } from './answers.ts'
+import type { Callable, Streaming } from './answers.ts'
 import { endpoints } from './endpoints.ts'
 import type { HttpMethod, TransportRequest } from './transport.ts'
 import type { SentFile } from './upload.ts'
 
-/** Endpoints that answer JSON, and so can be called; the others are opened. */
-export type Callable = keyof typeof answers
+export type { Callable }
+/** Endpoints that answer no JSON are opened. */
 export type OpenName = Exclude<EndpointName, Callable>
 
 /** What is asked of an endpoint, typed by the contract, and how it is sent. */
@@ -101,7 +101,7 @@ export async function readAnswer<K extends Callable>(name: K, body: unknown): Pr
 }
 
 /** One message of a stream; undefined for one that is not of this version, and is passed over. */
-export async function readEvent<K extends keyof typeof events>(
+export async function readEvent<K extends Streaming>(
   name: K,
   text: string,
 ): Promise<WireEvent<Api[K]> | undefined> {
