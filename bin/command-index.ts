@@ -27,7 +27,6 @@ export async function commandIndex(): Promise<string> {
   ])
   return [
     WRITTEN,
-    '// biome-ignore-all format: one line a command',
     "import { entriesOf } from '../src/cli/run/entries.ts'",
     '',
     'export const entries = entriesOf({',

@@ -1,5 +1,4 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-// biome-ignore-all format: one line a command
 import { entriesOf } from '../src/cli/run/entries.ts'
 
 export const entries = entriesOf({

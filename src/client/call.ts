@@ -101,10 +101,7 @@ export async function readAnswer<K extends Callable>(name: K, body: unknown): Pr
 }
 
 /** One message of a stream; undefined for one that is not of this version, and is passed over. */
-export async function readEvent<K extends Streaming>(
-  name: K,
-  text: string,
-): Promise<WireEvent<Api[K]> | undefined> {
+export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<Api[K]> | undefined> {
   const [tables, { checkAnswer, BadAnswer }] = await loaded()
   const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>
     checkAnswer(value, tables.events[name], tables.shared)

@@ -3,12 +3,12 @@ import { domainSeparator } from '../../../../src/core/authorization.ts'
 import { type Hex, toWallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import type { EscrowAct, EscrowTerms } from '../escrow.ts'
-import { decodeValues, encodeCall } from './abi.ts'
 import { devAccounts, onTestChain, type TestChain } from './anvil/anvil.testkit.ts'
 import { AMOUNT, addressOf, DAY, deployEscrow, FEE, FUNDS, NET, payTo } from './contracts/escrow.testkit.ts'
 import { type EscrowParts, openEscrow } from './escrow.ts'
 import type { CallOrder, OrderOutcome, TxQueue } from './queue/queue.ts'
 import { openSigner } from './queue/signer.ts'
+import { decodeValues, encodeCall } from './rpc/abi.ts'
 
 const CHAIN_ID = 31_337
 const SHORT_OF_GAS = 60_000

@@ -6,10 +6,10 @@ import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import { escrowStates } from '../../../../src/model/job.ts'
 import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
-import { type AbiMethod, type AbiType, encodeCall, encodeValues, method, topicOf } from './abi.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
 import type { Reads } from './reads.ts'
+import { type AbiMethod, type AbiType, encodeCall, encodeValues, method, topicOf } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/unavailable.ts'
 
 const deals = method(

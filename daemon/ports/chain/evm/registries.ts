@@ -14,9 +14,9 @@ import {
   type VerdictAnchors,
   type WriteResult,
 } from '../registries.ts'
-import { decodeValues, encodeCall, method, topicOf } from './abi.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import { CallReverted, type FoundLog, type Reads } from './reads.ts'
+import { decodeValues, encodeCall, method, topicOf } from './rpc/abi.ts'
 import { headIn, quantity } from './rpc/values.ts'
 
 const ownerOf = method('ownerOf', ['uint256'], ['address'])

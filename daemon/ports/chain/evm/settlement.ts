@@ -14,13 +14,13 @@ import type {
   TransferResult,
   VerifyResult,
 } from '../chain.ts'
-import { encodeCall } from './abi.ts'
 import { batchCall, batchResults, transferCall } from './queue/calldata.ts'
 import type { QueueOptions } from './queue/core.ts'
 import { failureOf } from './queue/outcome.ts'
 import type { TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
 import { CallReverted, type Reads } from './reads.ts'
+import { encodeCall } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/unavailable.ts'
 import { AGREED, isValidSignature, SIGNATURE_GAS, type TokenCalls } from './token.ts'
 import { isTooLong, type Undeployed, undeployedIn } from './wallet-signature.ts'

@@ -3,8 +3,8 @@ import type { Authorization } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import type { AuthorizationState, Finality } from '../chain.ts'
-import { addressTopic, decodeValues, method, topicOf } from './abi.ts'
 import { CallFailed, CallReverted, type Reads } from './reads.ts'
+import { addressTopic, decodeValues, method, topicOf } from './rpc/abi.ts'
 
 const balanceOf = method('balanceOf', ['address'], ['uint256'])
 const decimals = method('decimals', [], ['uint8'])

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { toWallet } from '../../../../src/core/hex.ts'
-import { method } from './abi.ts'
 import { accountAt, type Contract, startTestChain, type TestChain } from './anvil/anvil.testkit.ts'
 import { contracts } from './contracts/artifacts.ts'
 import { type FaultyNode, startProxy } from './queue/queue.testkit.ts'
 import { CallReverted, openReads, type Reads } from './reads.ts'
+import { method } from './rpc/abi.ts'
 import { openRpc } from './rpc/rpc.ts'
 import { openToken } from './token.ts'
 

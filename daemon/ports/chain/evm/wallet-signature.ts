@@ -1,6 +1,6 @@
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
-import { decodeValues } from './abi.ts'
 import { MAX_SIGNATURE_BYTES } from './queue/enter.ts'
+import { decodeValues } from './rpc/abi.ts'
 
 /** What ends the signature of a wallet that is not deployed yet (ERC-6492). */
 const SUFFIX = '6492'.repeat(16)

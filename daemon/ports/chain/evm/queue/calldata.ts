@@ -1,8 +1,8 @@
 import { decodeAbiParameters, encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
-import { encodeCall, method, topicOf } from '../abi.ts'
 import { contracts } from '../contracts/artifacts.ts'
+import { encodeCall, method, topicOf } from '../rpc/abi.ts'
 
 /* The few calls that the queue itself makes. */
 

@@ -1,6 +1,6 @@
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
-import { addressTopic } from '../abi.ts'
+import { addressTopic } from '../rpc/abi.ts'
 import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
 import { topics, walletIn } from './calldata.ts'
 import type { EventLog } from './queue.ts'

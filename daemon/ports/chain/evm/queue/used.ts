@@ -1,7 +1,7 @@
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { type AnyObject, isObject } from '../../../../../src/core/json.ts'
-import { addressTopic } from '../abi.ts'
+import { addressTopic } from '../rpc/abi.ts'
 import { RpcUnavailableError } from '../rpc/unavailable.ts'
 import { bytesIn, numberIn, quantity } from '../rpc/values.ts'
 import { topics } from './calldata.ts'

@@ -1,5 +1,5 @@
 import { decodeAbiParameters, encodeAbiParameters, pad, toEventSelector, toFunctionSelector } from 'viem'
-import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
+import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 
 /** Types of the few calls that are made here; no tuples, and lists of these alone. */
 type Flat = 'uint256' | 'uint64' | 'uint8' | 'int128' | 'address' | 'bool' | 'bytes32' | 'bytes4' | 'string' | 'bytes'
@@ -61,7 +61,8 @@ export function encodeValues<const T extends readonly AbiType[]>(types: T, value
 export function decodeValues<const T extends readonly AbiType[]>(types: T, data: Hex): ValuesOf<T> {
   try {
     const values: readonly unknown[] = decodeAbiParameters(parametersOf(types), data)
-    return values.map((value, at) => ownForm(value, types[at] ?? '')) as unknown as ValuesOf<T>
+    const own: readonly unknown[] = values.map((value, at) => ownForm(value, types[at] ?? ''))
+    return own as ValuesOf<T> // as the types say
   } catch (error) {
     throw new RangeError('an answer is none of the types that it was asked for', { cause: error })
   }

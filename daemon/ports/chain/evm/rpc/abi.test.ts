@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { decodeFunctionData, encodeAbiParameters, encodeFunctionData, parseAbi, toEventSelector } from 'viem'
 import { expect, test } from 'vitest'
-import { type Hex, toWallet } from '../../../../src/core/hex.ts'
+import { type Hex, toWallet } from '../../../../../src/core/hex.ts'
 import { type AbiType, decodeValues, encodeCall, method, topicOf } from './abi.ts'
 
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
