@@ -1,11 +1,15 @@
 import { AppError } from '../../../../src/core/error.ts'
 import { type DnsAnswer, DnsError, type DnsRecord, type RecordType } from '../../../ports/dns/message.ts'
 import type { ServiceCtx } from '../service/service.ts'
+import { type Ask, type HostFacts, hostOf, ofType } from './dns-ask.ts'
 import type { Domain } from './domain.ts'
+import { type MailFacts, mailOf } from './mail-facts.ts'
 
 export type NameServerFacts = {
   readonly name: string
   readonly addresses: readonly string[]
+  /** Its name is an alias, which RFC 2181 (10.3) forbids. */
+  readonly alias: boolean
   readonly answered_udp: boolean
   readonly answered_tcp: boolean
   /** Answers for the zone itself. */
@@ -15,23 +19,15 @@ export type NameServerFacts = {
   readonly names: readonly string[]
 }
 
-export type MailFacts = {
-  readonly spf: readonly string[]
-  /** Questions that whoever checks the sender has to ask; null where there is no record. */
-  readonly lookups: number | null
-  readonly dmarc: string | null
-  readonly mta_sts: boolean
-  readonly tls_rpt: boolean
-}
-
 export type DnsFacts = Domain & {
   readonly zone: string
   readonly at: number
   readonly exists: boolean
+  /** By kind, lower case; kinds that nobody answered for are left out. */
   readonly records: Readonly<Record<string, readonly DnsRecord[]>>
   readonly mail: MailFacts
-  /** Whether each host that takes mail has an address, and whether its name is an alias. */
-  readonly exchangers: readonly { readonly name: string; readonly resolves: boolean; readonly alias: boolean }[]
+  /** Hosts that take mail. */
+  readonly exchangers: readonly HostFacts[]
   readonly nameservers: readonly NameServerFacts[]
   /** Whom the servers of the parent zone name, sorted; null where none of them said. */
   readonly delegation: readonly string[] | null
@@ -45,21 +41,21 @@ export type DnsFacts = Domain & {
 
 const MAX_NAME_SERVERS = 8
 const MAX_EXCHANGERS = 8
-/** What SPF allows (RFC 7208 section 4.6.4); a loop ends there too. */
-export const MAX_SPF_LOOKUPS = 10
 /** A name that nobody has, unless every name is there. */
 const NOBODY = 'nobody-has-this-name-7f3a'
 
 type Ctx = ServiceCtx<'dns'>
-type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
-
 /** Everything that the rules look at. @throws AppError provider_failed when no resolver answers at all. */
 export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   const zone = domain.registrable ?? domain.host
   const unanswered = new Set<string>()
   const ask: Ask = async (name, type) => {
     try {
-      return await ctx.engines.dns.ask({ name, type }, ctx.signal)
+      const answer = await ctx.engines.dns.ask({ name, type }, ctx.signal)
+      // A resolver that fails or refuses has not said that there is nothing.
+      if (answer.rcode === 'NOERROR' || answer.rcode === 'NXDOMAIN') return answer
+      unanswered.add(`${type} ${name} (${answer.rcode})`)
+      return undefined
     } catch (error) {
       if (!(error instanceof DnsError) || ctx.signal.aborted) throw error
       unanswered.add(`${type} ${name}`)
@@ -67,7 +63,7 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
     }
   }
   const soa = await ask(zone, 'SOA')
-  if (!soa) throw new AppError('provider_failed', 'No resolver answers for this domain.')
+  if (!soa) throw new AppError('provider_failed', `No resolver answers for this domain: ${[...unanswered].join(', ')}.`)
   const [records, mail, extra] = await Promise.all([
     recordsOf(ask, { host: domain.host, zone }),
     mailOf(ask, zone),
@@ -98,61 +94,18 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   }
 }
 
-function ofType(answer: DnsAnswer | undefined, type: RecordType): DnsRecord[] {
-  return (answer?.records ?? []).filter((record) => record.type === type)
-}
-
 async function recordsOf(ask: Ask, { host, zone }: { host: string; zone: string }): Promise<DnsFacts['records']> {
   const wanted = [
     [host, ['A', 'AAAA', 'CNAME', 'TXT']],
     [zone, ['NS', 'MX', 'CAA', 'DS', 'DNSKEY']],
   ] as const
   const asked = wanted.flatMap(([name, types]) =>
-    types.map(async (type) => [type.toLowerCase(), ofType(await ask(name, type), type)] as const),
+    types.map(async (type) => {
+      const answer = await ask(name, type)
+      return answer ? [[type.toLowerCase(), ofType(answer, type)] as const] : []
+    }),
   )
-  return Object.fromEntries(await Promise.all(asked))
-}
-
-async function textsAt(ask: Ask, name: string): Promise<string[]> {
-  return ofType(await ask(name, 'TXT'), 'TXT').map(({ value }) => value)
-}
-
-async function mailOf(ask: Ask, zone: string): Promise<MailFacts> {
-  const [own, dmarc, sts, rpt] = await Promise.all([
-    textsAt(ask, zone),
-    textsAt(ask, `_dmarc.${zone}`),
-    textsAt(ask, `_mta-sts.${zone}`),
-    textsAt(ask, `_smtp._tls.${zone}`),
-  ])
-  const spf = own.filter(isSpf)
-  const [first] = spf
-  return {
-    spf,
-    lookups: first === undefined ? null : await spfLookups(ask, first),
-    dmarc: dmarc.find((text) => /^v=DMARC1\b/i.test(text)) ?? null,
-    mta_sts: sts.some((text) => /^v=STSv1\b/i.test(text)),
-    tls_rpt: rpt.some((text) => /^v=TLSRPTv1\b/i.test(text)),
-  }
-}
-
-function isSpf(text: string): boolean {
-  return /^v=spf1(\s|$)/i.test(text)
-}
-
-/** Counts what has to be looked up, and follows what is included; one more than allowed is enough to know. */
-async function spfLookups(ask: Ask, record: string): Promise<number> {
-  let count = 0
-  const waiting = [record]
-  for (let next = waiting.pop(); next !== undefined && count <= MAX_SPF_LOOKUPS; next = waiting.pop()) {
-    for (const term of next.split(/\s+/).slice(1)) {
-      if (!/^[+?~-]?(include:|a\b|mx\b|ptr\b|exists:)|^redirect=/i.test(term)) continue
-      count += 1
-      const target = /^[+?~-]?(?:include:|redirect=)(.+)$/i.exec(term)?.[1]
-      if (target === undefined || count > MAX_SPF_LOOKUPS || /[^\w.-]/.test(target)) continue
-      waiting.push(...(await textsAt(ask, target.toLowerCase())).filter(isSpf).slice(0, 1))
-    }
-  }
-  return count
+  return Object.fromEntries((await Promise.all(asked)).flat())
 }
 
 /** A host taken over by whoever registers the name that it points to. */
@@ -165,15 +118,9 @@ async function danglingOf(ask: Ask, host: string): Promise<string[]> {
   return (await Promise.all(gone)).flat()
 }
 
-async function exchangersOf(ask: Ask, values: readonly string[]): Promise<DnsFacts['exchangers'][number][]> {
+async function exchangersOf(ask: Ask, values: readonly string[]): Promise<HostFacts[]> {
   const names = values.map((value) => value.split(' ')[1] ?? '').filter((name) => name !== '' && name !== '.')
-  return Promise.all(
-    names.slice(0, MAX_EXCHANGERS).map(async (name) => {
-      const [v4, v6, alias] = await Promise.all([ask(name, 'A'), ask(name, 'AAAA'), ask(name, 'CNAME')])
-      const resolves = ofType(v4, 'A').length + ofType(v6, 'AAAA').length > 0
-      return { name, resolves, alias: ofType(alias, 'CNAME').length > 0 }
-    }),
-  )
+  return Promise.all(names.slice(0, MAX_EXCHANGERS).map((name) => hostOf(ask, name)))
 }
 
 /** Servers of the parent zone that are asked in turn, until one says to whom it hands the zone. */
@@ -209,9 +156,9 @@ type Zone = { readonly ask: Ask; readonly zone: string; readonly names: readonly
 function nameServersOf(ctx: Ctx, { ask, zone, names }: Zone): Promise<NameServerFacts[]> {
   return Promise.all(
     names.slice(0, MAX_NAME_SERVERS).map(async (name) => {
-      const [v4, v6] = await Promise.all([ask(name, 'A'), ask(name, 'AAAA')])
-      const addresses = [...ofType(v4, 'A'), ...ofType(v6, 'AAAA')].map(({ value }) => value)
-      return { name, addresses, ...(await toldBy(ctx, zone, addresses[0])) }
+      const host = await hostOf(ask, name)
+      const addresses = host.addresses ?? []
+      return { ...host, addresses, ...(await toldBy(ctx, zone, addresses[0])) }
     }),
   )
 }

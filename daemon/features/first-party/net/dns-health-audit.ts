@@ -1,8 +1,11 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
 import { defineService } from '../service/service.ts'
-import { type DnsFacts, dnsFacts, MAX_SPF_LOOKUPS } from './dns-facts.ts'
+import { unreachable } from './dns-ask.ts'
+import { type DnsFacts, dnsFacts } from './dns-facts.ts'
 import { domainOf } from './domain.ts'
+import { usualSelectors } from './mail-records.ts'
+import { mailRules } from './mail-rules.ts'
 
 /** Records of a domain and of the mail for it, what is missing in them, and whether its name servers agree. */
 export const dnsHealthAudit = defineService({
@@ -12,7 +15,7 @@ export const dnsHealthAudit = defineService({
   check: (input) => void domainOf(input),
   read: (input, ctx) => dnsFacts(domainOf(input), ctx),
   make(_, facts: DnsFacts): Json {
-    const { score, findings, undecided } = judgeBy(facts.exists ? rules : [gone], facts)
+    const { score, findings, undecided } = judgeBy(facts.exists ? [...rules, ...mailRules] : [gone], facts)
     const { records, mail } = facts
     const shown = Object.entries(records).map(
       ([type, list]) => [type, list.map(({ value, ttl }) => ({ value, ttl }))] as const,
@@ -22,8 +25,16 @@ export const dnsHealthAudit = defineService({
       registrable_domain: facts.registrable,
       score,
       records: Object.fromEntries(shown),
-      mail: { ...mail, spf: mail.spf[0] ?? null },
-      dnssec: { signed: has(facts, 'ds'), validated_by: facts.validated ? 'resolver' : null },
+      mail: {
+        spf: mail.spf?.[0] ?? null,
+        lookups: mail.check?.lookups ?? null,
+        void_lookups: mail.check?.voids ?? null,
+        dmarc: mail.dmarc?.[0] ?? null,
+        dkim: mail.dkim.map((key) => ({ ...key })),
+        mta_sts: mail.mta_sts,
+        tls_rpt: mail.tls_rpt,
+      },
+      dnssec: { signed: has(facts, 'ds') ?? null, validated_by: facts.validated ? 'resolver' : null },
       nameservers: facts.nameservers.map(({ names: _names, addresses, ...rest }) => ({
         ...rest,
         addresses: [...addresses],
@@ -36,7 +47,7 @@ export const dnsHealthAudit = defineService({
         ...(facts.exists && facts.delegation === null ? ['whom the parent zone names'] : []),
         ...(mail.mta_sts ? ['the policy file of MTA-STS'] : []),
         ...facts.unanswered.map((asked) => `${asked}: no answer`),
-        'DKIM, whose selectors are not public',
+        `DKIM selectors other than ${usualSelectors.join(', ')}: they are not public`,
       ],
       checked_at: new Date(facts.at).toISOString(),
     }
@@ -49,8 +60,10 @@ const gone: Rule<DnsFacts> = {
   judge: ({ zone }) => ['fail', `${zone} does not exist.`],
 }
 
-function has({ records }: DnsFacts, type: string): boolean {
-  return (records[type] ?? []).length > 0
+/** Undefined: nobody answered. */
+function has({ records }: DnsFacts, type: string): boolean | undefined {
+  const list = records[type]
+  return list && list.length > 0
 }
 
 function values({ records }: DnsFacts, type: string): string[] {
@@ -71,18 +84,44 @@ const rules: readonly Rule<DnsFacts>[] = [
   {
     id: 'has_address',
     weight: 10,
-    judge: (facts) =>
-      has(facts, 'a') || has(facts, 'aaaa') || has(facts, 'cname')
-        ? ['pass', 'The name has an address.']
-        : ['fail', 'The name has neither an A nor an AAAA record.'],
+    judge: (facts) => {
+      const found = ['a', 'aaaa', 'cname'].map((type) => has(facts, type))
+      if (found.includes(true)) return ['pass', 'The name has an address.']
+      return found.includes(undefined) ? undefined : ['fail', 'The name has neither an A nor an AAAA record.']
+    },
+  },
+  {
+    id: 'public_addresses',
+    weight: 8,
+    judge: (facts) => {
+      const addresses = [...values(facts, 'a'), ...values(facts, 'aaaa')]
+      const inside = unreachable(addresses)
+      if (addresses.length === 0) return undefined
+      return inside.length === 0
+        ? ['pass', 'Its addresses are on the public internet.']
+        : ['fail', 'Addresses are private or reserved: nobody outside reaches them.', inside.join(', ')]
+    },
   },
   {
     id: 'name_server_count',
     weight: 8,
-    judge: ({ nameservers }) =>
-      nameservers.length >= MIN_NAME_SERVERS
-        ? ['pass', `${nameservers.length} name servers are named.`]
-        : ['fail', `${nameservers.length} name server is named; ${MIN_NAME_SERVERS} are needed.`],
+    judge: (facts) => {
+      const { length } = facts.nameservers
+      if (length >= MIN_NAME_SERVERS) return ['pass', `${length} name servers are named.`]
+      if (has(facts, 'ns') === undefined) return undefined
+      return ['fail', `${length} name server is named; ${MIN_NAME_SERVERS} are needed.`]
+    },
+  },
+  {
+    id: 'name_servers_no_alias',
+    weight: 6,
+    judge: ({ nameservers }) => {
+      const aliases = nameservers.filter(({ alias }) => alias).map(({ name }) => name)
+      if (nameservers.length === 0) return undefined
+      return aliases.length === 0
+        ? ['pass', 'No name server is named by an alias.']
+        : ['fail', 'Name servers are named by an alias (CNAME), which RFC 2181 (10.3) forbids.', aliases.join(', ')]
+    },
   },
   {
     id: 'name_server_networks',
@@ -138,58 +177,32 @@ const rules: readonly Rule<DnsFacts>[] = [
   {
     id: 'no_alias_at_apex',
     weight: 6,
-    judge: (facts) =>
-      facts.host === facts.zone && has(facts, 'cname')
+    judge: (facts) => {
+      if (facts.host === facts.zone && has(facts, 'cname') === undefined) return undefined
+      return facts.host === facts.zone && has(facts, 'cname')
         ? ['fail', 'The domain itself is an alias, which hides its other records.', values(facts, 'cname')[0]]
-        : ['pass', 'The domain itself is no alias.'],
+        : ['pass', 'The domain itself is no alias.']
+    },
   },
   { id: 'soa_timers', weight: 3, judge: (facts) => soaTimers(values(facts, 'soa')[0]) },
-  { id: 'mail_exchangers', weight: 6, judge: (facts) => mailExchangers(facts) },
-  { id: 'spf', weight: 8, judge: ({ mail }) => spfFinding(mail) },
-  {
-    id: 'dmarc',
-    weight: 6,
-    judge: ({ mail: { dmarc } }) =>
-      dmarc === null ? ['fail', 'There is no DMARC record.'] : ['pass', 'There is a DMARC record.', dmarc],
-  },
-  {
-    id: 'dmarc_policy',
-    weight: 4,
-    judge: ({ mail: { dmarc } }) => {
-      if (dmarc === null) return undefined
-      return /;\s*p\s*=\s*(quarantine|reject)\b/i.test(dmarc)
-        ? ['pass', 'DMARC asks for forged mail to be held back.']
-        : ['warn', 'DMARC asks for nothing (p=none).', dmarc]
-    },
-  },
-  {
-    id: 'mail_transport',
-    weight: 2,
-    judge: (facts) => {
-      if (!has(facts, 'mx')) return undefined
-      const { mta_sts, tls_rpt } = facts.mail
-      const lacking = [...(mta_sts ? [] : ['MTA-STS']), ...(tls_rpt ? [] : ['TLS reports (TLS-RPT)'])]
-      return lacking.length === 0
-        ? ['pass', 'MTA-STS and TLS reports are set up.']
-        : ['warn', `Not set up: ${lacking.join(' and ')}.`]
-    },
-  },
   {
     id: 'caa',
     weight: 4,
-    judge: (facts) =>
-      has(facts, 'caa')
+    judge: (facts) => {
+      if (has(facts, 'caa') === undefined) return undefined
+      return has(facts, 'caa')
         ? ['pass', 'CAA records say who may issue certificates.', values(facts, 'caa').join(', ')]
-        : ['warn', 'No CAA record says who may issue certificates.'],
+        : ['warn', 'No CAA record says who may issue certificates.']
+    },
   },
   { id: 'dnssec', weight: 8, judge: (facts) => dnssec(facts) },
   {
     id: 'ipv6',
     weight: 3,
-    judge: (facts) =>
-      has(facts, 'aaaa') || has(facts, 'cname')
-        ? ['pass', 'The name can be reached over IPv6.']
-        : ['warn', 'The name has no AAAA record.'],
+    judge: (facts) => {
+      if (has(facts, 'aaaa') || has(facts, 'cname')) return ['pass', 'The name can be reached over IPv6.']
+      return has(facts, 'aaaa') === undefined ? undefined : ['warn', 'The name has no AAAA record.']
+    },
   },
   {
     id: 'ttl',
@@ -243,30 +256,9 @@ function soaTimers(soa: string | undefined): Judged {
   return isSane ? ['pass', 'The timers of the zone are sane.'] : ['warn', 'The timers of the zone are unusual.', soa]
 }
 
-function mailExchangers(facts: DnsFacts): Judged {
-  const mx = values(facts, 'mx')
-  if (mx.length === 0) return ['warn', 'No MX record says who takes mail.']
-  if (mx.every((value) => /^\d+ \.?$/.test(value))) return ['pass', 'The domain says that it takes no mail (RFC 7505).']
-  const bad = facts.exchangers.filter(({ resolves, alias }) => !resolves || alias)
-  if (bad.length === 0) return ['pass', 'Every host that takes mail has an address.']
-  const names = bad.map(({ name, alias }) => `${name}${alias ? ' is an alias' : ' has no address'}`)
-  return ['fail', 'Hosts that take mail cannot be used.', names.join(', ')]
-}
-
-function spfFinding({ spf, lookups }: DnsFacts['mail']): Judged {
-  const [record] = spf
-  if (record === undefined) return ['fail', 'There is no SPF record.']
-  if (spf.length > 1) return ['fail', 'There is more than one SPF record, so none counts.', spf.join(' | ')]
-  if ((lookups ?? 0) > MAX_SPF_LOOKUPS)
-    return ['fail', `SPF needs more than ${MAX_SPF_LOOKUPS} lookups, so it counts as broken.`, record]
-  if (/\s\+?all\b/i.test(record)) return ['fail', 'SPF allows everybody.', record]
-  return /[~-]all\b|redirect=/i.test(record)
-    ? ['pass', 'SPF says who may send mail.', record]
-    : ['warn', 'SPF ends without -all or ~all.', record]
-}
-
 function dnssec(facts: DnsFacts): Judged {
   const isSigned = has(facts, 'ds')
+  if (isSigned === undefined) return undefined
   if (!isSigned)
     return [
       'warn',

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type NameServer, openNameServer, type Zone } from '../../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../../ports/dns/dns.ts'
@@ -25,15 +26,15 @@ const txt = (...texts: string[]) => texts.map((text) => ({ data: [text] }))
 
 /** A zone without a fault; both name servers are the one of the test. */
 const good = (): Zone => ({
-  'A site.test': [{ data: '127.0.0.1' }],
-  'AAAA site.test': [{ data: '2001:db8::1' }],
+  'A site.test': [{ data: '93.184.216.34' }],
+  'AAAA site.test': [{ data: '2606:2800:21f::1' }],
   'NS site.test': [{ data: 'ns1.site.test' }, { data: 'ns2.site.test' }],
   'SOA site.test': soa(),
   'A ns1.site.test': [{ data: '127.0.0.1' }],
   'A ns2.site.test': [{ data: '127.0.0.1' }],
   'AAAA ns2.site.test': [{ data: '2001:db8::5' }],
   'MX site.test': [{ data: { preference: 10, exchange: 'mail.site.test' } }],
-  'A mail.site.test': [{ data: '127.0.0.1' }],
+  'A mail.site.test': [{ data: '93.184.216.35' }],
   'TXT site.test': txt('v=spf1 mx -all'),
   'TXT _dmarc.site.test': txt('v=DMARC1; p=reject'),
   'TXT _mta-sts.site.test': txt('v=STSv1; id=1'),
@@ -52,6 +53,14 @@ const spfOf = (lookups: number): Zone => {
       included.map((name) => [`TXT ${name}`, txt('v=spf1 exists:%{i}.site.test ip4:192.0.2.1 ~all')]),
     ),
   }
+}
+
+const dmarc = (...texts: string[]): Zone => ({ 'TXT _dmarc.site.test': txt(...texts) })
+const spf = (text: string): Zone => ({ 'TXT site.test': txt(text) })
+const dkim = (bits: number): Zone => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: bits })
+  const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
+  return { 'TXT google._domainkey.site.test': txt(`v=DKIM1; k=rsa; p=${key}`) }
 }
 
 let names: NameServer
@@ -136,7 +145,42 @@ describe('the health of DNS', () => {
     ['no CAA', { 'CAA site.test': undefined }, ['caa']],
     ['no DS', { 'DS site.test': undefined }, ['dnssec']],
     ['a dangling alias', { 'CNAME www.site.test': [{ data: 'gone.example' }] }, ['no_dangling_alias']],
-    ['short lives', { 'A site.test': [{ data: '127.0.0.1', ttl: 5 }] }, ['ttl']],
+    ['DMARC twice (RFC 7489, 6.6.3)', dmarc('v=DMARC1; p=reject', 'v=DMARC1; p=none'), ['dmarc']],
+    ['a policy that is misspelt (RFC 7489, 6.3)', dmarc('v=DMARC1; p=rejct'), ['dmarc']],
+    ['a policy for subdomains that is misspelt', dmarc('v=DMARC1; p=reject; sp=qarantine'), ['dmarc']],
+    ['DMARC without a policy', dmarc('v=DMARC1; rua=mailto:a@site.test'), ['dmarc']],
+    ['a report address that is none', dmarc('v=DMARC1; p=reject; rua=a@site.test'), ['dmarc']],
+    ['DMARC of another version (RFC 7489, 6.6.3)', dmarc('v=DMARC2; p=reject'), ['dmarc']],
+    ['DMARC for a part of the mail', dmarc('v=DMARC1; p=reject; pct=5'), ['dmarc_policy']],
+    ['DMARC that leaves subdomains out', dmarc('v=DMARC1; p=reject; sp=none'), ['dmarc_policy']],
+    ['a mechanism that is none (RFC 7208, 4.6.1)', spf('v=spf1 ipv4:192.0.2.1 -all'), ['spf']],
+    ['an address that is none', spf('v=spf1 ip4:192.0.2.300 -all'), ['spf']],
+    ['a network that is none', spf('v=spf1 ip4:192.0.2.0/33 -all'), ['spf']],
+    ['redirect twice (RFC 7208, 6)', spf('v=spf1 redirect=a.test redirect=b.test'), ['spf']],
+    ['an include without a record (RFC 7208, 5.2)', spf('v=spf1 include:gone.test -all'), ['spf']],
+    ['three empty look-ups (RFC 7208, 4.6.4)', spf('v=spf1 a:x.test a:y.test mx:z.test -all'), ['spf']],
+    ['ptr (RFC 7208, 5.5)', spf('v=spf1 ptr -all'), ['spf']],
+    ['neutral for all', spf('v=spf1 mx ?all'), ['spf']],
+    ['a mail server inside', { 'A mail.site.test': [{ data: '10.1.2.3' }] }, ['mail_exchangers']],
+    ['a mail server on this machine', { 'A mail.site.test': [{ data: '127.0.0.1' }] }, ['mail_exchangers']],
+    [
+      'a mail server by its address (RFC 5321, 5.1)',
+      { 'MX site.test': [{ data: { preference: 1, exchange: '93.184.216.35' } }] },
+      ['mail_exchangers'],
+    ],
+    [
+      'no mail beside a mail server (RFC 7505, 3)',
+      { 'MX site.test': ['', 'mail.site.test'].map((exchange) => ({ data: { preference: 1, exchange } })) },
+      ['mail_exchangers'],
+    ],
+    ['an address inside', { 'A site.test': [{ data: '192.168.0.1' }] }, ['public_addresses']],
+    [
+      'a name server by an alias (RFC 2181, 10.3)',
+      { 'CNAME ns2.site.test': [{ data: 'x.test' }] },
+      ['name_servers_no_alias'],
+    ],
+    ['a DKIM key that can be broken (RFC 8301)', dkim(512), ['dkim']],
+    ['short lives', { 'A site.test': [{ data: '93.184.216.34', ttl: 5 }] }, ['ttl']],
   ])('finds %s, and nothing else', async (_, change, faults) => {
     expect((await audit(change)).failed).toEqual(faults)
   })
@@ -150,6 +194,31 @@ describe('the health of DNS', () => {
     expect(await audit(loop)).toMatchObject({ failed: ['spf'], result: { mail: { lookups: 11 } } })
     const asked = names.asked.filter((line) => /TXT (a\.)?site\.test/.test(line))
     expect(asked.length).toBeLessThan(30)
+  })
+
+  it.each<[string, Zone]>([
+    ['two empty look-ups', spf('v=spf1 a:x.test a:y.test mx -all')],
+    ['look-ups behind all', spf(`v=spf1 mx -all ${'a:x.test '.repeat(12)}`)],
+    ['modifiers that nobody knows yet (RFC 7208, 6)', spf('v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 new=x -all')],
+    ['upper case', spf('V=SPF1 MX -ALL')],
+    ['another text beside DMARC', dmarc('v=DMARC1; p=quarantine; pct=100; fo=1:d; adkim=s', 'hello')],
+    ['a strong DKIM key', dkim(2_048)],
+  ])('takes %s as what the RFCs allow', async (_, change) => {
+    expect((await audit(change)).failed).toEqual([])
+  })
+
+  it.each<[string, string[]]>([
+    ['TXT site.test', ['spf']],
+    ['TXT _dmarc.site.test', ['dmarc', 'dmarc_policy']],
+    ['MX site.test', ['mail_exchangers', 'mail_transport']],
+    ['AAAA site.test', ['ipv6']],
+    ['CAA site.test', ['caa']],
+    ['DS site.test', ['dnssec']],
+    ['CNAME site.test', ['no_alias_at_apex']],
+  ])('never takes silence on %s for nothing', async (question, undecided) => {
+    const { result, failed } = await audit({ [question]: 'silent' })
+    expect(failed).toEqual([])
+    expect(result.not_checked).toEqual(expect.arrayContaining([...undecided, `${question}: no answer`]))
   })
 
   it('names what mail lacks, each thing by its name', async () => {

@@ -1,0 +1,34 @@
+import type { DnsAnswer, DnsRecord, RecordType } from '../../../ports/dns/message.ts'
+import { reachOf } from '../../../ports/web/address.ts'
+
+/** Asks a resolver; undefined where none answers, which never means that there is nothing. */
+export type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
+
+export type HostFacts = {
+  readonly name: string
+  /** Null: nobody answered. */
+  readonly addresses: readonly string[] | null
+  readonly alias: boolean
+}
+
+export function ofType(answer: DnsAnswer | undefined, type: RecordType): DnsRecord[] {
+  return (answer?.records ?? []).filter((record) => record.type === type)
+}
+
+/** Null: nobody answered. */
+export async function textsAt(ask: Ask, name: string): Promise<string[] | null> {
+  const answer = await ask(name, 'TXT')
+  return answer ? ofType(answer, 'TXT').map(({ value }) => value) : null
+}
+
+export async function hostOf(ask: Ask, name: string): Promise<HostFacts> {
+  const [v4, v6, alias] = await Promise.all([ask(name, 'A'), ask(name, 'AAAA'), ask(name, 'CNAME')])
+  const addresses = [...ofType(v4, 'A'), ...ofType(v6, 'AAAA')].map(({ value }) => value)
+  const isSaid = addresses.length > 0 || (v4 !== undefined && v6 !== undefined)
+  return { name, addresses: isSaid ? addresses : null, alias: ofType(alias, 'CNAME').length > 0 }
+}
+
+/** Where nobody outside can reach: private, loopback, reserved. */
+export function unreachable(addresses: readonly string[]): string[] {
+  return addresses.filter((address) => reachOf(address) !== 'public')
+}

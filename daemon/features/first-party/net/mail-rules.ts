@@ -1,0 +1,119 @@
+import type { Judged, Rule } from '../service/findings.ts'
+import { type HostFacts, unreachable } from './dns-ask.ts'
+import type { DnsFacts } from './dns-facts.ts'
+import { MAX_SPF_LOOKUPS, MAX_SPF_VOIDS, type SpfFacts } from './mail-facts.ts'
+import { readDmarc, readSpf } from './mail-records.ts'
+
+const WEAK_BITS = 1_024
+const USUAL_BITS = 2_048
+const WHOLE_PERCENT = 100
+
+/** Whether mail for a domain arrives, and whether others may send in its name. */
+export const mailRules: readonly Rule<DnsFacts>[] = [
+  { id: 'mail_exchangers', weight: 6, judge: (facts) => mailExchangers(facts) },
+  { id: 'spf', weight: 8, judge: ({ mail }) => spf(mail) },
+  { id: 'dmarc', weight: 6, judge: ({ mail: { dmarc } }) => dmarcRecord(dmarc) },
+  { id: 'dmarc_policy', weight: 4, judge: ({ mail: { dmarc } }) => dmarcPolicy(dmarc) },
+  { id: 'dkim', weight: 3, judge: ({ mail: { dkim } }) => dkimKeys(dkim) },
+  {
+    id: 'mail_transport',
+    weight: 2,
+    judge: ({ records, mail: { mta_sts, tls_rpt } }) => {
+      if (!records['mx']?.length || mta_sts === null || tls_rpt === null) return undefined
+      const lacking = [...(mta_sts ? [] : ['MTA-STS']), ...(tls_rpt ? [] : ['TLS reports (TLS-RPT)'])]
+      return lacking.length === 0
+        ? ['pass', 'MTA-STS and TLS reports are set up.']
+        : ['warn', `Not set up: ${lacking.join(' and ')}.`]
+    },
+  },
+]
+
+function mailExchangers({ records, exchangers }: DnsFacts): Judged {
+  const mx = records['mx']?.map(({ value }) => value)
+  if (!mx) return undefined
+  if (mx.length === 0) return ['warn', 'No MX record says who takes mail.']
+  const nobody = mx.filter((value) => /^\d+ \.?$/.test(value))
+  if (nobody.length === mx.length) return ['pass', 'The domain says that it takes no mail (RFC 7505).']
+  const faults = exchangers.flatMap(exchangerFault)
+  if (nobody.length > 0) faults.push('"." beside others, which RFC 7505 forbids')
+  if (faults.length > 0) return ['fail', 'Hosts that take mail cannot be used.', faults.join(', ')]
+  if (exchangers.some(({ addresses }) => addresses === null)) return undefined
+  return ['pass', 'Every host that takes mail has a public address.']
+}
+
+function exchangerFault({ name, addresses, alias }: HostFacts): string[] {
+  if (alias) return [`${name} is an alias`]
+  if (/^[\d.]+$|:/.test(name)) return [`${name} is an address and no name`]
+  if (addresses?.length === 0) return [`${name} has no address`]
+  const inside = unreachable(addresses ?? [])
+  return inside.length > 0 ? [`${name} is at ${inside.join(' and ')}, which is not public`] : []
+}
+
+function spf({ spf: records, check }: DnsFacts['mail']): Judged {
+  const [record] = records ?? []
+  if (records === null) return undefined
+  if (record === undefined || !check) return ['fail', 'There is no SPF record.']
+  if (records.length > 1) return ['fail', 'There is more than one SPF record, so none counts.', records.join(' | ')]
+  const broken = spfFault(check)
+  if (broken !== undefined) return ['fail', broken, record]
+  return check.isWhole ? spfEnd(record) : undefined
+}
+
+/** What makes receivers treat the whole record as a permanent error. */
+function spfFault({ lookups, voids, errors }: SpfFacts): string | undefined {
+  if (errors.length > 0) return `SPF is broken, so it counts for nothing: ${errors.join('; ')}.`
+  if (lookups > MAX_SPF_LOOKUPS) return `SPF needs more than ${MAX_SPF_LOOKUPS} lookups, so it counts as broken.`
+  if (voids <= MAX_SPF_VOIDS) return undefined
+  return `SPF makes ${voids} lookups that find nothing; more than ${MAX_SPF_VOIDS} break it.`
+}
+
+function spfEnd(record: string): Judged {
+  const { terms } = readSpf(record)
+  const { name, qualifier } = terms.at(-1) ?? {}
+  if (name === 'all' && qualifier === '+') return ['fail', 'SPF allows everybody.', record]
+  if (terms.some((term) => term.name === 'ptr')) {
+    return ['warn', 'SPF uses ptr, which RFC 7208 (5.5) advises against.', record]
+  }
+  return name === 'redirect' || (name === 'all' && qualifier !== '?')
+    ? ['pass', 'SPF says who may send mail.', record]
+    : ['warn', 'SPF ends without -all or ~all.', record]
+}
+
+function dmarcRecord(records: readonly string[] | null): Judged {
+  const [record] = records ?? []
+  if (records === null) return undefined
+  if (record === undefined) return ['fail', 'There is no DMARC record.']
+  if (records.length > 1) return ['fail', 'There is more than one DMARC record, so none counts.', records.join(' | ')]
+  const { errors } = readDmarc(record)
+  return errors.length === 0
+    ? ['pass', 'There is a DMARC record.', record]
+    : ['fail', `The DMARC record is not written as RFC 7489 has it: ${errors.join('; ')}.`, record]
+}
+
+function dmarcPolicy(records: readonly string[] | null): Judged {
+  const [record, ...more] = records ?? []
+  if (record === undefined || more.length > 0) return undefined
+  const { tags, errors } = readDmarc(record)
+  const [policy = '', below] = [tags.get('p')?.toLowerCase(), tags.get('sp')?.toLowerCase()]
+  if (errors.length > 0) return undefined
+  if (policy === 'none') return ['warn', 'DMARC asks for nothing (p=none).', record]
+  if (below === 'none') return ['warn', 'DMARC asks for nothing where subdomains are forged (sp=none).', record]
+  const percent = Number(tags.get('pct') ?? WHOLE_PERCENT)
+  return percent < WHOLE_PERCENT
+    ? ['warn', `DMARC asks for it for ${percent} % of forged mail only.`, record]
+    : ['pass', 'DMARC asks for forged mail to be held back.', record]
+}
+
+/** Undefined where none of the usual selectors has a key: others may. */
+function dkimKeys(keys: DnsFacts['mail']['dkim']): Judged {
+  const shown = keys
+    .map(({ selector, key, bits }) => `${selector}: ${key}${bits === null ? '' : ` ${bits}`}`)
+    .join(', ')
+  const rsa = keys.flatMap(({ bits }) => bits ?? [])
+  if (keys.length === 0) return undefined
+  if (keys.some(({ key }) => key === 'unreadable')) return ['fail', 'A DKIM key cannot be read.', shown]
+  if (rsa.some((bits) => bits < WEAK_BITS)) return ['fail', 'A DKIM key can be broken (RFC 8301).', shown]
+  return rsa.some((bits) => bits < USUAL_BITS)
+    ? ['warn', `A DKIM key has fewer than ${USUAL_BITS} bits.`, shown]
+    : ['pass', 'DKIM keys are published.', shown]
+}
