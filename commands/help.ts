@@ -3,9 +3,10 @@ import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import * as z from '../src/cli/params.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
+import { HELP_COLUMNS_MAX } from '../src/cli/run/mount.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'
-import { bold, dim, kebab, nearest } from '../src/text/text.ts'
+import { bold, dim, fitted, kebab, nearest } from '../src/text/text.ts'
 
 /** Shape of `help --json` and of every command's JSON; grows only by additions within a number. */
 const OUTPUT_VERSION = 1
@@ -14,9 +15,9 @@ export const command = defineCommand({
   name: 'help',
   heading: 'Other',
   summary: 'explain a command or a topic',
-  description: `Topics: ${Object.keys(topics).join(', ')}.`,
-  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'a command or a topic' }) }),
-  options: z.object({ all: z.boolean().default(false).meta({ description: 'every command with its flags' }) }),
+  description: `Topics: ${Object.keys(topics).join(', ')}. Without words it shows where to start.`,
+  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'command or topic' }) }),
+  options: z.object({ all: z.boolean().default(false).meta({ description: 'list every command with its options' }) }),
   ownText: true,
   examples: ['souk help services list', 'souk help exit-codes', 'souk help --all'],
   async run({ args, entries, system }) {
@@ -48,14 +49,13 @@ export const command = defineCommand({
   },
   view(data, io) {
     if (data.kind === 'topic') {
-      io.line(data.text)
+      io.line(fitted(data.text, Math.min(io.width, HELP_COLUMNS_MAX)))
       return
     }
     for (const { name, summary, args, options } of data.commands) {
-      io.line(
-        `${bold(`souk ${name}`)}${args.map((arg) => ` ${arg.required ? `<${arg.name}>` : `[${arg.name}]`}`).join('')}   ${summary}`,
-      )
-      for (const { flags, summary: what } of options) io.line(dim(`    ${flags}   ${what}`))
+      const words = args.map((arg) => ` ${arg.required ? `<${arg.name}>` : `[${arg.name}]`}`).join('')
+      io.line(fitted(`souk ${name}${words}   ${summary}`, io.width).replace(`souk ${name}`, bold(`souk ${name}`)))
+      for (const { flags, summary: what } of options) io.line(dim(fitted(`    ${flags}   ${what}`, io.width)))
     }
   },
 })

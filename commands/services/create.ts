@@ -2,7 +2,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import { inEditor } from '../../src/cli/files/editor.ts'
-import { newListing, readSettings } from '../../src/cli/nouns/services/write.ts'
+import { AUTOMATED, newListing, readSettings } from '../../src/cli/nouns/services/write.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
 import { bold, cyan, green, yellow } from '../../src/text/text.ts'
@@ -16,15 +16,18 @@ export const command = defineCommand({
       .string()
       .optional()
       .meta({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
-    set: z.array(z.string()).default([]).meta({ description: 'one field; repeat it', value: 'field=value' }),
+    set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
+    example: z.boolean().default(false).meta({ description: 'print an example listing as YAML, and create nothing' }),
     editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR, as YAML or JSON' }),
   }),
   examples: [
+    'souk services create --example',
     'souk services create --set name=Echo --set description=Echoes --set price=0.50 --set fulfillment_type=automated',
     'souk services create --set name=Talk --set description=Advice --set pricing_model=quote_required --set fulfillment_type=human --json',
   ],
   async run(context) {
-    const { file, set, editor } = context.options
+    const { file, set, editor, example } = context.options
+    if (example) return { example: await newListing(AUTOMATED) }
     if (file === undefined && set.length === 0 && !editor)
       throw usage('Give the listing by --file listing.json, --set field=value, or --editor.')
     const fields = {
@@ -38,7 +41,9 @@ export const command = defineCommand({
       ? inEditor(context, { name: 'listing', text: await newListing(fields), take: create })
       : create(fields)
   },
+  ownText: true,
   view(listing, io) {
+    if ('example' in listing) return io.line(listing.example.trimEnd())
     const { id, name, provider_net_price: net } = listing
     const isDead = listing.fulfillment_type === 'instant' && listing.webhook_url === null
     const sign = isDead ? yellow('!') : green('✓')

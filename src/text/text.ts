@@ -167,6 +167,32 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line]
 }
 
+const GAP = '  '
+const BELOW = ' '.repeat(6)
+/** The least part of a width that a text beside its term takes. */
+const BESIDE_PARTS = 4
+
+/** A term with its text beside it, or below it where the width is too small for both. U+00A0 keeps words together. */
+export function hanging(term: string, text: string, width: number): string {
+  const beside = width - term.length - GAP.length
+  const longest = Math.max(...text.split(' ').map((word) => word.length))
+  const isBeside = beside >= Math.min(text.length, Math.max(longest, width / BESIDE_PARTS))
+  const indent = isBeside ? ' '.repeat(term.length + GAP.length) : BELOW
+  const lines = wrap(text, width - indent.length).map((line, at) => (at === 0 && isBeside ? term + GAP : indent) + line)
+  return (isBeside ? lines : [term.trimEnd(), ...lines]).join('\n').replaceAll('\u00A0', ' ')
+}
+
+/** A page in lines of at most a width: paragraphs are wrapped, and what stands behind two spaces keeps its column. */
+export function fitted(page: string, width: number): string {
+  const lines = page.split('\n').map((line) => {
+    if (line.length <= width) return line
+    const [, term, text] = /^(\s*\S.*?)\s{2,}(\S.*)$/.exec(line) ?? []
+    if (term === undefined || text === undefined) return wrap(line, width).join('\n')
+    return hanging(line.slice(0, line.length - text.length - GAP.length), text, width)
+  })
+  return lines.join('\n')
+}
+
 const MINUTE_S = 60
 const HOUR_S = 60 * MINUTE_S
 const DAY_S = 24 * HOUR_S

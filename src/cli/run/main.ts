@@ -17,16 +17,15 @@ import {
   withOutput,
 } from '../globals.ts'
 import { createIo, type Format, type Io, type IoSettings, plainSettings } from '../io.ts'
-import { type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
-
-const HELP_COLUMNS_MAX = 100
+import { HELP_COLUMNS_MAX, type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
+import { synonyms } from './root-help.ts'
 
 export type Commands = { readonly entries: readonly Entry[]; readonly groups: readonly Group[] }
 
 /** Runs the command line once. @returns the exit code; everything is written when it resolves. */
 export async function main(machine: System, commands: Commands): Promise<number> {
   const system = actingAs(machine)
-  const words = splitOptionalValues(helpWords(system.argv, commands))
+  const words = splitOptionalValues(helpWords(withoutSynonym(system.argv, commands), commands))
   const budget = createBudget()
   let io = createIo(system, { ...plainSettings, format: guessFormat(words, system), debug: guessDebug(words) })
   try {
@@ -119,6 +118,16 @@ async function parseBare(system: System, commands: Commands, words: readonly str
   const onTerminal = system.stdout.isTTY === true && system.stdinIsTty
   const first = onTerminal && commands.entries.some(({ name }) => name === 'tui') ? 'tui' : 'status'
   return parseWords(program, [...words, first])
+}
+
+/** Other words for a command are typed as its own: `souk stop` is `souk down`. */
+function withoutSynonym(argv: readonly string[], { entries }: Commands): readonly string[] {
+  const at = argv[globalsIn(argv)] === 'help' ? globalsIn(argv) + 1 : globalsIn(argv)
+  const word = argv[at]
+  const found = Object.entries(synonyms).find(([one]) => one === word)?.[1]
+  if (found === undefined || entries.some(({ name }) => name === word)) return argv
+  const named = argv[0] === 'help' ? found.filter((part) => !part.startsWith('-')) : found
+  return [...argv.slice(0, at), ...named, ...argv.slice(at + 1)]
 }
 
 /** `help` is `--help`, `help services list` is `services list --help`; other words behind `help` are its topics. */

@@ -1,4 +1,4 @@
-import { kebab } from '../../text/text.ts'
+import { fitted, kebab } from '../../text/text.ts'
 import type { Command, Entry } from '../command.ts'
 import { exitMeanings, exits } from '../exit.ts'
 import { globalOptions } from '../globals.ts'
@@ -117,9 +117,7 @@ function commandPage(making: Making, command: Command): ManPage {
           '.SH OPTIONS',
           ...options.flatMap(([key, shape]) => ['.TP', `.B ${escaped(flags(key, shape))}`, ...about(shape)]),
         ]),
-    ...filled('Options that every command takes are told in souk(1).').map((line, at) =>
-      at === 0 ? `.PP\n${line}` : line,
-    ),
+    ...filled('Global options: see souk(1).').map((line, at) => (at === 0 ? `.PP\n${line}` : line)),
     '.SH EXAMPLES',
     ...examples.flatMap((line, at) => [...(at === 0 ? [] : ['.PP']), '.nf', ...literal(line), '.fi']),
     ...seeAlso([['', COMMANDS], ...parents(name), ['exit-codes', TOPICS]]),
@@ -130,7 +128,7 @@ function topicPage(making: Making, name: string, text: string): ManPage {
   return page(making, { name, section: TOPICS, summary: `about ${name.replaceAll('-', ' ')} of souk` }, [
     '.SH DESCRIPTION',
     '.nf',
-    ...text.split('\n').flatMap(literal),
+    ...fitted(text, LINE_CHARS).split('\n').flatMap(literal),
     '.fi',
     ...seeAlso([['', COMMANDS]]),
   ])

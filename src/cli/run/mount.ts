@@ -1,8 +1,9 @@
 import { Argument, Command as Commander, CommanderError, Help, Option } from 'commander'
-import { kebab } from '../../text/text.ts'
+import { hanging, kebab } from '../../text/text.ts'
 import type { Command, Entry, Group } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts'
+import { rootHelp } from './root-help.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
 /** What the words on the command line came to. */
@@ -30,8 +31,6 @@ export type Program = {
   readonly narrow?: true
 }
 
-const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry.'
-
 /**
  * Parses words into a command. Only the file of the named command is loaded.
  * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
@@ -41,8 +40,9 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   const parsed = leaf && (await parseWith({ ...program, entries: [leaf], narrow: true }, words))
   if (parsed && !('error' in parsed)) return parsed
   // Help and refusals speak of the commands beside it, so they come from a tree that has them.
-  const whole = await parseWith(narrowed(program, words), words)
-  return 'error' in whole ? asked(whole, program.entries) : whole
+  const tree = narrowed(program, words)
+  const whole = await parseWith(tree, words)
+  return 'error' in whole ? asked(whole, { program, isRoot: !tree.narrow }) : whole
 }
 
 /** What commander ended with instead of a command, and what it had read until then. */
@@ -83,29 +83,51 @@ function narrowed(program: Program, [first = '']: readonly string[]): Program {
   return entries.length === 0 ? program : { ...program, entries, narrow: true }
 }
 
+/** Topics that explain commands, by the names of those commands. */
+const TOPICS_OF = {
+  payments: /\b(buy|inquire|subscribe|accept|register|deposit|discover|advertised|bid|award|onchain)$/,
+  remotes: /^remote /,
+  'provider-protocol': /^provide$/,
+  'exit-codes': /\b(watch|test|check|verify)$/,
+}
+/** Columns that an item of a list has around its term. */
+const ITEM_SPACES = 4
+/** A longer list of choices stands behind the summary instead. */
+const CHOICES_CHARS_MAX = 30
+
+/** Help is no wider than this, also on a wide terminal. */
+export const HELP_COLUMNS_MAX = 100
+
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
-async function asked({ error, parsing, noOperands }: Ended, entries: readonly Entry[]): Promise<HelpAsked> {
+type Page = { readonly program: Program; readonly isRoot: boolean }
+
+async function asked({ error, parsing, noOperands }: Ended, { program, isRoot }: Page): Promise<HelpAsked> {
   if (HELP_CODES.includes(error.code)) {
     // Commander reports missing words as an error; here a bare group shows its help and is no failure.
-    const text = parsing.captured.join('').replace(/\n+$/, '')
+    const isPage = isRoot && error.code !== 'commander.version'
+    const text = isPage ? await rootPage(program) : parsing.captured.join('').replace(/\n+$/, '')
     return { text, bare: noOperands && error.code === 'commander.help' }
   }
   const [first = '', hint = ''] = error.message.replace(/^error: /, '').split('\n')
   const suggested = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1]
   const { hintFor } = await import('./hint.ts')
   const sentence = first.charAt(0).toUpperCase() + first.slice(1)
+  const { entries } = program
   const told = await hintFor({ sentence, suggested, words: parsing.words, entries, leaf: parsing.leaf })
   throw usage(told.sentence, { next: told.next })
 }
 
+async function rootPage({ width }: Program): Promise<string> {
+  const { topics } = await import('./help-topics.ts')
+  return rootHelp(width, Object.keys(topics))
+}
+
 function buildRoot(program: Program, parsing: Parsing): Commander {
   const root = new Commander('souk')
-    .description(TAGLINE)
     .version(program.version, '-V, --version')
     .enablePositionalOptions()
     .helpCommand(false)
-    .addHelpText('after', '\nsouk help COMMAND, souk COMMAND --help and souk help TOPIC say more.')
   configure(root, program, parsing.captured)
   if (!program.narrow) addGlobals(root, new Set())
   const nouns = new Map<string, Commander>()
@@ -166,7 +188,19 @@ function configure(root: Commander, program: Program, captured: string[]): void 
     subcommandTerm: (command) => command.name(),
     optionDescription: (option) => option.description,
     formatHelp: optionsLast,
+    formatItem: (...[term, termWidth, description, helper]) => item({ term, termWidth, description }, helper),
   })
+}
+
+type Item = { readonly term: string; readonly termWidth: number; readonly description: string }
+
+/** Commander's own item; where too little room is left beside the longest term, the text goes below its term. */
+function item({ term, termWidth, description }: Item, helper: Help): string {
+  const width = helper.helpWidth ?? 80
+  if (width - termWidth - ITEM_SPACES >= helper.minWidthToWrap || description === '') {
+    return Help.prototype.formatItem.call(helper, term, termWidth, description, helper)
+  }
+  return hanging(`  ${term}`, description, width)
 }
 
 /** Commander's own help with the commands before the options: what there is to do comes first. */
@@ -188,6 +222,7 @@ function decorate(leaf: Commander, command: Command, parsing: Parsing): void {
   for (const [, { short }] of options) if (short) taken.add(`-${short}`)
   addGlobals(leaf, taken, parsing.words)
   leaf.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`)
+  leaf.addHelpText('after', `\nGlobal options: --as WALLET, --remote NAME, --json\n\nSee also:\n${seeAlso(command)}`)
   parsing.leaf = { name: command.name, flags: options.map(([key]) => `--${kebab(key)}`) }
   leaf.action(() => {
     parsing.parsed = collect(leaf, command)
@@ -219,16 +254,28 @@ function argumentOf(key: string, shape: OptionShape): Argument {
 }
 
 function optionOf(key: string, shape: OptionShape): Option {
-  const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
+  const isLong = shape.kind === 'choice' && shape.value.length > CHOICES_CHARS_MAX
+  const value = isLong ? kebab(key) : shape.value
+  const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${value}>`}`
   const isTold = ['string', 'number'].includes(typeof shape.fallback) && shape.fallback !== ''
   const fallback = isTold ? ` (default: ${String(shape.fallback)})` : ''
-  const option = new Option(flags, shape.summary + (shape.list ? ' (repeatable)' : '') + fallback)
+  const choices =
+    isLong || (shape.kind === 'choice' && !shape.value.includes('|')) ? `: ${shape.choices.join(', ')}` : ''
+  const option = new Option(flags, shape.summary + choices + (shape.list ? ' (repeatable)' : '') + fallback)
   // A repeated option gathers its values; commander's own variadic form would eat the positionals behind it.
   if (shape.list) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
   return option
 }
 
-/** All of them on the root, for its help; on a command, where help does not list them, those that were typed. */
+/** Pages about what a command does: its noun, then topics. */
+function seeAlso({ name, columns }: Command): string {
+  const noun = name.split(' ').slice(0, -1).join(' ')
+  const topics = Object.entries(TOPICS_OF).flatMap(([topic, pattern]) => (pattern.test(name) ? [topic] : []))
+  const pages = [...topics, ...(columns ? ['formatting'] : []), 'options'].map((topic) => `souk help ${topic}`)
+  return [...(noun === '' ? [] : [`souk ${noun} --help`]), ...pages].map((line) => `  $ ${line}`).join('\n')
+}
+
+/** All of them on the root; on a command, whose help does not list them, those that were typed. */
 function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
   const isRoot = command.parent === null
   const options: readonly GlobalOption[] = globalOptions
@@ -242,7 +289,6 @@ function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: read
     added.hidden = option.hidden === true || !isRoot
     command.addOption(added)
   }
-  if (!isRoot) command.addHelpText('after', '\nGlobal options: souk --help')
 }
 
 function isTyped(flags: string, words: readonly string[]): boolean {

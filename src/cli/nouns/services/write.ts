@@ -27,6 +27,11 @@ const EXAMPLES: Fields = {
   price: '1.00',
   fulfillment_type: 'human',
 }
+/** The same for a listing whose jobs `souk provide` runs. */
+export const AUTOMATED: Fields = {
+  fulfillment_type: 'automated',
+  input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+}
 const OPTIONAL = [
   '# category: writing',
   '# tags: [text, english]',
