@@ -17,7 +17,7 @@ const open = (limits: Partial<PoolLimits> = {}) => {
     ...limits,
   })
 }
-afterEach(() => pool.close())
+afterEach(() => pool?.close())
 
 const run = (
   name: string,

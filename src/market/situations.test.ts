@@ -45,7 +45,7 @@ const made = (Object.keys(eventTypes) as EventType[])
   })
   .sort((one, other) => (one.situation.moves ?? 0) - (other.situation.moves ?? 0))
 
-describe('each event that can be made', () => {
+describe('each event that can be made', { shuffle: false }, () => {
   test.each(made)('$type happens by acts of people', async ({ type, situation }) => {
     const event = await trigger({ ...opened, stage, type, folder, events }, situation)
     expect(event).toMatchObject({ type, id: expect.stringMatching(/^evt_/), subject: { id: expect.any(String) } })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { amountOf, type Usdc, usdc } from '../../../src/core/money.ts'
 import { MAX_PRICE, PRICE_STEP } from '../../../src/core/price.ts'
@@ -27,61 +27,70 @@ const look = async (path: string) => {
   return body
 }
 
-test('money is told from what was paid in to where it went, and the books agree at each step', async () => {
-  const before = await look('river')
-  expect(before).toMatchObject({ held: '0.00', held_jobs: 0, in_flight: 0, sales: 0, agrees: true })
-  const who = await market.agent()
-  const bought = await market.buy(await market.list('human'), who)
-  const { job_id: id } = bought.body
-  const held = await look('river')
-  const { amount, provider_amount: net, fee } = (await look(`jobs?limit=1`)).jobs[0]
-  expect(held).toMatchObject({ by_x402: expect.any(String), held: amount, held_jobs: 1, sales: 1, agrees: true })
-  const done = { status: 'completed', deliverables: { words: 3 } }
-  await market.provider.call('POST', `/v1/jobs/${id}/update`, done)
-  const complaint = { reason: 'three is wrong', category: 'other' }
-  expect((await who.pay(`/v1/jobs/${id}/dispute`, { body: complaint })).status).toBe(200)
-  expect(await look('river')).toMatchObject({ disputed: amount, held: amount, agrees: true })
-  await market.market.admin('POST', `/dashboard/api/admin/jobs/${id}/resolve`, {
-    body: { outcome: 'release', reason: 'it is all there' },
+// One day of one marketplace: the second test counts what the first one sold.
+describe('figures of the first two purchases', { shuffle: false }, () => {
+  test('money is told from what was paid in to where it went, and the books agree at each step', async () => {
+    const before = await look('river')
+    expect(before).toMatchObject({ held: '0.00', held_jobs: 0, in_flight: 0, sales: 0, agrees: true })
+    const who = await market.agent()
+    const bought = await market.buy(await market.list('human'), who)
+    const { job_id: id } = bought.body
+    const held = await look('river')
+    const { amount, provider_amount: net, fee } = (await look(`jobs?limit=1`)).jobs[0]
+    expect(held).toMatchObject({ by_x402: expect.any(String), held: amount, held_jobs: 1, sales: 1, agrees: true })
+    const done = { status: 'completed', deliverables: { words: 3 } }
+    await market.provider.call('POST', `/v1/jobs/${id}/update`, done)
+    const complaint = { reason: 'three is wrong', category: 'other' }
+    expect((await who.pay(`/v1/jobs/${id}/dispute`, { body: complaint })).status).toBe(200)
+    expect(await look('river')).toMatchObject({ disputed: amount, held: amount, agrees: true })
+    await market.market.admin('POST', `/dashboard/api/admin/jobs/${id}/resolve`, {
+      body: { outcome: 'release', reason: 'it is all there' },
+    })
+    const after = await look('river')
+    expect(after).toMatchObject({ held: '0.00', disputed: '0.00', providers: net, owed: net, agrees: true })
+    expect(Number(after.fees)).toBeGreaterThanOrEqual(Number(before.fees) + Number(fee))
+
+    // Every micro-dollar that came in from the chain is on some account, by the running sums and by the accounts.
+    const micros = (amount: string) => BigInt(Math.round(Number(amount) * 1e6))
+    const sums = new Map<string, bigint>(
+      after.books.map((one: { kind: string; amount: string }) => [one.kind, micros(one.amount)]),
+    )
+    expect([...sums.values()].reduce((all, one) => all + one, 0n)).toBe(0n)
+    expect(sums.get('prov')).toBe(micros(net))
+    expect(sums.get('esc')).toBe(0n)
+
+    // The next day begins with nothing paid in, and with what is still held.
+    await market.buy(await market.list('human'), who)
+    await market.market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: DAY_MS } })
+    expect(await look('river')).toMatchObject({
+      opening: amount,
+      held: amount,
+      paid_in: '0.00',
+      sales: 0,
+      agrees: true,
+    })
   })
-  const after = await look('river')
-  expect(after).toMatchObject({ held: '0.00', disputed: '0.00', providers: net, owed: net, agrees: true })
-  expect(Number(after.fees)).toBeGreaterThanOrEqual(Number(before.fees) + Number(fee))
 
-  // Every micro-dollar that came in from the chain is on some account, by the running sums and by the accounts.
-  const micros = (amount: string) => BigInt(Math.round(Number(amount) * 1e6))
-  const sums = new Map<string, bigint>(
-    after.books.map((one: { kind: string; amount: string }) => [one.kind, micros(one.amount)]),
-  )
-  expect([...sums.values()].reduce((all, one) => all + one, 0n)).toBe(0n)
-  expect(sums.get('prov')).toBe(micros(net))
-  expect(sums.get('esc')).toBe(0n)
-
-  // The next day begins with nothing paid in, and with what is still held.
-  await market.buy(await market.list('human'), who)
-  await market.market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: DAY_MS } })
-  expect(await look('river')).toMatchObject({ opening: amount, held: amount, paid_in: '0.00', sales: 0, agrees: true })
-})
-
-test('calls are told by time and by endpoint; asking to pay is no error', async () => {
-  const { buckets, bucket_seconds: seconds } = await look('series?span=hour')
-  expect([buckets.length, seconds]).toEqual([60, 60])
-  const sum = (of: (bucket: { calls: Record<string, number>; purchases: number }) => number | undefined) =>
-    buckets.reduce((all: number, bucket: never) => all + (of(bucket) ?? 0), 0)
-  expect(sum(({ purchases }) => purchases)).toBe(2)
-  const { endpoints } = await look('endpoints?hours=1')
-  const bought = endpoints.find(({ endpoint }: { endpoint: string }) => endpoint === 'purchaseService')
-  expect(bought).toMatchObject({ method: 'POST', total: bought.calls.answered + bought.calls.asked_to_pay })
-  expect(bought.calls.asked_to_pay).toBeGreaterThan(0)
-  expect(sum(({ calls }) => calls.asked_to_pay)).toBeGreaterThanOrEqual(bought.calls.asked_to_pay)
-  expect(bought.by_hour).toEqual([bought.total])
-  const sumOf = (amounts: readonly string[]) => amounts.reduce((sum, amount) => sum + amountOf(amount), 0n)
-  expect(bought.sold.times).toBe(2)
-  expect(sumOf(endpoints.map(({ sold }: { sold: { amount: string } }) => sold.amount))).toBe(
-    sumOf(buckets.map(({ paid_in: paid }: { paid_in: string }) => paid)),
-  )
-  const { requests } = await look(`requests?request=${bought.slowest.request_id}`)
-  expect(requests[0]).toMatchObject({ endpoint: 'purchaseService', status: bought.slowest.status })
+  test('calls are told by time and by endpoint; asking to pay is no error', async () => {
+    const { buckets, bucket_seconds: seconds } = await look('series?span=hour')
+    expect([buckets.length, seconds]).toEqual([60, 60])
+    const sum = (of: (bucket: { calls: Record<string, number>; purchases: number }) => number | undefined) =>
+      buckets.reduce((all: number, bucket: never) => all + (of(bucket) ?? 0), 0)
+    expect(sum(({ purchases }) => purchases)).toBe(2)
+    const { endpoints } = await look('endpoints?hours=1')
+    const bought = endpoints.find(({ endpoint }: { endpoint: string }) => endpoint === 'purchaseService')
+    expect(bought).toMatchObject({ method: 'POST', total: bought.calls.answered + bought.calls.asked_to_pay })
+    expect(bought.calls.asked_to_pay).toBeGreaterThan(0)
+    expect(sum(({ calls }) => calls.asked_to_pay)).toBeGreaterThanOrEqual(bought.calls.asked_to_pay)
+    expect(bought.by_hour).toEqual([bought.total])
+    const sumOf = (amounts: readonly string[]) => amounts.reduce((sum, amount) => sum + amountOf(amount), 0n)
+    expect(bought.sold.times).toBe(2)
+    expect(sumOf(endpoints.map(({ sold }: { sold: { amount: string } }) => sold.amount))).toBe(
+      sumOf(buckets.map(({ paid_in: paid }: { paid_in: string }) => paid)),
+    )
+    const { requests } = await look(`requests?request=${bought.slowest.request_id}`)
+    expect(requests[0]).toMatchObject({ endpoint: 'purchaseService', status: bought.slowest.status })
+  })
 })
 
 test('a ring of calls forgets what is older than it is long, and reckons durations within a step', () => {

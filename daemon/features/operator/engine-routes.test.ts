@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobDraft } from '../../../fixtures/kit/rows.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
@@ -120,57 +120,60 @@ test('who answered is not asked again for an hour, who did not for a minute, how
   expect(site.asked.slice(first)).not.toContain('GET /coins/ping')
 })
 
-test('a program that this machine never had is no trouble, however often somebody looks; the doctor names it', async () => {
-  await check()
-  expect((await told())['audio']).toMatchObject({ status: 'missing', detail: 'No ffmpeg.' })
-  expect(await trouble()).toEqual([])
-})
-
-test('a program that a job waits for which somebody bought needs a hand as long as the job is open', async () => {
-  const { ctx } = market.daemon
-  const service_id = await market.serviceId('audio_loudness_normalization')
-  const bought = { ...jobDraft(1, { buyer: 1, provider: 0 }), service_id, status: 'in_progress' as const }
-  await commit(ctx, (t) => t.table(jobs).insert({ ...bought, ended_at: null }))
-  expect(await trouble()).toMatchObject([
-    {
-      id: 'engine missing',
-      grave: false,
-      sentence: expect.stringMatching(/is missing: audio\.$/),
-      fix: 'souk doctor --only engines',
-    },
-  ])
-  await commit(ctx, async (t) => {
-    const open = await t.table(jobs).getForUpdate(bought.id)
-    if (open) await t.table(jobs).put({ ...open, ended_at: 2, status: 'failed' })
+// What was there once is missed from then on.
+describe('engines that come and go', { shuffle: false }, () => {
+  test('a program that this machine never had is no trouble, however often somebody looks; the doctor names it', async () => {
+    await check()
+    expect((await told())['audio']).toMatchObject({ status: 'missing', detail: 'No ffmpeg.' })
+    expect(await trouble()).toEqual([])
   })
-  expect(await trouble()).toEqual([])
-})
 
-test('a program that fails needs a hand, and so does one that was there and went away', async () => {
-  standing = { status: 'failing', detail: 'ffmpeg does not start.' }
-  await check()
-  expect(await trouble()).toMatchObject([
-    { id: 'engine audio', sentence: expect.stringMatching(/wait for audio: ffmpeg does not start/) },
-  ])
-  standing = { status: 'ok', detail: 'ffmpeg 7' }
-  await check()
-  expect((await told())['audio']).toMatchObject({ status: 'ok', detail: 'ffmpeg 7' })
-  expect(await trouble()).toEqual([])
-  standing = { status: 'missing', detail: 'No ffmpeg.' }
-  await check()
-  expect(await trouble()).toMatchObject([
-    { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
-  ])
-})
+  test('a program that a job waits for which somebody bought needs a hand as long as the job is open', async () => {
+    const { ctx } = market.daemon
+    const service_id = await market.serviceId('audio_loudness_normalization')
+    const bought = { ...jobDraft(1, { buyer: 1, provider: 0 }), service_id, status: 'in_progress' as const }
+    await commit(ctx, (t) => t.table(jobs).insert({ ...bought, ended_at: null }))
+    expect(await trouble()).toMatchObject([
+      {
+        id: 'engine missing',
+        grave: false,
+        sentence: expect.stringMatching(/is missing: audio\.$/),
+        fix: 'souk doctor --only engines',
+      },
+    ])
+    await commit(ctx, async (t) => {
+      const open = await t.table(jobs).getForUpdate(bought.id)
+      if (open) await t.table(jobs).put({ ...open, ended_at: 2, status: 'failed' })
+    })
+    expect(await trouble()).toEqual([])
+  })
 
-test('what went away is missed after a restart too, and not for ever', async () => {
-  await market.restart()
-  await engineBoard.of(market.daemon.ctx).ready
-  expect(await trouble()).toMatchObject([
-    { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
-  ])
-  wall += 31 * DAY_MS
-  await market.restart()
-  await engineBoard.of(market.daemon.ctx).ready
-  expect(await trouble()).toEqual([])
+  test('a program that fails needs a hand, and so does one that was there and went away', async () => {
+    standing = { status: 'failing', detail: 'ffmpeg does not start.' }
+    await check()
+    expect(await trouble()).toMatchObject([
+      { id: 'engine audio', sentence: expect.stringMatching(/wait for audio: ffmpeg does not start/) },
+    ])
+    standing = { status: 'ok', detail: 'ffmpeg 7' }
+    await check()
+    expect((await told())['audio']).toMatchObject({ status: 'ok', detail: 'ffmpeg 7' })
+    expect(await trouble()).toEqual([])
+    standing = { status: 'missing', detail: 'No ffmpeg.' }
+    await check()
+    expect(await trouble()).toMatchObject([
+      { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
+    ])
+  })
+
+  test('what went away is missed after a restart too, and not for ever', async () => {
+    await market.restart()
+    await engineBoard.of(market.daemon.ctx).ready
+    expect(await trouble()).toMatchObject([
+      { id: 'engine missing', sentence: expect.stringMatching(/is missing: audio\.$/) },
+    ])
+    wall += 31 * DAY_MS
+    await market.restart()
+    await engineBoard.of(market.daemon.ctx).ready
+    expect(await trouble()).toEqual([])
+  })
 })
