@@ -12,6 +12,7 @@ import { listedPage } from '../../store/searched-page.ts'
 import { contractMirror } from '../escrow/contract.ts'
 import { NEGATIVE_LABELS } from '../reputation/trust.ts'
 import { namedServicesAfter, refuseUnconfigured } from '../sales/named-services.ts'
+import { giveBackPauses, notePause } from '../subscriptions/pauses.ts'
 
 const SWITCH_RETRY_SECONDS = 5
 
@@ -40,10 +41,13 @@ async function setPaused(
       ? { [which.at]: now, [which.reason]: reason ?? null }
       : { [which.at]: null, [which.reason]: null }
     const after = changed ? await writePlatform(t, change) : before
+    const { paused_at: since } = before
+    if (since !== null && after.paused_at === null) await notePause(t, { from: since, to: now })
     const act = `${which.id}.${isPaused ? 'pause' : 'unpause'}`
     await audit(t, draw, { act, subject: { kind: 'switch', id: which.id }, changed, reason: reason ?? null, by: call })
     return { ...pauseState(after, which), changed }
   })
+  if (!isPaused) await giveBackPauses(ctx)
   await ctx.switches.follow()
   return state
 }

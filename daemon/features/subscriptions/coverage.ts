@@ -1,6 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { SaleTerms } from '../../../src/model/service.ts'
+import { readPlatform } from '../../kernel/switches.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { termsOf } from '../listings/versions.ts'
@@ -65,9 +66,20 @@ type Covered = { readonly id: string; readonly now: number }
 export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
-  if (!last || last.until <= now) return
+  // What was left when the platform was paused is still to come.
+  if (!last || last.until <= ((await readPlatform(t)).paused_at ?? now)) return
   const until = new Date(last.until).toISOString()
   throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before.`)
+}
+
+/** Moves the end of what a subscription covers to that of its period; the terms stay. */
+export async function extendCoverage(t: Tx, { id, current_period_end: until }: SubscriptionRow): Promise<void> {
+  const table = t.table(coverage)
+  const { rows } = await table.page('subscription', [id], { limit: MAX_COVERED })
+  for (const row of rows) {
+    const held = await table.getForUpdate(row.id)
+    if (held) await table.put({ ...held, until })
+  }
 }
 
 /** Keeps what is looked up by service in step with a subscription that this transaction has written. */

@@ -23,10 +23,13 @@ import type { SubscriptionRow } from './rows.ts'
 const RUNS = 150
 const STEPS = 24
 const PRICE = usdc(105_000n)
+const PAUSE = '/dashboard/api/admin/platform/pause'
+const UNPAUSE = '/dashboard/api/admin/platform/unpause'
 
 let market: Plans
 let service: string
 let now: number
+let extended = 0
 beforeAll(async () => {
   market = await openPlans()
   now = market.ctx().clock.now()
@@ -66,16 +69,21 @@ type Scene = {
   readonly who: Person
   readonly plan: string
   readonly id: string
-  readonly periods: { readonly start: number; readonly end: number }[]
+  readonly periods: { readonly start: number; end: number }[]
+  /** Pauses of the platform; one that goes on has no end. */
+  readonly pauses: { readonly from: number; to: number | undefined }[]
   /** What was put into the balance, less what was taken out of it. */
   filled: bigint
 }
 
 async function begin(): Promise<Scene> {
+  // One that failed may have left it closed.
+  await market.market.admin('POST', UNPAUSE)
+  await market.switches({ checkout_v2: false })
   const [plan, who] = [await market.plan([service], { price: '0.10' }), await market.agent(formatAmount(PRICE))]
   const { id } = (await market.subscribe(plan, who)).body
   const { current_period_start: start, current_period_end: end } = await market.row(id)
-  return { who, plan, id, periods: [{ start, end }], filled: PRICE }
+  return { who, plan, id, periods: [{ start, end }], pauses: [], filled: PRICE }
 }
 
 async function perform(one: Act, scene: Scene): Promise<unknown> {
@@ -101,8 +109,24 @@ async function perform(one: Act, scene: Scene): Promise<unknown> {
     case 'drop':
       return market.provider.call('DELETE', `/v1/plans/${scene.plan}`)
     case 'switch':
-      return market.switches({ paused_at: one.paused ? now : null, checkout_v2: one.cutover })
+      await setPaused(scene, one.paused)
+      return market.switches({ checkout_v2: one.cutover })
   }
+}
+
+async function setPaused({ pauses }: Scene, isPaused: boolean): Promise<void> {
+  const last = pauses.at(-1)
+  const wasPaused = last !== undefined && last.to === undefined
+  if (isPaused && !wasPaused) pauses.push({ from: now, to: undefined })
+  if (!isPaused && wasPaused) last.to = now
+  const answer = await market.market.admin('POST', isPaused ? PAUSE : UNPAUSE)
+  expect(answer.status).toBe(200)
+}
+
+/** How long of a span the platform was open. */
+function openMs({ pauses }: Scene, from: number, until: number): number {
+  const closed = pauses.map(({ from: shut, to = now }) => Math.max(0, Math.min(to, until) - Math.max(shut, from)))
+  return until - from - closed.reduce((sum, ms) => sum + ms, 0)
 }
 
 function pass(ms: number): void {
@@ -141,7 +165,7 @@ async function expectSound(scene: Scene, one: Act, was: Before): Promise<void> {
   const charges = await market.charges(scene.id)
   expect(charges.length).toBe(row.charges)
   if (row.charges > was.row.charges) expectFairCharge(scene, { one, was, row })
-  else expect(row.current_period_end).toBe(was.row.current_period_end)
+  else expectOpenTime(scene, row)
   expect(await market.balance(scene.who)).toBe(scene.filled - BigInt(row.charges) * PRICE)
   expect(row.live).toBe(!isOver(row.status))
   // One that sleeps has nothing more to wait for; until the run that sees it sleep, it has.
@@ -152,6 +176,21 @@ async function expectSound(scene: Scene, one: Act, was: Before): Promise<void> {
   const isPaidFor = scene.periods.some(({ start, end }) => start <= now && now < end + RENEWAL_GRACE_MS)
   if (hasAccess(row, now)) expect([isPaidFor, row.status]).toEqual([true, expect.stringMatching(/active|paused/)])
   expect(await market.faults()).toEqual([])
+}
+
+/** What is paid for goes on for as long as it would without pauses: none of its open time is lost, and none is given. */
+function expectOpenTime(scene: Scene, row: SubscriptionRow): void {
+  const period = scene.periods.at(-1)
+  if (period === undefined || market.ctx().switches.now().paused) return
+  const { current_period_start: start, current_period_end: end } = row
+  expect(start).toBe(period.start)
+  if (end === period.end) return
+  const [last, before] = [scene.pauses.at(-1), { ...scene, pauses: scene.pauses.slice(0, -1) }]
+  if (last?.to === undefined) throw new Error('it was extended without a pause that ended')
+  expect(end - period.end).toBe(last.to - Math.max(last.from, start))
+  if (last.from < period.end) expect(openMs(scene, start, end)).toBe(openMs(before, start, period.end))
+  extended += 1
+  period.end = end
 }
 
 type Charged = { readonly one: Act; readonly was: Before; readonly row: SubscriptionRow }
@@ -171,7 +210,8 @@ function expectFairCharge(scene: Scene, { one, was, row }: Charged): void {
 
 /** Without money and with nobody doing anything more, it ends by itself, or stays paused. */
 async function letEnd(scene: Scene): Promise<void> {
-  await market.switches({ paused_at: null, checkout_v2: false })
+  await setPaused(scene, false)
+  await market.switches({ checkout_v2: false })
   await drain(scene)
   for (let day = 0; day < 6; day += 1) {
     await market.renew()
@@ -207,5 +247,6 @@ test('each period is paid for once, whatever happens', async () => {
     'past_due expired',
   ]
   for (const way of most) expect(seen).toContain(way)
+  expect(extended).toBeGreaterThan(0)
   expect(await market.faults()).toEqual([])
 })

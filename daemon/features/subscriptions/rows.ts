@@ -51,6 +51,8 @@ export const SubscriptionRow = z.strictObject({
   period_number: z.int(),
   current_period_start: z.int(),
   current_period_end: z.int(),
+  /** Until when pauses of the platform were given back; absent where none was. */
+  pauses_until: z.int().exactOptional(),
   /** It was paused when its period ended: the next one begins when it is charged. */
   lapsed: z.boolean(),
   /** Periods that were paid for. */

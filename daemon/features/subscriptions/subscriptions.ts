@@ -4,6 +4,7 @@ import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyFiveMinutes } from '../../crons/schedule.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import { subscriptionWork } from './due-work.ts'
+import { giveBackPauses } from './pauses.ts'
 
 const work: readonly DueWork[] = subscriptionWork
 
@@ -16,6 +17,7 @@ export const subscriptions = defineCron({
   async run(call) {
     const { paused_at } = await call.ctx.store.read(readPlatform)
     if (paused_at !== null) return { skip: 'paused' }
+    await giveBackPauses(call.ctx)
     const done = await runDueWork(work, call)
     return done > 0 ? undefined : idleUnderCutover(call.ctx)
   },

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit } from '../../../fixtures/kit/money.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
+import { commit } from '../../store/draw.ts'
+import { notePause } from './pauses.ts'
 import { periodStart } from './periods.ts'
 import { unservedPeriods } from './rows.ts'
 import { adjustmentOf, afterSettling } from './unserved.ts'
@@ -108,4 +111,28 @@ test('however often a period is made good, all of it together is never more than
       expect(given * 1_000n <= paid * BigInt(1_000 - begun)).toBe(true)
     }),
   )
+})
+
+test('a pause of the platform across the end of a period charges for no closed day, also after a crash', async () => {
+  const who = await market.agent()
+  market.at(START)
+  const id = await market.subscribed(await market.plan([await market.list('human')]), who)
+  await credit(market.market, who.id, '1.05')
+  const left = 10 * DAY_MS
+  const [from, to] = [END - left, END + 5 * DAY_MS]
+  await market.switches({ paused_at: from })
+  market.at(to)
+  // It died between the unpause and the giving back.
+  await market.switches({ paused_at: null })
+  await commit(market.ctx(), (t) => notePause(t, { from, to }))
+  const renewedAt = async (at: number) => {
+    market.at(at)
+    await market.renew()
+    return market.row(id)
+  }
+  expect(await renewedAt(to)).toMatchObject({ status: 'active', charges: 1, current_period_end: to + left })
+  expect(await renewedAt(to + left - 1)).toMatchObject({ charges: 1 })
+  const [start, end] = [to + left, periodStart(to + left, 'monthly', 1)]
+  const next = { charges: 2, current_period_start: start, current_period_end: end }
+  expect(await renewedAt(start)).toMatchObject(next)
 })
