@@ -4,6 +4,7 @@ import { readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
 import {
   dispatched,
   MAX_PRICE_HEADER,
+  PAID_ANSWER_MS,
   type RawAnswer,
   responseOf,
   settled,
@@ -86,7 +87,7 @@ export type ClientOptions = {
    * @default false
    */
   readonly plainCredentials?: boolean
-  /** Longest wait for an answer; 30 s unless given. */
+  /** Longest wait for an answer (default: 30 s; where something is bought, as long as the work on it may take). */
   readonly timeoutMs?: number
 }
 
@@ -139,14 +140,14 @@ export async function createClient(options: ClientOptions): Promise<SoukClient> 
     address,
     spent: () => formatAmount(state.purse.spent()),
     call: async (name, asked) =>
-      readAnswer(name, settled(await dispatched(state.transport, wordsOf(name, asked))).body),
+      readAnswer(name, settled(await dispatched(state.transport, patientWords(state, name, asked))).body),
     quote: async (name, asked) => {
       const answer = await dispatched(state.transport, wordsOf(name, asked))
       if (answer.status === PAYMENT_REQUIRED) return shown(askedIn(answer))
       settled(answer)
       return undefined
     },
-    pay: (name, asked, how = {}) => pay(state, { name, words: wordsOf(name, asked), how }),
+    pay: (name, asked, how = {}) => pay(state, { name, words: patientWords(state, name, asked), how }),
   }
 }
 
@@ -155,6 +156,13 @@ type Hand = {
   readonly transport: Transport
   readonly account: SigningAccount | undefined
   readonly purse: Purse
+}
+
+/** A call in words; one that may buy something waits for as long as that may take, unless the client says otherwise. */
+function patientWords<K extends CallName>({ options }: Hand, name: K, asked: AskedOf<K>): Words {
+  const words = wordsOf(name, asked)
+  const isPatient = options.timeoutMs === undefined && words.opens.endsWith('paid')
+  return isPatient ? { timeoutMs: PAID_ANSWER_MS, ...words } : words
 }
 
 type Payment<K extends CallName> = { readonly name: K; readonly words: Words; readonly how: PayOptions }

@@ -1,3 +1,4 @@
+import { paymentWindows } from '../core/authorization.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { isKeyOf, keysOf } from '../core/record.ts'
@@ -8,6 +9,8 @@ const FIRST_ERROR = 400
 const FIRST_FAULT = 500
 /** Most that a call may cost, decimal USDC: what costs more by now is refused, and nothing is charged. */
 export const MAX_PRICE_HEADER = 'x-max-price'
+/** What is bought is worked on before the answer, for as long as the payment may wait for it, and is settled then. */
+export const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
 /** An answer of any status, before anybody has looked at what it holds. */
 export type RawAnswer = {

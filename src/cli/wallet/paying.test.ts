@@ -7,9 +7,10 @@ import { paymentRequired } from '../../api/endpoint/x402.ts'
 import { addRemote } from '../../client/remotes.ts'
 import { createBudget } from '../../client/spending/budget.ts'
 import { createWallet } from '../../client/wallets.ts'
+import { paymentWindows } from '../../core/authorization.ts'
 import { usdc } from '../../core/money.ts'
-import type { Session, SessionHost } from '../session.ts'
-import { signPayment } from './paying.ts'
+import type { RawCall, Session, SessionHost } from '../session.ts'
+import { payFor, signPayment } from './paying.ts'
 
 let config: string
 beforeAll(async () => {
@@ -36,4 +37,23 @@ test('a wallet whose key everybody has signs nothing where money is real', async
   const first = { status: 402, headers: { 'payment-required': header }, body: JSON.parse(JSON.stringify(body)) }
   const call = { method: 'POST', path: '/v1/discover' } as const
   await expect(signPayment(host, session, { wallet, first, limit, call })).rejects.toThrow('everybody has its key')
+})
+
+test('the command line waits for what it buys as long as the daemon may work on it', async () => {
+  const waits: (number | undefined)[] = []
+  const answer = { status: 200, headers: {}, body: {} }
+  const session = {
+    send: async ({ timeoutMs }: RawCall) => {
+      waits.push(timeoutMs)
+      return answer
+    },
+  } as unknown as Session // all that an answer without a price asks for
+  const call = { method: 'POST', path: '/v1/services/svc_0123456789abcdef/purchase', idempotencyKey: 'k' } as const
+  for (const timeoutMs of [undefined, 5_000]) {
+    const globals = { timeoutMs, maxPrice: usdc(1n) }
+    await payFor({ budget: createBudget(), globals } as unknown as SessionHost, session, call)
+  }
+  const [usual = 0, named] = waits
+  expect(usual).toBeGreaterThan(paymentWindows.last.maxTimeoutSeconds * 1_000)
+  expect(named).toBe(5_000)
 })

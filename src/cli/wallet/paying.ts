@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
-import { MAX_PRICE_HEADER, type RawAnswer, responseOf } from '../../client/exchange.ts'
+import { MAX_PRICE_HEADER, PAID_ANSWER_MS, type RawAnswer, responseOf } from '../../client/exchange.ts'
 import { readText } from '../../client/files.ts'
 import type { PayPolicy } from '../../client/pay.ts'
 import { getRemote } from '../../client/remotes.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { type NamedWallet, unlockWallet } from '../../client/wallets.ts'
 import { isId } from '../../client/wire-id.ts'
-import { type Network, paymentWindows } from '../../core/authorization.ts'
+import type { Network } from '../../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { isObject } from '../../core/json.ts'
 import { staysHere } from '../../core/loopback.ts'
@@ -23,8 +23,6 @@ import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
 const PAYMENT_REQUIRED = 402
-/** What is bought is worked on before the answer, for as long as the payment may wait for it, and is settled then. */
-const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
 /** How an answer was paid for; `none` where nothing had to be paid. */
 export type Payment = {
