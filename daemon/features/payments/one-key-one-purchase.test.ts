@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { balanceOfAccount, type Member, member, openPayments, payFor, soundBooks } from '../../../fixtures/kit/money.ts'
@@ -8,8 +10,10 @@ import {
   openMarketplace,
   signPayment,
 } from '../../../fixtures/market/marketplace.ts'
+import { commit } from '../../store/draw.ts'
 import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { idempotency, payments } from './rows.ts'
 
 /* One Idempotency-Key of one wallet buys once, whichever credential a retry shows (decisions §4 Retry). */
 
@@ -104,3 +108,37 @@ test('a retry of rotate-key with the new API key makes no third one, and withhol
   expect([again.status, again.body.api_key, again.body.secret_withheld]).toEqual([200, null, true])
   expect((await market.call('GET', '/v1/balance', { headers: { 'X-API-Key': key } })).status).toBe(200)
 })
+
+test.each(names.filter((name) => /Key|Bearer|balance/.test(name)))(
+  'a purchase that the build before made under %s is not bought again by a retry after the upgrade',
+  async (way) => {
+    const one = await member(market, { wallet: '0.10', balance: '0.10' })
+    const before = await holdings(one)
+    const first = await ways[way]?.(one)
+    const bought = await send(first ?? {}, 'upgrade')
+    await asBefore(one, 'upgrade')
+    const again = await Promise.all([first ?? {}, (await ways[way]?.(one)) ?? {}].map((sent) => send(sent, 'upgrade')))
+    await boughtOnce(one, before, [bought, ...again])
+  },
+)
+
+/** Rewrites the one payment of somebody as the build before kept it: found and told by the participant. */
+async function asBefore(one: Member, key: string): Promise<void> {
+  const { ctx } = market.daemon
+  const digest = (facts: unknown) => hash('sha256', canonicalize(facts) as string)
+  const scope = hash('sha256', JSON.stringify([one.id, 'POST', path, key]))
+  await commit(ctx, async (t) => {
+    const { rows } = await t.table(payments).page('payer', [one.wallet], { limit: 2 })
+    const [row] = rows.filter(({ endpoint }) => endpoint === 'purchaseService')
+    if (!row) throw new Error('nothing was bought')
+    const held = await t.table(payments).getForUpdate(row.id)
+    if (!held?.idempotency) throw new Error('it has no key')
+    const used = await t.table(idempotency).getForUpdate(held.idempotency)
+    if (!used) throw new Error('its key is not kept')
+    await t.table(idempotency).delete(used.id)
+    await t.table(idempotency).getForUpdate(scope)
+    await t.table(idempotency).put({ id: scope, payment_id: row.id, at: used.at })
+    const fingerprint = digest(['POST', path, [], body, one.id])
+    await t.table(payments).put({ ...held, fingerprint, idempotency: scope })
+  })
+}

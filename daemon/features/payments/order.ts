@@ -119,6 +119,28 @@ export function idempotencyOf(exchange: Exchange, { wallet }: Payer): string | n
   return key === undefined ? null : idempotencyScope(exchange, wallet, key)
 }
 
+/** Under which keys a payment of this request may be found: builds before took the participant for the scope. */
+export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): readonly string[] {
+  const key = idempotencyKeyOf(exchange)
+  if (key === undefined) return []
+  return [wallet, ...(participant ? [participant.id] : [])].map((who) => idempotencyScope(exchange, who, key))
+}
+
+/**
+ * A request as the build knew it that made a payment: builds before hashed the participant along whose API key came.
+ * What was paid for then is not bought again by a retry over the upgrade.
+ */
+export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' | 'idempotency'>>(
+  order: O,
+  { fingerprint, participant_id: id }: Pick<PaymentRow, 'fingerprint' | 'participant_id'>,
+): Promise<O> {
+  const { exchange } = order
+  if (id === null || fingerprint === order.fingerprint || fingerprint !== (await fingerprintOf(exchange, id)))
+    return order
+  const key = idempotencyKeyOf(exchange)
+  return { ...order, fingerprint, idempotency: key === undefined ? null : idempotencyScope(exchange, id, key) }
+}
+
 /** How it is paid for. */
 export function methodOf({ credential, quote }: Order): PaymentRow['method'] {
   if (credential.kind === 'x402') return 'x402'

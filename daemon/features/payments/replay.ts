@@ -7,7 +7,7 @@ import { readText } from '../../store/blobs.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type Credential, isTendered, signedPayment } from './credential.ts'
 import { PaymentRefused } from './offer.ts'
-import { idempotencyOf, type Order, repeatOf } from './order.ts'
+import { asKnown, knownKeys, type Order, repeatOf } from './order.ts'
 import { finishPayment } from './recover.ts'
 import { reply } from './reply.ts'
 import { answers, idempotency, type PaymentRow, payments } from './rows.ts'
@@ -23,12 +23,16 @@ import { authorizationId } from './verify.ts'
  */
 export async function knownPayment(
   t: ReadTx,
-  { id, key }: { readonly id: string | undefined; readonly key: string | null },
+  { id, keys }: { readonly id: string | undefined; readonly keys: readonly string[] },
 ): Promise<PaymentRow | undefined> {
   const same = id === undefined ? undefined : await livePayment(t, id)
-  if (same || key === null) return same
-  const used = await t.table(idempotency).get(key)
-  return used && livePayment(t, used.payment_id)
+  if (same) return same
+  for (const key of keys) {
+    const used = await t.table(idempotency).get(key)
+    const payment = used && (await livePayment(t, used.payment_id))
+    if (payment) return payment
+  }
+  return undefined
 }
 
 async function livePayment(t: ReadTx, id: string): Promise<PaymentRow | undefined> {
@@ -49,11 +53,10 @@ export async function replay(
   if (!payer || !isTendered(credential)) return undefined
   const { ctx } = request
   const signed = signedPayment(credential)
-  const key = idempotencyOf(request.exchange, payer)
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
     // A signature that looks up another payment has to be one that could be used now.
-    key: signed && !isUsable(ctx, signed) ? null : key,
+    keys: signed && !isUsable(ctx, signed) ? [] : knownKeys(request.exchange, payer),
   })
   if (!known) return undefined
   try {
@@ -72,7 +75,7 @@ function isUsable({ chain, clock }: Context, { authorization }: PaymentCredentia
 }
 
 /** What of an order tells whether it was paid before. */
-type Repeatable = Pick<Order, 'ctx' | 'seller' | 'fingerprint' | 'idempotency' | 'sealKey'>
+type Repeatable = Pick<Order, 'ctx' | 'exchange' | 'seller' | 'fingerprint' | 'idempotency' | 'sealKey'>
 
 /**
  * The answer of a payment that is known; one that was left open is finished first. `inFlight` is the payment that the
@@ -81,10 +84,11 @@ type Repeatable = Pick<Order, 'ctx' | 'seller' | 'fingerprint' | 'idempotency' |
  * @throws AppError 409 for another request, 503 while the chain has not said whether it was paid.
  */
 export async function answerKnown(
-  order: Repeatable,
+  asked: Repeatable,
   known: PaymentRow,
   inFlight?: string,
 ): Promise<PaidAnswer | undefined> {
+  const order = await asKnown(asked, known)
   const { ctx } = order
   const { id, fingerprint } = known
   refuseOtherRequest(known, order.fingerprint)

@@ -11,7 +11,7 @@ import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { signedPayment } from './credential.ts'
 import { PaymentRefused } from './offer.ts'
-import { methodOf, type Order } from './order.ts'
+import { knownKeys, methodOf, type Order } from './order.ts'
 import { knownPayment } from './replay.ts'
 import { idempotency, type PaymentRow, payments } from './rows.ts'
 import { inFlight } from './single-flight.ts'
@@ -59,7 +59,7 @@ export async function begin(
   const platform = await readPlatform(t)
   // Held before it is looked at: the answer is still true when the row is written.
   await t.table(payments).getForUpdate(id)
-  const known = await knownPayment(t, { id, key: order.idempotency })
+  const known = await knownPayment(t, { id, keys: knownKeys(order.exchange, order.payer) })
   if (known) return { kind: 'known', payment: known }
   if (platform.paused_at !== null) throw paused(pauseOf(platform))
   const draft = draftOf(order, draw, id)
