@@ -156,6 +156,7 @@ export const notExported: Readonly<Record<string, string>> = {
   crons: 'of the installation',
   tallies: 'of the installation',
   grant_days: 'counts of a day, kept for two',
+  gas_days: 'counts of a day, kept for two',
   facilitator_settlements: 'what servers settled by a key, each a transfer on the chain; gone a month after its window',
   facilitator_days: 'counts of a day, kept for two',
   facilitated_resources: 'a public list of addresses that servers of others declared',

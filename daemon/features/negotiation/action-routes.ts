@@ -15,6 +15,7 @@ import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
 import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import { countGasAct } from '../payouts/gas.ts'
 import { threadView } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 
@@ -69,6 +70,8 @@ const declineThread: FreeHandler<typeof threadActionsApi.declineThread> = async 
       return { view: threadView(ended, now) }
     }
     const locked = (await lockJob(t, thread.job_id)) as JobRow // a thread names a job that is there
+    // What a provider gives back costs gas too; a buyer could do it for nothing again and again.
+    if (side === 'buyer') await countGasAct(t, ctx, { wallet: locked.buyer_wallet })
     const job = await applyStep(t, draw, { job: locked, step: { event: 'cancel', by: side, at: now, detail } })
     return { view: await withJob(t, { job, now }), job }
   })

@@ -15,7 +15,7 @@ import { areBooksKept } from '../ledger/forget.ts'
 import { forgetBooks } from '../payments/release.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
 import { authorizationId } from '../payments/verify.ts'
-import { payouts } from '../payouts/rows.ts'
+import { gasDays, payouts } from '../payouts/rows.ts'
 import { products, purchases } from '../products/rows.ts'
 import { grantDays } from '../test-money/rows.ts'
 import { threadFiles } from '../threads/rows.ts'
@@ -97,6 +97,8 @@ const sweeps: readonly Sweep[] = [
   }),
   // What the open faucet gave: a bound of one day.
   sweep({ collection: grantDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
+  // What cost gas: a bound of one day of the machine.
+  sweep({ collection: gasDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
   // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
   sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).

@@ -5,12 +5,14 @@ import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { history } from '../ledger/rows.ts'
+import { costsGas, SMALLEST_ON_CHAIN } from '../payouts/gas.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
 import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import { balanceFacts, balanceView, entryView } from './balance.ts'
@@ -89,18 +91,24 @@ const withdrawBalance: FreeHandler<typeof balanceApi.withdrawBalance> = async ({
   await refuseSanctioned(ctx, caller.wallet)
   const { schema } = balanceApi.withdrawBalance.reply
   return commit(ctx, (t, draw) =>
-    once(t, { retry, schema, now }, () => takeOut(t, draw, { participant: caller, amount: body.amount, now })),
+    once(t, { retry, schema, now }, () => takeOut(t, draw, { ctx, participant: caller, amount: body.amount, now })),
   )
 }
 
-type Taken = { readonly participant: ParticipantRow; readonly amount: Usdc; readonly now: number }
+type Taken = {
+  readonly ctx: Context
+  readonly participant: ParticipantRow
+  readonly amount: Usdc
+  readonly now: number
+}
 
-async function takeOut(t: Tx, draw: Draw, { participant, amount, now }: Taken) {
+async function takeOut(t: Tx, draw: Draw, { ctx, participant, amount, now }: Taken) {
   await refusePaused(t)
   const { available, total } = await balanceFacts(t, participant)
   if (amount > available) throw tooMuch(amount, available)
-  if (amount < MIN_BALANCE_WITHDRAWAL && amount < available) {
-    throw invalidField('amount', `must be at least ${formatAmount(MIN_BALANCE_WITHDRAWAL)}, or all that is available`)
+  const smallest = costsGas(ctx) ? SMALLEST_ON_CHAIN : MIN_BALANCE_WITHDRAWAL
+  if (amount < smallest && amount < available) {
+    throw invalidField('amount', `must be at least ${formatAmount(smallest)}, or all that is available`)
   }
   const source = account.balance(participant.id)
   const { payout, transactionId } = await openWithdrawal(t, draw, {
@@ -108,7 +116,9 @@ async function takeOut(t: Tx, draw: Draw, { participant, amount, now }: Taken) {
     kind: 'withdrawal',
     source,
     amount,
+    empties: amount < smallest,
     now,
+    ctx,
   })
   return {
     payout_id: payout.id,

@@ -51,4 +51,21 @@ export const payouts = defineCollection('payouts', {
   ],
 })
 
-export const payoutCollections: readonly AnyCollection[] = [payouts]
+/** What one wallet did on one day that cost the operator gas. */
+const GasDayRow = z.strictObject({
+  /** `<day>:<wallet>`; days (UTC) since the epoch. */
+  id: z.string(),
+  version: z.int(),
+  day: z.int(),
+  acts: z.int(),
+  /** It has emptied a balance of less than the smallest withdrawal. */
+  emptied: z.boolean(),
+})
+
+export const gasDays = defineCollection('gas_days', {
+  schema: GasDayRow,
+  key: 'id',
+  indexes: [{ name: 'day', fields: ['day'] }],
+})
+
+export const payoutCollections: readonly AnyCollection[] = [payouts, gasDays]

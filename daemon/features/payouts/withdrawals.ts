@@ -1,11 +1,12 @@
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
 import { emit } from '../../events/event-log.ts'
-import { paused } from '../../kernel/context.ts'
+import { type Context, paused } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { pauseOf, readPlatform } from '../../kernel/switches.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { countGasAct } from './gas.ts'
 import { openPayout, openPayoutOf } from './payouts.ts'
 import type { PayoutRow } from './rows.ts'
 
@@ -21,21 +22,25 @@ type Withdrawal = {
   /** Account of the participant that it is taken from. */
   readonly source: string
   readonly amount: Usdc
+  /** It takes all that is there, and that is less than the smallest. */
+  readonly empties?: boolean
   readonly now: number
+  readonly ctx: Pick<Context, 'chain' | 'clock'>
 }
 
 /**
  * Sets money of a participant aside for its own wallet; the cron that pays refunds pays it out.
- * @throws AppError 409 while another payout of the wallet is open: a wallet has one at a time.
+ * @throws AppError 409 while another payout of the wallet is open: a wallet has one at a time; 429 after those of a day.
  */
 export async function openWithdrawal(
   t: Tx,
   draw: Draw,
-  { participant, kind, source, amount, now }: Withdrawal,
+  { participant, kind, source, amount, empties = false, now, ctx }: Withdrawal,
 ): Promise<{ payout: PayoutRow; transactionId: string }> {
   const { id, wallet } = participant
   const open = await openPayoutOf(t, wallet)
   if (open) throw stillOpen(open)
+  await countGasAct(t, ctx, { wallet, empties })
   const subject = { kind: 'participant', id }
   const transactionId = draw.id('transaction')
   const payout = await openPayout(t, draw, { kind, wallet, source, amount, ref: subject, transactionId, at: now })

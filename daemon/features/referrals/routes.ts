@@ -5,6 +5,7 @@ import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
@@ -86,12 +87,12 @@ const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = as
   return commit(ctx, (t, draw) =>
     once(t, { retry, schema, now }, async () => {
       await refusePaused(t)
-      return act(t, draw, { caller, now })
+      return act(t, draw, { ctx, caller, now })
     }),
   )
 }
 
-type Asked = { readonly caller: ParticipantRow; readonly now: number }
+type Asked = { readonly ctx: Context; readonly caller: ParticipantRow; readonly now: number }
 
 const acts = { balance: toBalance, wallet: toWallet } as const
 
@@ -113,7 +114,7 @@ async function toBalance(t: Tx, draw: Draw, { caller, now }: Asked) {
   }
 }
 
-async function toWallet(t: Tx, draw: Draw, { caller, now }: Asked) {
+async function toWallet(t: Tx, draw: Draw, { ctx, caller, now }: Asked) {
   const amount = withdrawable(await referralMoney(t, caller), 'pay_out', caller)
   const source = account.referral(caller.id)
   const { payout, transactionId } = await openWithdrawal(t, draw, {
@@ -122,6 +123,7 @@ async function toWallet(t: Tx, draw: Draw, { caller, now }: Asked) {
     source,
     amount,
     now,
+    ctx,
   })
   const { total } = await balanceFacts(t, caller)
   return {

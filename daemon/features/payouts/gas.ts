@@ -1,0 +1,49 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { formatPrice, usdc } from '../../../src/core/money.ts'
+import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
+import type { Tx } from '../../store/port.ts'
+import { gasDays } from './rows.ts'
+
+/* Acts that cost the operator gas and bring no fee: withdrawals, and refunds after a buyer's cancel (decisions §4 Gas). */
+
+/** Of one wallet in a day (UTC). */
+export const GAS_ACTS_A_DAY = 20
+/** Less leaves a balance on a chain only where it empties it, once a day. */
+export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
+
+type Machine = Pick<Context, 'chain' | 'clock'>
+
+/** Whether money moves on a chain, where each transaction costs the operator gas. */
+export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
+  return chain.status !== undefined
+}
+
+type GasAct = {
+  readonly wallet: Wallet /** It empties a balance of less than the smallest. */
+  readonly empties?: boolean
+}
+
+/**
+ * Counts an act in the transaction that does it; nothing is counted where nothing costs gas.
+ * @throws AppError rate_limited when the wallet has had its acts of the day: its money stays where it is
+ */
+export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
+  if (!costsGas(machine)) return
+  const wall = machine.clock.wall()
+  const day = Math.floor(wall / DAY_MS)
+  const id = `${day}:${wallet}`
+  const held = await t.table(gasDays).getForUpdate(id)
+  const { acts, emptied } = held ?? { acts: 0, emptied: false }
+  const retryAfter = Math.ceil(((day + 1) * DAY_MS - wall) / SECOND_MS)
+  if (acts >= GAS_ACTS_A_DAY) {
+    const sentence = `A wallet withdraws and cancels ${GAS_ACTS_A_DAY} times a day here: nothing was changed, come back tomorrow (UTC).`
+    throw new AppError('rate_limited', sentence, { retryAfter })
+  }
+  if (empties && emptied) {
+    const sentence = `Less than ${formatPrice(SMALLEST_ON_CHAIN)} leaves a balance once a day here: it stays whole until tomorrow (UTC).`
+    throw new AppError('rate_limited', sentence, { retryAfter })
+  }
+  await t.table(gasDays).put({ id, day, acts: acts + 1, emptied: emptied || empties })
+}
