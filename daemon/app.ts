@@ -70,6 +70,7 @@ import { followReversals } from './features/payments/reversed.ts'
 import { paymentCollections } from './features/payments/rows.ts'
 import { type Handlers, sellers } from './features/payments/seller.ts'
 import { inFlight } from './features/payments/single-flight.ts'
+import { collectWrongTokens, wrongTokens } from './features/payments/wrong-tokens.ts'
 import { reviewKept } from './features/payouts/payouts.ts'
 import { providerSettlement } from './features/payouts/provider-settlement.ts'
 import { payoutCollections } from './features/payouts/rows.ts'
@@ -261,6 +262,7 @@ const parts = {
     open(ctx) {
       openSettlements(ctx)
       facilitatorCounts.open(ctx, countingRequests())
+      wrongTokens.open(ctx, collectWrongTokens(ctx.log))
     },
   },
   operator: {

@@ -49,6 +49,11 @@ export const command = defineCommand({
         io.line(`  bounds    from $${data.min_value}, ${data.daily_gas} gas a key and day`)
       }
       io.line(`  settled   ${data.total}   ${cyan(io.hint('souk facilitator list'))}`)
+      for (const { seller, network, asset, count } of data.wrong_tokens) {
+        io.line(
+          `${yellow('!')} ${seller} asked ${count} times to settle ${asset} on ${network}: not the token of this chain`,
+        )
+      }
       io.line(`  server    ${data.server}:`)
     }
     io.line('')

@@ -13,6 +13,8 @@ import { waitingDeals } from '../escrow/waiting.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
+import { type WrongToken, wrongTokens } from '../payments/wrong-tokens.ts'
+import { GAS_ACTS_TOLD, gasActsToday } from '../payouts/gas.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 import { type FoundItems, type Item, MAX_OF_A_KIND } from './find.ts'
 
@@ -45,6 +47,7 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
   const status = ctx.chain.status?.()
   const faults = status?.faults ?? []
   const drift = status === undefined || status.health === 'down' ? null : await driftOf(ctx)
+  const freeActs = await gasActsToday(ctx)
   const nothing = { who: null, amount: null, since: null, due: null }
   const itemOf = (id: string, said: Pick<Item, 'grave' | 'sentence' | 'fix'>): Item => ({
     ...{ id: `chain ${id}`, subject: { kind: 'chain', id } },
@@ -64,6 +67,13 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
             fix: 'souk money audit',
           }),
         ]),
+    ...(freeActs < GAS_ACTS_TOLD
+      ? []
+      : [itemOf('free acts', { grave: false, sentence: freeActsSentence(freeActs), fix: 'souk chain queue --all' })]),
+    ...wrongTokens
+      .of(ctx)
+      .recent(ctx.clock.wall())
+      .map((one) => itemOf(`token of ${one.seller}`, { grave: false, ...wrongTokenWords(ctx, one) })),
     ...(await waitingDeals(ctx)).map((deal) => ({
       ...itemOf(deal.id, {
         grave: deal.taken === undefined,
@@ -75,6 +85,17 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
     })),
   ]
   return { kind: 'chain', items: items.slice(0, MAX_OF_A_KIND), count: items.length }
+}
+
+function freeActsSentence(count: number): string {
+  return `Wallets made ${count} withdrawals and cancels today (UTC): they cost gas and bring no fee.`
+}
+
+function wrongTokenWords({ chain }: Context, { seller, network, asset, count }: WrongToken) {
+  const times = count === 1 ? 'once' : `${count} times`
+  const own = `${chain.asset.address} on ${chain.network}`
+  const sentence = `A server (${seller}) asked ${times} to settle ${asset} on ${network}; this chain settles ${own}.`
+  return { sentence, fix: 'souk facilitator' }
 }
 
 function sentenceOf({ id, taken, last_error: error }: DealRow): string {

@@ -8,6 +8,7 @@ import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { isTestMoney } from '../../ports/chain/chain.ts'
 import { offsetPage } from '../../store/offset-page.ts'
+import { wrongTokens } from '../payments/wrong-tokens.ts'
 import { dayOf, rulesOf } from './policy.ts'
 import { facilitatorDays, type SettlementRow, settlements } from './rows.ts'
 
@@ -30,6 +31,7 @@ const list: FreeHandler<typeof facilitatorAdminApi.listFacilitatedSettlements> =
       today: today.rows
         .map(({ seller, settlements: settled, gas }) => ({ seller, settlements: settled, gas }))
         .toSorted((one, two) => two.gas - one.gas),
+      wrong_tokens: [...wrongTokens.of(ctx).all()],
       settlements: rows.map(shown),
       total,
       limit,

@@ -42,6 +42,8 @@ export type ReadAsk =
       /** What of the body is at fault, where it is no matter of its payment. */
       readonly detail?: string
       readonly payer?: Wallet
+      /** What of a requirement is for another chain. */
+      readonly wrongToken?: { readonly network: string; readonly asset: string }
     }
 
 const Whole = z.string().regex(/^\d{1,78}$/)
@@ -77,7 +79,11 @@ export function readAsk(chain: ChainPort, { x402Version, paymentPayload, payment
   }
   const required = parsed
   const fault = unservedBy(chain, version, required)
-  if (fault) return { ok: false, version, fault, payer }
+  if (fault) {
+    const { network, asset } = required
+    const isOther = fault === 'network_mismatch' || fault === 'asset_mismatch'
+    return { ok: false, version, fault, payer, ...(isOther ? { wrongToken: { network, asset } } : {}) }
+  }
   const resource = version === 1 ? required.resource : resourceV2(paymentPayload)
   const asked: FacilitatorAsk = {
     version,

@@ -9,6 +9,7 @@ import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core
 import { compact } from '../../../src/core/record.ts'
 import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, paused } from '../../kernel/context.ts'
+import { wrongTokens } from '../payments/wrong-tokens.ts'
 import { type FacilitatorAsk, type ReadAsk, readAsk } from './ask.ts'
 import { type Catalogued, catalogue, resourcesFor, typeOf } from './catalogue.ts'
 import { faultOf, repeatedFault } from './checks.ts'
@@ -22,10 +23,19 @@ type Verdict = Answer<typeof facilitatorApi.verifyPayment>
 type Settlement = Answer<typeof facilitatorApi.settlePayment>
 
 const verifyPayment: FreeHandler<typeof facilitatorApi.verifyPayment> = async ({ body }, call) => {
-  const read = readAsk(call.ctx.chain, body)
+  const read = readFor(call, body)
   const fault = read.ok ? await counted(call, 'verify', () => verdictOf(call, read.asked)) : read.fault
   facilitatorCounts.of(call.ctx).add('verify', fault ?? 'ok')
   return verdict(read, fault)
+}
+
+/** What a server asks; one that asks for another token is told to the operator too. */
+function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof readAsk>[1]): ReadAsk {
+  const read = readAsk(ctx.chain, body)
+  if (!read.ok && read.wrongToken) {
+    wrongTokens.of(ctx).add({ ...read.wrongToken, seller: sellerOf(caller).id, fault: read.fault, at: wall })
+  }
+  return read
 }
 
 /** An error of ours, such as a pause, is no answer: it is counted as refused. */
@@ -94,7 +104,7 @@ function versionOf(read: ReadAsk): X402Version {
 
 const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({ body }, call) => {
   const { ctx } = call
-  const read = readAsk(ctx.chain, body)
+  const read = readFor(call, body)
   const outcome: SettleOutcome = read.ok
     ? await counted(call, 'settle', () => outcomeOf(call, read.asked))
     : { ok: false, fault: read.fault }

@@ -44,6 +44,20 @@ describe('what it tells', () => {
     expect((await listed('sent')).body.total).toBe(0)
   })
 
+  test('a server that asks for another token, to log, operator and attention, and not only to the buyer', async () => {
+    await open()
+    const asked = await at.ask(await at.market.buyer('1.00'))
+    const asset = `0x${'ab'.repeat(20)}`
+    const other = { ...asked, paymentRequirements: { ...asked.paymentRequirements, asset } }
+    for (const _ of [1, 2]) expect((await at.verify(other)).body.isValid).toBe(false)
+    const { body } = await at.market.admin('GET', '/dashboard/api/admin/facilitator')
+    expect(body.wrong_tokens).toMatchObject([{ seller: 'local', fault: 'asset_mismatch', asset, count: 2 }])
+    const { items } = (await at.market.admin('GET', '/dashboard/api/admin/attention')).body
+    const [item] = items.filter(({ sentence }: { sentence: string }) => sentence.includes(asset))
+    expect(item).toMatchObject({ kind: 'chain', fix: 'souk facilitator' })
+    expect(item.sentence).toContain('asked 2 times to settle')
+  })
+
   const bazaar = {
     info: { input: { type: 'http', method: 'GET' } },
     schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },

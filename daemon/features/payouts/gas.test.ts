@@ -6,8 +6,11 @@ import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
+import type { ChainStatus } from '../../ports/chain/chain.ts'
+import { commit } from '../../store/draw.ts'
 import { autoRefund } from '../payments/auto-refund.ts'
-import { GAS_ACTS_A_DAY } from './gas.ts'
+import { GAS_ACTS_A_DAY, GAS_ACTS_TOLD } from './gas.ts'
+import { gasDays } from './rows.ts'
 
 /* On a chain a stranger could burn the operator's gas for nothing: acts without a fee are bounded (decisions §4 Gas). */
 
@@ -17,11 +20,11 @@ let market: Marketplace
 let now = START
 const listing = { name: 'By hand', description: 'x', price: '0.10', fulfillment_type: 'human' }
 /** A ledger of the store that says of itself that it is a chain. */
-const healthy = {
-  ...{ health: 'ok', faults: [], nodes: [], head: null, lagBlocks: 0, gas: null, waiting: 0, inFlight: 0 },
+const healthy: ChainStatus = {
+  ...{ health: 'ok' as const, faults: [], nodes: [], head: null, lagBlocks: 0, gas: null, waiting: 0, inFlight: 0 },
   ...{ oldestSeconds: null, held: null, tokenPaused: false, foreignNonces: 0, failed: 0, resent: 0, replaced: 0 },
   ...{ reorged: 0, reversed: 0, lastError: null },
-} as const
+}
 
 beforeAll(async () => {
   const chain = chainWith(() => ({ status: () => healthy }))
@@ -80,4 +83,18 @@ test('less than a dollar leaves a balance on a chain only where it empties it, o
   await credit(market, who.id, '0.25')
   expect((await withdraw(who, '0.25')).status).toBe(429)
   expect((await who.call('GET', '/v1/balance')).body.balance).toBe('0.25')
+})
+
+test('many of them in a day are told to the operator', async () => {
+  const told = async () =>
+    (await market.admin('GET', '/dashboard/api/admin/attention')).body.items.filter(
+      ({ sentence }: { sentence: string }) => sentence.includes('they cost gas'),
+    )
+  expect(await told()).toEqual([])
+  await commit(market.daemon.ctx, async (t) => {
+    const id = `${Math.floor(now / DAY_MS)}:many`
+    await t.table(gasDays).getForUpdate(id)
+    await t.table(gasDays).put({ id, day: Math.floor(now / DAY_MS), acts: GAS_ACTS_TOLD, emptied: false })
+  })
+  expect(await told()).toMatchObject([{ kind: 'chain', fix: 'souk chain queue --all' }])
 })

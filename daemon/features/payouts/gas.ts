@@ -3,6 +3,7 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { formatPrice, usdc } from '../../../src/core/money.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
+import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { gasDays } from './rows.ts'
 
@@ -18,6 +19,16 @@ type Machine = Pick<Context, 'chain' | 'clock'>
 /** Whether money moves on a chain, where each transaction costs the operator gas. */
 export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
   return chain.status !== undefined
+}
+
+/** So many of all wallets in a day are told to the operator. */
+export const GAS_ACTS_TOLD = 100
+const PAGE_ROWS = 1_000
+
+/** Acts of today (UTC) that cost gas and brought no fee, of all wallets. */
+export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<number> {
+  const today = { index: 'day', prefix: [Math.floor(clock.wall() / DAY_MS)], limit: PAGE_ROWS }
+  return (await everyRow(store.table(gasDays), today)).reduce((sum, { acts }) => sum + acts, 0)
 }
 
 type GasAct = {

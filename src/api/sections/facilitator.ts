@@ -180,6 +180,18 @@ export const facilitatorAdminApi = {
         today: z
           .array(z.strictObject({ seller: z.string(), settlements: z.int(), gas: z.int() }))
           .meta({ description: 'what keys settled today (UTC), the busiest first' }),
+        wrong_tokens: z
+          .array(
+            z.strictObject({
+              seller: z.string(),
+              fault: z.string(),
+              network: z.string(),
+              asset: z.string(),
+              count: z.int(),
+              at: Time,
+            }),
+          )
+          .meta({ description: 'tokens of other chains that servers asked to settle here since the start' }),
         settlements: z.array(Settlement),
         total: z.int(),
         limit: z.int(),

@@ -1,0 +1,49 @@
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import type { Log } from '../../ports/log.ts'
+
+/** Kept since the start; what comes after so many others is not told. */
+const KINDS_MAX = 20
+const SHOWN_CHARS_MAX = 66
+
+/** Tokens that servers ask to be settled here, and that are not those of this chain. */
+export type WrongToken = {
+  readonly seller: string
+  readonly fault: PaymentFault
+  /** As the server named them. */
+  readonly network: string
+  readonly asset: string
+  readonly count: number
+  /** The last time, epoch milliseconds of the machine. */
+  readonly at: number
+}
+
+export type WrongTokens = {
+  add(found: Omit<WrongToken, 'count'>): void
+  all(): readonly WrongToken[]
+  /** Those of the last day. */
+  recent(wall: number): readonly WrongToken[]
+}
+
+export const wrongTokens = defineResource<WrongTokens>('wrong tokens')
+
+/** Tells the log of each kind once: a server that is set up wrongly asks again with every buyer. */
+export function collectWrongTokens(log: Log): WrongTokens {
+  const found = new Map<string, WrongToken>()
+  return {
+    add({ network: named, asset, seller, fault, at }) {
+      const network = named.slice(0, SHOWN_CHARS_MAX)
+      const key = `${seller} ${network} ${asset}`
+      const known = found.get(key)
+      if (!known && found.size >= KINDS_MAX) return
+      if (!known) {
+        const facts = { source: 'facilitator', seller, network, asset, fault }
+        log.warn(facts, 'a server asks to settle a token that is not the one of this chain: souk facilitator')
+      }
+      found.set(key, { seller, fault, network, asset, count: (known?.count ?? 0) + 1, at })
+    },
+    all: () => [...found.values()],
+    recent: (wall) => [...found.values()].filter(({ at }) => wall - at < DAY_MS),
+  }
+}
