@@ -50,6 +50,12 @@ describe('souk export', () => {
     expect(readdirSync(home).filter((name) => name.includes('.part'))).toEqual([])
   })
 
+  it('makes the folder of its file', async () => {
+    const file = join(home, 'not/yet/mine.ndjson')
+    expect((await souk('export', file)).code).toBe(0)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
   it('writes to stdout, some kinds only', async () => {
     const { out } = await souk('export', '-', '--only', 'participant,payment')
     expect(linesIn(out).map(({ kind }) => kind)).toEqual(['export', 'participant', 'payment', 'end'])

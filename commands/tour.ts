@@ -44,7 +44,7 @@ export const command = defineCommand({
     }),
     port: publicOptions.port,
   }),
-  examples: ['souk tour', 'souk tour --ndjson', 'souk tour --chain devnet --instance chain --help'],
+  examples: ['souk tour', 'souk tour --ndjson', 'souk tour --chain devnet --instance chain --dry-run'],
   run: (context) => steps(context),
   view(step, io) {
     if (step.kind === 'step') io.line(`\n${dim('$')} ${bold(`souk ${step.line}`)}`)

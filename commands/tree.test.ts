@@ -27,6 +27,12 @@ describe('the list of commands', () => {
     expect([...new Set(nouns)].sort()).toEqual(groups.map(({ name }) => name).sort())
   })
 
+  it('has examples that do something: none of a command that people use only prints its help', async () => {
+    const shown = await Promise.all(entries.filter(({ hidden }) => !hidden).map(({ load }) => load()))
+    const lines = shown.flatMap(({ command }) => command.examples)
+    expect(lines.filter((line) => / --help\b/.test(line))).toEqual([])
+  })
+
   it('keeps the letters of flags apart', async () => {
     const taken = globalOptions.flatMap(({ flags }) => /^-(\w),/.exec(flags)?.[1] ?? [])
     expect(new Set(taken).size).toBe(taken.length)

@@ -24,7 +24,6 @@ export const command = defineCommand({
   examples: [
     'souk threads accept thr_0123456789abcdef --yes',
     'souk threads accept thr_0123456789abcdef --yes --pay x402 --json',
-    'souk threads accept thr_0123456789abcdef --proposal 2026-11-21T13:00:00.000Z --max-price 8.40 --help',
   ],
   async run(context) {
     const session = await context.session()

@@ -160,3 +160,8 @@ describe('a page that means harm', () => {
     })
   })
 })
+
+test('a page whose server names no Content-Type is a page, and no file', async () => {
+  const shown = await preview('\n<!DOCTYPE html><title>Untyped</title><p>Hello', '/untyped', { 'content-type': '' })
+  expect(shown).toMatchObject({ content_type: 'text/html', title: 'Untyped' })
+})

@@ -8,6 +8,8 @@ export type WebPage = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
 
 /** Declared by the page itself, so within its beginning (HTML standard: the first 1,024 bytes). */
 const DECLARATION_BYTES = 1_024
+/** After a byte order mark and blanks, in latin1. */
+const HTML_BEGINNING = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|body|title|!--)[\s>]/i
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i
 const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
 
@@ -34,18 +36,21 @@ export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wante
   }
 }
 
-/** Media type of an answer, lower case, without parameters. */
-export function mediaType({ headers }: Pick<WebPage, 'headers'>): string {
-  return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+/** Media type of an answer, lower case, without parameters; of one that names none, what its beginning says (HTML). */
+export function mediaType({ headers, body }: Pick<WebPage, 'headers' | 'body'>): string {
+  const named = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
+  if (named) return named
+  const beginning = Buffer.from(body.subarray(0, DECLARATION_BYTES)).toString('latin1')
+  return HTML_BEGINNING.test(beginning) ? 'text/html' : ''
 }
 
-export function isHtml(page: Pick<WebPage, 'headers'>): boolean {
+export function isHtml(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   const type = mediaType(page)
   return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
 /** Whether a body can be shown as text at all. */
-export function isText(page: Pick<WebPage, 'headers'>): boolean {
+export function isText(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
 }
 
