@@ -26,12 +26,12 @@ const columns: readonly Column<Candidate>[] = [
 
 export const command = defineCommand({
   name: '__complete',
-  summary: 'say which words may come next (what the shells ask)',
+  summary: 'list completions for a partial command line (used by shells)',
   hidden: true,
-  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'the line so far, behind --' }) }),
+  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'partial command line, after --' }) }),
   options: z.object({
-    next: z.boolean().default(false).meta({ description: 'a new word begins, which some shells cannot say' }),
-    scoped: z.boolean().default(false).meta({ description: 'the flags of the line are in force already' }),
+    next: z.boolean().default(false).meta({ description: 'the last word is complete' }),
+    scoped: z.boolean().default(false).meta({ description: 'the flags of the line apply already' }),
   }),
   ownForm: true,
   examples: ['souk __complete --json -- services l', 'souk __complete --json --next -- endpoints list --status'],

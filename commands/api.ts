@@ -23,26 +23,23 @@ const options = z.object({
   method: z
     .anyCase(methods)
     .optional()
-    .meta({ short: 'X', description: 'default: GET; POST with --input', value: 'method' }),
-  field: z.array(z.string()).default([]).meta({ short: 'f', description: 'a member as text', value: 'k=v' }),
+    .meta({ short: 'X', description: 'HTTP method (default: GET; with a body: POST)', value: 'method' }),
+  field: z.array(z.string()).default([]).meta({ short: 'f', description: 'a text field', value: 'k=v' }),
   typed: z
     .array(z.string())
     .default([])
-    .meta({ short: 'F', description: 'a member as number, true, null, JSON or @file', value: 'k=v' }),
+    .meta({ short: 'F', description: 'a field as number, true, null, JSON or @file', value: 'k=v' }),
   headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
-  input: z.string().optional().meta({ description: 'the whole body from a file, or - for stdin', value: 'file' }),
-  include: z.boolean().default(false).meta({ short: 'i', description: 'show status and headers too' }),
-  paginate: z.boolean().default(false).meta({ description: 'follow the pages of a list, and put their rows into one' }),
-  slurp: z.boolean().default(false).meta({ description: 'with --paginate: the pages as they came, in one array' }),
+  input: z.string().optional().meta({ description: 'file with the request body, - for stdin', value: 'file' }),
+  include: z.boolean().default(false).meta({ short: 'i', description: 'print status and headers too' }),
+  paginate: z.boolean().default(false).meta({ description: 'fetch all pages of a list and join their rows' }),
+  slurp: z.boolean().default(false).meta({ description: 'with --paginate: print an array of pages' }),
   cache: Duration.optional().meta({
-    description: 'take an answer to the same GET that is not older; it is kept for you alone',
+    description: 'reuse a cached answer to the same GET up to this age; the cache is private to you',
     value: 'duration',
   }),
-  silent: z.boolean().default(false).meta({ description: 'print nothing of the answer' }),
-  curl: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'print it as a curl command instead; credentials lie in a file' }),
+  silent: z.boolean().default(false).meta({ description: 'do not print the response' }),
+  curl: z.boolean().default(false).meta({ description: 'print a curl command instead; credentials stay in a file' }),
 })
 type Options = z.output<typeof options>
 type Host = CommandContext<{ target: string }, Options>
@@ -50,11 +47,11 @@ type Host = CommandContext<{ target: string }, Options>
 export const command = defineCommand({
   name: 'api',
   heading: 'Health and interface',
-  summary: 'send any request: a path, or an operation by its name',
+  summary: 'send an API request by path or operation name',
   description:
-    'Members become the query of a GET and the JSON body of everything else; a member that the path names fills it. A 402 is paid within --max-price.',
+    'Fields become the query of a GET, and the JSON body of other methods. A field named in the path fills the path. A 402 is paid within --max-price.',
   args: z.object({
-    target: z.string().meta({ description: '/v1/services/catalog or getCatalog' }),
+    target: z.string().meta({ description: 'path or operation name, such as /v1/services/catalog or getCatalog' }),
   }),
   options,
   ownText: true, // a body that is text is shown as it is, line by line

@@ -7,9 +7,9 @@ import { bold, cyan, green } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'as',
   heading: 'People',
-  summary: 'run a command as another wallet: souk as NAME COMMAND; alone, say who acts',
+  summary: 'run a command as another wallet: `souk as NAME COMMAND`',
   description:
-    'The same as --as NAME behind the command. A name without a wallet gets one, with test money from the faucet and an account, once you agree; without a terminal add --yes. With real money nothing is made.',
+    'Same as adding --as NAME. Without a command, shows the wallet in use. For a new name, creates a wallet with test money and an account, after confirmation; without a terminal add --yes. With real money nothing is created.',
   args: z.object({ name: z.string().optional().meta({ description: 'wallet to act as (default: the active one)' }) }),
   options: z.object({}),
   examples: ['souk as', 'souk as main', 'souk as main balance show', 'souk as ann account show --yes --json'],

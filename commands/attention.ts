@@ -24,11 +24,11 @@ const columns: readonly Column<Item>[] = [
 export const command = defineCommand({
   name: 'attention',
   heading: 'Daemon',
-  summary: 'say what needs a hand, each with the command that mends it',
+  summary: 'list problems, each with the command that fixes it',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when anything does' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
     ...watchOptions,
   }),
   examples: ['souk attention', 'souk attention --exit-status', 'souk attention --json'],

@@ -22,15 +22,15 @@ const startUp: Readonly<Record<Shell, { readonly file: readonly string[] | undef
 export const command = defineCommand({
   name: 'completion',
   heading: 'Other',
-  summary: 'print what makes a shell complete words of souk',
+  summary: 'print the shell completion script',
   description:
-    'The script asks souk itself, so it never grows old. --install adds one line to the start-up file. The script for PowerShell was written by its documentation, and is tested only where PowerShell is there.',
+    'The script asks souk for completions, so it stays current. --install adds one line to the startup file. The PowerShell script is tested only where PowerShell is installed.',
   args: z.object({ shell: z.enum(shells).meta({ description: shells.join(', ') }) }),
   options: z.object({
     install: z
       .boolean()
       .default(false)
-      .meta({ description: 'add the line to the start-up file of the shell, after a yes' }),
+      .meta({ description: 'add the line to the startup file of the shell, after confirmation' }),
   }),
   ownText: true,
   ownForm: true,

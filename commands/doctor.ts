@@ -25,19 +25,19 @@ const columns: readonly Column<Check>[] = [
 export const command = defineCommand({
   name: 'doctor',
   heading: 'Daemon',
-  summary: 'look for what is wrong on this machine, and put it right',
+  summary: 'find and fix problems on this machine',
   description:
-    '--fix puts right what can be without losing anything: modes of files, a stale registration, files that no record names. --repair makes a damaged store open again; what it cuts off is kept beside it, never deleted. --online asks interfaces of others once whether they answer, by what costs nothing and hourly at most; without it nobody outside is asked.',
+    '--fix fixes file modes, a stale registration and unreferenced files, without data loss. --repair makes a damaged store open again; removed parts are kept in a file beside it. --online sends one free request to each external service, at most once an hour; without it, none is contacted.',
   args: z.object({}),
   options: z.object({
     online: z
       .boolean()
       .default(false)
-      .meta({ description: 'also ask those outside that services of the house work with whether they answer' }),
-    only: z.array(z.enum(ids)).default([]).meta({ description: 'look at this alone; repeat it', value: 'name' }),
-    fix: z.boolean().default(false).meta({ description: 'put right what can be' }),
+      .meta({ description: 'also check the external services that house services use' }),
+    only: z.array(z.enum(ids)).default([]).meta({ description: 'run only this check', value: 'name' }),
+    fix: z.boolean().default(false).meta({ description: 'fix problems that can be fixed without data loss' }),
     repair: z.boolean().default(false).meta({ description: 'repair the store of a stopped daemon' }),
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when there is a problem' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
   }),
   examples: [
     'souk doctor',

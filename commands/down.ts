@@ -9,12 +9,12 @@ import { green, yellow } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'down',
   heading: 'Daemon',
-  summary: 'stop the local daemon: in order, then by force',
+  summary: 'stop the local daemon; forced if it does not stop in time',
   args: z.object({}),
   options: z.object({
-    all: z.boolean().default(false).meta({ description: 'every instance of this machine' }),
-    force: z.boolean().default(false).meta({ description: 'SIGKILL at once' }),
-    grace: Duration.default(GRACE_MS).meta({ description: 'how long it may take to end in order', value: 'duration' }),
+    all: z.boolean().default(false).meta({ description: 'all instances on this machine' }),
+    force: z.boolean().default(false).meta({ description: 'kill immediately (SIGKILL)' }),
+    grace: Duration.default(GRACE_MS).meta({ description: 'time to stop before it is killed', value: 'duration' }),
   }),
   examples: ['souk down', 'souk down --grace 30s', 'souk down --all'],
   async run({ options, globals, places, system, io }) {

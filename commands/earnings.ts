@@ -52,8 +52,11 @@ const columns: readonly Column<Settlement | Sale>[] = [
 ]
 
 const options = params.object({
-  period: Duration.optional().meta({ description: 'every sale of the time up to now, such as 30d', value: 'duration' }),
-  csv: params.boolean().default(false).meta({ description: 'every sale as CSV, with a header' }),
+  period: Duration.optional().meta({
+    description: 'list each sale of this period up to now, such as 30d',
+    value: 'duration',
+  }),
+  csv: params.boolean().default(false).meta({ description: 'print each sale as CSV, with a header' }),
 })
 type Host = CommandContext<unknown, params.output<typeof options>>
 

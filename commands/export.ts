@@ -13,11 +13,14 @@ import { cyan, green } from '../src/text/text.ts'
 const STDOUT = '-'
 
 const options = z.object({
-  all: z.boolean().default(false).meta({ description: 'the whole marketplace, for its operator: see souk import' }),
+  all: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'export the complete marketplace (needs the admin key); see `souk import`' }),
   only: z
     .string()
     .optional()
-    .meta({ description: 'some kinds of records, such as job,message,payment', value: 'kinds' }),
+    .meta({ description: 'only these kinds of records, such as job,message,payment', value: 'kinds' }),
 })
 type Wanted = CommandContext<{ file: string }, z.output<typeof options>>
 
@@ -31,10 +34,10 @@ type Written = {
 export const command = defineCommand({
   name: 'export',
   heading: 'People',
-  summary: 'save all your own records, or a whole marketplace, as NDJSON',
+  summary: 'export your records, or a complete marketplace, as NDJSON',
   description:
-    'Profile, listings, jobs, conversations, payments, balance and all else that is yours; it works while the marketplace is paused. Each line is {"kind": …, "record": …}; the last one, of kind "end", counts the others, and a file is only kept when that came. With --all it is the whole state of a marketplace, for its operator: every row and file, consistent as of one moment, of a running daemon or one that is down; its file holds everybody\'s data and is for its owner only.',
-  args: z.object({ file: z.string().meta({ description: 'where to, or - for stdout' }) }),
+    'Exports your profile, listings, jobs, conversations, payments and balance, even while the marketplace is paused. Each line is {"kind": …, "record": …}; the last line, of kind "end", counts the others; without it the file is deleted. --all exports a complete marketplace for its operator, as a consistent snapshot, running or stopped. That file holds everybody\'s data: keep it private.',
+  args: z.object({ file: z.string().meta({ description: 'file to write, - for stdout' }) }),
   options,
   examples: [
     'souk export mine.ndjson --yes',

@@ -24,11 +24,11 @@ export const command = defineCommand({
   summary: 'show the health report',
   args: z.object({}),
   options: z.object({
-    section: z.enum(sections).optional().meta({ description: 'one part of it' }),
+    section: z.enum(sections).optional().meta({ description: 'only this part' }),
     exitStatus: z
       .boolean()
       .default(false)
-      .meta({ description: 'exit 11 when paused, or when a cron is late or fails' }),
+      .meta({ description: 'exit with code 11 if paused, or if a cron is late or failing' }),
     ...watchOptions,
   }),
   examples: ['souk health', 'souk health --section crons', "souk health --json -q '.crons | keys'"],

@@ -11,12 +11,15 @@ import { cyan, green } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'import',
   heading: 'Daemon',
-  summary: 'make the local store out of a whole state',
+  summary: 'create a local marketplace from an export',
   description:
-    'Of souk export --all, into an instance without a store. All of it is checked, its books compared and its store opened before anything changes. The installation is a new one, with a pay-to address, an asset and an admin key of its own, so that no signature that was made for the old one counts here as well. --replace puts it in the place of a store that is there and keeps what the installation was, as far as the file says: never let both go on.',
-  args: z.object({ file: z.string().meta({ description: 'what souk export --all wrote, or - for stdin' }) }),
+    'Reads a file of `souk export --all` into an instance without data. The file and its books are checked before anything changes. The new marketplace gets its own pay-to address, asset and admin key, so that old signatures are not valid here. --replace overwrites existing data and keeps the identity from the file: never run both copies.',
+  args: z.object({ file: z.string().meta({ description: 'file from `souk export --all`, - for stdin' }) }),
   options: z.object({
-    replace: z.boolean().default(false).meta({ description: 'be the installation of the file, whatever is there' }),
+    replace: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'replace existing data and identity with those of the file' }),
   }),
   examples: ['souk import market.ndjson --instance copy', 'souk import market.ndjson --replace --yes --json'],
   async run(context) {

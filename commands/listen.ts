@@ -21,23 +21,29 @@ const MAX_RECONNECT = 1_000
 const ONCE_PAGES_MAX = 1_000
 
 const options = z.object({
-  events: z.string().optional().meta({ description: 'only these types: job.*,message.created', value: 'types' }),
+  events: z
+    .string()
+    .optional()
+    .meta({ description: 'only these event types, such as job.*,message.created', value: 'types' }),
   forwardTo: z
     .string()
     .optional()
-    .meta({ description: 'POST each event there, signed as deliveries are (localhost:3000 is enough)', value: 'url' }),
-  header: z.array(z.string()).default([]).meta({ description: 'sent along with it', value: 'name:value' }),
+    .meta({ description: 'POST each event to this URL, signed like a webhook (localhost:3000 works)', value: 'url' }),
+  header: z.array(z.string()).default([]).meta({ description: 'extra header for --forward-to', value: 'name:value' }),
   printSecret: z.boolean().default(false).meta({
-    description: "print the secret used for --forward-to (not your account's: souk webhooks secret), and exit",
+    description: 'print the secret used for --forward-to (not the one of your account) and exit',
   }),
-  exec: z.string().optional().meta({ description: 'run it for each event, JSON on its stdin', value: 'command' }),
-  shell: z.boolean().default(false).meta({ description: 'let a shell read the command' }),
+  exec: z
+    .string()
+    .optional()
+    .meta({ description: 'run this command for each event, with JSON on stdin', value: 'command' }),
+  shell: z.boolean().default(false).meta({ description: 'run the command in a shell' }),
   since: z
     .string()
     .optional()
-    .meta({ description: 'begin behind a cursor, or so long ago (default: now)', value: 'cursor|duration' }),
-  once: z.boolean().default(false).meta({ description: 'what there is, without waiting for more' }),
-  maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'attempts to find a lost instance again' }),
+    .meta({ description: 'start after this cursor, or this long ago (default: now)', value: 'cursor|duration' }),
+  once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
+  maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'tries to reconnect to a lost instance' }),
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
 
@@ -56,9 +62,9 @@ type Item = Shown | { readonly secret: string }
 export const command = defineCommand({
   name: 'listen',
   heading: 'Market',
-  summary: 'follow your own events, and hand them on',
+  summary: 'follow your events; forward them to a URL or a command',
   description:
-    'Events are kept for 7 days. A lost connection is found again, and what happened meanwhile is told. An event is handed to one receiver after the other, in order; a job that is sent to you comes as the job_dispatch that an endpoint would get.',
+    'Events are kept for 7 days. After a lost connection it reconnects and shows missed events. Events are forwarded one by one, in order. A new job arrives as the job_dispatch webhook that an endpoint would get.',
   args: z.object({}),
   options,
   examples: [

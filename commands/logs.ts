@@ -22,21 +22,27 @@ const DEFAULT_TAIL_LINES = 100
 const REMOTE_LINES_MAX = 1_000
 
 const options = z.object({
-  follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with what comes, across restarts' }),
-  tail: z.int().min(0).default(DEFAULT_TAIL_LINES).meta({ description: 'how many of the last lines' }),
-  since: Duration.optional().meta({ description: 'not older than this', value: 'duration' }),
-  level: z.enum(logLevels).default('debug').meta({ description: 'least level' }),
-  source: z.string().optional().meta({ description: 'of one part: http, cron, webhook, x402, store', value: 'name' }),
+  follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new lines, across restarts' }),
+  tail: z.int().min(0).default(DEFAULT_TAIL_LINES).meta({ description: 'number of last lines' }),
+  since: Duration.optional().meta({ description: 'only newer than this', value: 'duration' }),
+  level: z.enum(logLevels).default('debug').meta({ description: 'lowest level' }),
+  source: z
+    .string()
+    .optional()
+    .meta({ description: 'only of this component: http, cron, webhook, x402, store', value: 'name' }),
   status: z
     .string()
     .regex(/^[1-5](\d\d|xx)$/, 'must be like 402 or 4xx')
     .optional()
-    .meta({ description: 'HTTP status: 402 or 4xx', value: 'code' }),
-  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']).optional().meta({ description: 'HTTP method' }),
-  path: z.string().optional().meta({ description: 'part of the path, or all of it with * for any text' }),
-  grep: z.string().optional().meta({ description: 'lines that match a regular expression', value: 'regex' }),
-  request: z.string().optional().meta({ description: 'one request, and what was logged about it', value: 'req_…' }),
-  job: z.string().optional().meta({ description: 'what bought a job, and was asked about it', value: 'job_…' }),
+    .meta({ description: 'only this HTTP status, such as 402 or 4xx', value: 'code' }),
+  method: z
+    .enum(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+    .optional()
+    .meta({ description: 'only this HTTP method' }),
+  path: z.string().optional().meta({ description: 'part of the path; * matches any text' }),
+  grep: z.string().optional().meta({ description: 'only lines that match a regular expression', value: 'regex' }),
+  request: z.string().optional().meta({ description: 'only this request and its log lines', value: 'req_…' }),
+  job: z.string().optional().meta({ description: 'only requests about this job', value: 'job_…' }),
 })
 type Options = z.output<typeof options>
 type Running = CommandContext<unknown, Options>
@@ -44,9 +50,9 @@ type Running = CommandContext<unknown, Options>
 export const command = defineCommand({
   name: 'logs',
   heading: 'Daemon',
-  summary: 'show what the daemon logged, and what was asked of it',
+  summary: 'show the daemon log and its requests',
   description:
-    'Requests are remembered in memory, without queries, bodies and credentials; of those before the last start, what they left in the store. `souk why ID` tells what one of them led to.',
+    'Requests are kept in memory, without queries, bodies and credentials. Earlier ones show what is in the store. `souk why ID` shows the effects of one request.',
   args: z.object({}),
   options,
   examples: [

@@ -14,7 +14,7 @@ const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 
 const options = z.object({
-  dir: z.string().optional().meta({ description: 'write every page into a folder instead', value: 'dir' }),
+  dir: z.string().optional().meta({ description: 'write all pages into a folder', value: 'dir' }),
 })
 type Host = CommandContext<{ readonly words: readonly string[] }, z.output<typeof options>>
 
@@ -23,8 +23,8 @@ export const command = defineCommand({
   heading: 'Other',
   summary: 'show the manual page of a command, or write all of them',
   description:
-    'On a terminal man shows the page; in a pipe it is printed as man reads it. Pages that --dir wrote are found by man where its parent is in MANPATH: souk man --dir ~/.local/share/man/man1.',
-  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'a command, a noun or a topic' }) }),
+    'Opens the page in man; in a pipe, prints its source. To let man find all pages, write them to a folder in MANPATH: `souk man --dir ~/.local/share/man/man1`.',
+  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'command or topic' }) }),
   options,
   ownText: true,
   ownForm: true,

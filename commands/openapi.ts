@@ -8,10 +8,10 @@ import { green, harmless, red } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'openapi',
   heading: 'Health and interface',
-  summary: 'print the OpenAPI description, or check it against the health report',
+  summary: 'print the OpenAPI description, or compare it with the health report',
   args: z.object({}),
   options: z.object({
-    check: z.boolean().default(false).meta({ description: 'compare with /health; exit 11 when they differ' }),
+    check: z.boolean().default(false).meta({ description: 'compare with /health; exit with code 11 if they differ' }),
     yaml: z.boolean().default(false).meta({ description: 'print it as YAML' }),
   }),
   ownText: true, // YAML has lines; what is foreign in them is made harmless where they are printed

@@ -17,40 +17,40 @@ const options = z.object({
     .string()
     .meta({ description: 'command that does a job: input on stdin, deliverable on stdout', value: 'command' }),
   listing: z.string().optional().meta({
-    description: 'YAML or JSON file of a listing: it is made, or changed to what the file says',
+    description: 'YAML or JSON file of a listing; creates or updates the listing',
     value: 'file',
   }),
-  watch: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'edits of the listing and of the program are taken up while it works' }),
+  watch: z.boolean().default(false).meta({ description: 'reload when the listing file or the program changes' }),
   name: z.string().optional().meta({
-    description: 'your public name where it registers you (default: the name of the wallet)',
+    description: 'your public name, if you are not registered yet (default: wallet name)',
     value: 'name',
   }),
   practice: z
     .enum(['changed', 'always', 'never'])
     .default('changed')
-    .meta({ description: 'when to buy from yourself first, with test money' }),
+    .meta({ description: 'when to buy from yourself first, with test money, as a trial' }),
   practiceInput: z
     .string()
     .optional()
-    .meta({ description: 'what to buy then, as YAML or JSON; else an example of its schema', value: 'file' }),
-  shell: z.boolean().default(false).meta({ description: 'let a shell read the command' }),
-  concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(1).meta({ description: 'jobs at once' }),
-  timeout: Duration.optional().meta({ description: 'longest that a job may take', value: 'duration' }),
-  retries: z.int().min(0).max(MAX_RETRIES).default(3).meta({ description: 'further tries where the command exits 75' }),
+    .meta({ description: 'input of the trial, as YAML or JSON (default: generated from the schema)', value: 'file' }),
+  shell: z.boolean().default(false).meta({ description: 'run the command in a shell' }),
+  concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(1).meta({ description: 'parallel jobs' }),
+  timeout: Duration.optional().meta({ description: 'time limit per job', value: 'duration' }),
+  retries: z.int().min(0).max(MAX_RETRIES).default(3).meta({ description: 'retries after exit code 75' }),
   retryDelay: Duration.default(RETRY_DELAY_MS).meta({
-    description: 'wait before the first of them',
+    description: 'wait before the first retry; doubles each time',
     value: 'duration',
   }),
   deliver: z
     .string()
     .default(deliverForms[0])
-    .meta({ description: `what is delivered: ${deliverForms.join(', ')}, or files of a folder`, value: 'how' }),
-  cwd: z.string().optional().meta({ description: 'folder that the command runs in', value: 'dir' }),
-  env: z.array(z.string()).default([]).meta({ description: 'set for the command', value: 'name=value' }),
-  once: z.boolean().default(false).meta({ description: 'do what waits, then end' }),
+    .meta({ description: `deliverable: ${deliverForms.join(', ')}, or a folder for files`, value: 'how' }),
+  cwd: z.string().optional().meta({ description: 'working directory of the command', value: 'dir' }),
+  env: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'environment variable for the command', value: 'name=value' }),
+  once: z.boolean().default(false).meta({ description: 'process waiting jobs, then exit' }),
 })
 export type ProvideOptions = z.output<typeof options>
 export type ProvideHost = CommandContext<{ services: string[] }, ProvideOptions>
@@ -58,15 +58,15 @@ export type ProvideHost = CommandContext<{ services: string[] }, ProvideOptions>
 export const command = defineCommand({
   name: 'provide',
   heading: 'Market',
-  summary: 'be the provider: each job runs a command',
+  summary: 'sell services: run a command for each job',
   description: [
-    'With --listing it makes the listing, or changes it to what the file says, and buys it once with test money to try it. With real money there is no practice run. --dry-run shows all of it and does nothing.',
-    'The command gets the input as JSON on stdin and in the file $SOUK_JOB_FILE, with SOUK_JOB_ID, SOUK_SERVICE_ID, SOUK_BUYER, SOUK_DEADLINE and SOUK_WORKDIR. What it prints is delivered when it exits 0. Exit code 75 asks for another try later. Any other code fails the job: the last line of its stderr is the reason, and the buyer gets the money back.',
-    'A line "progress: 40 text" on stderr is shown to the buyer. The command is ended at the deadline. With --deliver DIR the files that it leaves in $SOUK_DELIVER_DIR, a folder of each job within DIR, are delivered by name.',
-    'A command that was cut short by a crash runs again: make it safe to repeat. Jobs keep the price and terms they were bought at. No public address is needed.',
+    '--listing creates or updates the listing and buys it once with test money, as a trial. With real money there is no trial. --dry-run shows the plan and does nothing.',
+    'The command gets the input as JSON on stdin and in the file $SOUK_JOB_FILE, with SOUK_JOB_ID, SOUK_SERVICE_ID, SOUK_BUYER, SOUK_DEADLINE and SOUK_WORKDIR. Its output is delivered if it exits 0. Exit code 75 means try again later. Any other code fails the job and refunds the buyer; the last line of stderr is the reason.',
+    'A line "progress: 40 text" on stderr is shown to the buyer. The command is stopped at the deadline. With --deliver DIR, the files in $SOUK_DELIVER_DIR (a folder for each job within DIR) are delivered.',
+    'After a crash the command can run again for the same job: make it safe to repeat. Jobs keep the price and terms at purchase. No public address is needed.',
   ].join('\n\n'),
   args: z.object({
-    services: z.array(z.string()).default([]).meta({ description: 'ids or names of your own listings' }),
+    services: z.array(z.string()).default([]).meta({ description: 'ids or names of your listings' }),
   }),
   options,
   examples: [

@@ -18,13 +18,13 @@ const WALLETS = 'wallets'
 export const command = defineCommand({
   name: 'reset',
   heading: 'Daemon',
-  summary: 'remove all data of the local daemon; wallets and settings stay unless told',
+  summary: 'delete all data of the local daemon; keeps wallets and settings (see --keep)',
   description:
-    'The daemon has to be down. Snapshots and logs stay. Keys in wallets that are not kept are gone for good, and with them what they hold.',
+    'Stop the daemon first. Snapshots and logs stay. Deleted wallet keys cannot be recovered, nor can their money.',
   args: z.object({}),
   options: z.object({
     keep: z.string().default(keepable.join(',')).meta({
-      description: 'what stays on this machine: wallets, config (settings, remotes, keys), none',
+      description: 'what to keep: wallets, config (settings, remotes, keys), none',
       value: 'what',
     }),
   }),

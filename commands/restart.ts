@@ -14,23 +14,20 @@ const { port, host, logLevel, publicUrl, allowHost, trustProxy } = launchOptions
 export const command = defineCommand({
   name: 'restart',
   heading: 'Daemon',
-  summary: 'stop the local daemon and start it as it was',
-  description: 'Pause, cutover and features stay as they were set last, whatever profile it was first started with.',
+  summary: 'restart the local daemon with the same options',
+  description: 'Pause, cutover and features keep their current settings.',
   args: z.object({}),
   options: z.object({
-    port: port.meta({ description: 'another port from now on', value: 'n' }),
-    host: host.meta({ description: 'another address from now on', value: 'address' }),
-    logLevel: logLevel.unwrap().optional().meta({ description: 'another least level from now on' }),
-    publicUrl: publicUrl.meta({ description: 'another public address from now on', value: 'url' }),
-    allowHost: allowHost
-      .unwrap()
-      .optional()
-      .meta({ description: 'other further host names; repeat it', value: 'name' }),
-    trustProxy: trustProxy.unwrap().optional().meta({ description: 'other proxies to believe', value: 'address' }),
+    port: port.meta({ description: 'new port', value: 'n' }),
+    host: host.meta({ description: 'new address to listen on', value: 'address' }),
+    logLevel: logLevel.unwrap().optional().meta({ description: 'new log level' }),
+    publicUrl: publicUrl.meta({ description: 'new public URL', value: 'url' }),
+    allowHost: allowHost.unwrap().optional().meta({ description: 'new list of additional host names', value: 'name' }),
+    trustProxy: trustProxy.unwrap().optional().meta({ description: 'new list of trusted proxies', value: 'address' }),
     facilitator: z
       .enum(['on', 'off'])
       .optional()
-      .meta({ description: 'whether it settles for the servers of others from now on', value: 'on|off' }),
+      .meta({ description: 'turn the facilitator for other servers on or off', value: 'on|off' }),
   }),
   examples: ['souk restart', 'souk restart --log-level debug'],
   async run(context) {

@@ -11,12 +11,12 @@ import { cyan, green } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'restore',
   heading: 'Daemon',
-  summary: 'put a backup in the place of the local store',
+  summary: 'replace local data with a backup',
   description:
-    'The daemon has to be down. The backup is checked whole before anything is replaced, and the old store is kept aside until the new one has opened.',
-  args: z.object({ file: z.string().meta({ description: 'what souk admin backup saved' }) }),
+    'Stop the daemon first. The backup is checked before anything is replaced. The old data is kept until the new data has opened.',
+  args: z.object({ file: z.string().meta({ description: 'file from `souk admin backup`' }) }),
   options: z.object({
-    force: z.boolean().default(false).meta({ description: 'replace the store that is there' }),
+    force: z.boolean().default(false).meta({ description: 'replace existing data' }),
   }),
   examples: ['souk restore market.tar --force', 'souk restore market.tar --force --json'],
   async run(context) {

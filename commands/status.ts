@@ -12,10 +12,10 @@ import { bold, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'status',
   heading: 'Daemon',
-  summary: 'say whether the daemon runs and how it is',
+  summary: 'show whether the daemon runs, and its state',
   args: z.object({}),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 10 unless it runs' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 10 if it is not running' }),
     ...watchOptions,
   }),
   examples: ['souk status', 'souk status --exit-status', 'souk status --json'],

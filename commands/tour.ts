@@ -34,13 +34,12 @@ type Step =
 export const command = defineCommand({
   name: 'tour',
   heading: 'Daemon',
-  summary: 'walk through a first sale: daemon, wallet, price, payment, result',
-  description: 'Each step is the command that it shows; run again, it does no harm.',
+  summary: 'make a first purchase step by step: daemon, wallet, price, payment, result',
+  description: 'Each step shows its command. Running it again is safe.',
   args: z.object({}),
   options: z.object({
     chain: z.enum(['sandbox', 'devnet']).optional().meta({
-      description:
-        'where the first sale settles: where the data began, or in a sandbox; devnet is a real chain on this machine',
+      description: 'chain of a new marketplace: sandbox, or devnet, a real local chain (default: sandbox)',
     }),
     port: publicOptions.port,
   }),

@@ -16,19 +16,16 @@ const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook
 const REPEATS_MAX = 100
 
 const args = z.object({
-  event: z.string().optional().meta({ description: 'such as job.disputed; see --list' }),
+  event: z.string().optional().meta({ description: 'event type, such as job.disputed; see --list' }),
 })
 const options = z.object({
-  for: z
-    .string()
-    .optional()
-    .meta({ description: 'what of your own it is to be about; --list says what an event can be about', value: 'id' }),
+  for: z.string().optional().meta({ description: 'id of your object for the event; see --list', value: 'id' }),
   set: z
     .array(z.string())
     .default([])
-    .meta({ description: 'what is to be so, such as rating=2; --list says what an event takes', value: 'name=value' }),
-  repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'how often, one after the other' }),
-  list: z.boolean().default(false).meta({ description: 'every event, and how it comes about' }),
+    .meta({ description: 'event parameter, such as rating=2; see --list', value: 'name=value' }),
+  repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
+  list: z.boolean().default(false).meta({ description: 'list events with their parameters' }),
 })
 type Wanted = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
@@ -51,9 +48,9 @@ const columns: readonly Column<Listed>[] = [
 export const command = defineCommand({
   name: 'trigger',
   heading: 'Daemon',
-  summary: 'make an event happen in a sandbox, by real acts of people of the demo',
+  summary: 'cause an event with the demo users, in a sandbox',
   description:
-    'Somebody buys, disputes, subscribes or is suspended until the event is there; nothing is made up. With --for people of the demo buy your listing, bid on your request or dispute your job; what only you could do is left to you. Some events need time to pass: business time is moved for them, after asking.',
+    'Demo users act until the event happens; nothing is faked. With --for they buy your listing, bid on your request or dispute your job; your own actions are left to you. Some events need time: business time is moved, after confirmation.',
   args,
   options,
   examples: [

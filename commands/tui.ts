@@ -19,14 +19,14 @@ const LEAST_REFRESH_MS = 500
 
 const themes = ['dark', 'light'] as const
 
-const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'where to begin' }) })
+const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'first screen' }) })
 const options = z.object({
-  refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'how often to ask anew', value: 'duration' }),
-  readonly: z.boolean().default(false).meta({ description: 'without the keys that change data' }),
+  refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'refresh interval', value: 'duration' }),
+  readonly: z.boolean().default(false).meta({ description: 'disable keys that change data' }),
   theme: z
     .enum(themes)
     .optional()
-    .meta({ description: 'ground of the terminal: dark or light; it is asked unless told' }),
+    .meta({ description: 'terminal background: dark or light (default: ask the terminal)' }),
 })
 type Host = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
@@ -35,7 +35,7 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'open the full-screen cockpit',
   description:
-    'Also what souk alone does on a terminal. In it, ? lists the keys. Without a terminal it is souk status; on a dumb one that status again and again.',
+    'Same as `souk` without words on a terminal. Press ? for the keys. Without a terminal it prints `souk status`.',
   args,
   options,
   ownForm: true,

@@ -51,20 +51,20 @@ const options = z.object({
   clock: z
     .string()
     .optional()
-    .meta({ description: 'business time: real, frozen, or from a time on that is ahead', value: 'real|frozen|time' }),
-  traffic: Rate.optional().meta({ description: 'then have the people of the demo trade until ctrl-c', value: 'n/min' }),
-  systemd: z.boolean().default(false).meta({ description: 'print a unit for it, and start nothing' }),
-  foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
+    .meta({ description: 'business time: real, frozen, or a start time in the future', value: 'real|frozen|time' }),
+  traffic: Rate.optional().meta({ description: 'make the demo users trade until ctrl-c', value: 'n/min' }),
+  systemd: z.boolean().default(false).meta({ description: 'print a systemd unit and exit' }),
+  foreground: z.boolean().default(false).meta({ description: 'run in the foreground and log to the terminal' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'up',
   heading: 'Daemon',
-  summary: 'start the local daemon; does nothing when it runs',
+  summary: 'start the local daemon; does nothing if it runs',
   endsItself: true,
   description:
-    'It goes on in the background and keeps its data across restarts. A start takes as long as it needs while it gets on; one that another command began is waited for. Options that differ from those of a daemon that runs are refused.',
+    'Runs in the background and keeps its data across restarts. Waits as long as the start makes progress, also for a start by another command. To change options of a running daemon, use `souk restart` or stop it first.',
   args: z.object({}),
   options,
   examples: [

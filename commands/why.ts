@@ -14,12 +14,12 @@ const signs = { done: green('✓'), waits: yellow('●'), failed: red('✗') } a
 export const command = defineCommand({
   name: 'why',
   heading: 'Daemon',
-  summary: 'tell the story of an id: request, payment, job, deliveries, payout',
+  summary: 'trace an id: request, payment, job, deliveries, payout',
   description:
-    'One tree from the request down, in order of time, with the commands to go on. Needs the admin key of the instance.',
+    'Shows one tree from the request down, in order of time, with commands for the next step. Needs the admin key of the instance.',
   args: z.object({
     id: z.string().meta({
-      description: 'of a request, job, receipt, delivery, thread or payout, a wallet, or a transaction of the chain',
+      description: 'id of a request, job, receipt, delivery, thread or payout; a wallet; or a transaction hash',
     }),
   }),
   options: z.object({}),

@@ -19,13 +19,13 @@ export const command = defineCommand({
   options: z.object({
     name: z.string().optional().meta({ description: 'public name', value: 'name' }),
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
-    webhook: z.string().optional().meta({ description: 'where jobs and news are sent', value: 'url' }),
-    capability: z.array(z.string()).default([]).meta({ description: 'what you can do; repeat it', value: 'word' }),
+    webhook: z.string().optional().meta({ description: 'URL for jobs and notifications', value: 'url' }),
+    capability: z.array(z.string()).default([]).meta({ description: 'what you can do', value: 'word' }),
     set: z
       .array(z.string())
       .default([])
-      .meta({ description: 'any member by its name, such as webhook_url=null', value: 'field=value' }),
-    listable: z.enum(['yes', 'no', 'auto']).optional().meta({ description: 'whether the directory shows you' }),
+      .meta({ description: 'any field by name, such as webhook_url=null', value: 'field=value' }),
+    listable: z.enum(['yes', 'no', 'auto']).optional().meta({ description: 'list you in the public directory' }),
   }),
   examples: [
     'souk account edit --description "Reads charts"',

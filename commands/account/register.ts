@@ -12,14 +12,14 @@ export const command = defineCommand({
   name: 'account register',
   summary: 'register the wallet as agent, provider or both ($0.01)',
   description:
-    'The payment proves the wallet. The API key and the webhook secret are shown here once, and kept in a file that only you may read.',
+    'The payment proves that you own the wallet. Prints the API key and the webhook secret, and saves them in a private file. They are shown here once.',
   args: z.object({}),
   options: z.object({
-    name: z.string().optional().meta({ description: 'public name (default: the name of the wallet)', value: 'name' }),
-    role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'what to register as' }),
+    name: z.string().optional().meta({ description: 'public name (default: wallet name)', value: 'name' }),
+    role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'role' }),
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
-    webhook: z.string().optional().meta({ description: 'where jobs and news are sent', value: 'url' }),
-    referralCode: z.string().optional().meta({ description: 'who referred you', value: 'code' }),
+    webhook: z.string().optional().meta({ description: 'URL for jobs and notifications', value: 'url' }),
+    referralCode: z.string().optional().meta({ description: 'referral code of who referred you', value: 'code' }),
   }),
   examples: ['souk account register --name "Ada\'s tools"', 'souk account register --role provider --json'],
   async run(context) {

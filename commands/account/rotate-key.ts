@@ -6,7 +6,7 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'account rotate-key',
-  summary: 'get a new API key; the old one is dead at once ($0.001)',
+  summary: 'replace your API key; the old one stops working immediately ($0.001)',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk account rotate-key', 'souk account rotate-key --json'],

@@ -8,18 +8,18 @@ import { green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'admin adjust',
   summary: 'move money between a balance and the operator',
-  description: 'Needs the admin key of the instance. Repeated with the same --idempotency-key it is applied once.',
+  description: 'Needs the admin key of the instance. With the same --idempotency-key it is applied only once.',
   args: z.object({
-    participant: z.string().meta({ description: 'id of whose balance' }),
-    amount: z.string().meta({ description: 'how much, such as 1.50' }),
+    participant: z.string().meta({ description: 'id of the participant' }),
+    amount: z.string().meta({ description: 'amount in USDC, such as 1.50' }),
   }),
   options: z.object({
-    take: z.boolean().default(false).meta({ description: 'from the balance; without it, to the balance' }),
-    reason: z.string().meta({ description: 'why; it is logged', value: 'text' }),
+    take: z.boolean().default(false).meta({ description: 'take from the balance (default: add to it)' }),
+    reason: z.string().meta({ description: 'reason, for the log', value: 'text' }),
     settles: z
       .string()
       .optional()
-      .meta({ description: 'the unserved period that it makes good, as souk attention names it', value: 'id' }),
+      .meta({ description: 'id of the unserved period it compensates, from `souk attention`', value: 'id' }),
   }),
   examples: [
     'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',

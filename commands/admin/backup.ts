@@ -11,12 +11,12 @@ const STDOUT = '-'
 
 export const command = defineCommand({
   name: 'admin backup',
-  summary: 'save the whole store of a running instance as one tar',
+  summary: 'back up a running instance to one tar file',
   description:
-    "Consistent as of one moment; the instance goes on meanwhile. It holds everybody's data, so its file is for its owner only. Needs the admin key of the instance.",
-  args: z.object({ file: z.string().meta({ description: 'where to, or - for stdout' }) }),
+    'A consistent snapshot; the instance keeps running. The file holds the data of all participants: keep it private. Needs the admin key of the instance.',
+  args: z.object({ file: z.string().meta({ description: 'file to write, - for stdout' }) }),
   options: z.object({
-    force: z.boolean().default(false).meta({ description: 'replace a file that is there' }),
+    force: z.boolean().default(false).meta({ description: 'overwrite an existing file' }),
   }),
   examples: ['souk admin backup market.tar --force', 'souk admin backup market.tar --force --json'],
   async run(context) {

@@ -21,11 +21,11 @@ const columns: readonly Column<Hold>[] = [
 
 export const command = defineCommand({
   name: 'admin holds',
-  summary: 'list all money that waits: whose it is, why, and what happens next',
+  summary: 'list held money: owner, reason and what happens next',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    kind: z.enum(heldKinds).optional().meta({ description: 'of one kind of account', value: 'kind' }),
+    kind: z.enum(heldKinds).optional().meta({ description: 'only this kind of account', value: 'kind' }),
     ...searchedPageOptions(holdFields, holdOrders),
   }),
   examples: [

@@ -19,8 +19,8 @@ const columns: readonly Column<Act>[] = [
 
 export const command = defineCommand({
   name: 'admin log',
-  summary: 'list what administrators did, newest first',
-  description: 'Needs the admin key of the instance. `souk why REQUEST` tells what one of them was.',
+  summary: 'list administrator actions, newest first',
+  description: 'Needs the admin key of the instance. See one action in detail with `souk why REQUEST`.',
   args: z.object({}),
   options: z.object({
     ...searchedPageOptions(actFields),

@@ -7,11 +7,11 @@ const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/
 
 export const command = defineCommand({
   name: 'admin metrics',
-  summary: 'show the figures that Prometheus reads',
+  summary: 'show Prometheus metrics',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    match: z.string().default('').meta({ description: 'only names that begin so', value: 'prefix' }),
+    match: z.string().default('').meta({ description: 'only metrics whose name starts with this', value: 'prefix' }),
   }),
   examples: ['souk admin metrics --match souk_', 'souk admin metrics --match souk_http --json'],
   async run(context) {

@@ -31,7 +31,7 @@ const columns: readonly Column<Payee>[] = [
 
 export const command = defineCommand({
   name: 'admin payees',
-  summary: 'list who may sell: what was sold, earned, paid, is due and held',
+  summary: 'list providers with sales, earnings, payouts, and amounts due and held',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({

@@ -22,11 +22,11 @@ const columns: readonly Column<Payout>[] = [
 
 export const command = defineCommand({
   name: 'admin payouts',
-  summary: 'list what leaves through the chain, newest first',
+  summary: 'list payouts on the chain, newest first',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    status: z.enum(payoutStates).optional().meta({ description: 'in one state', value: 'state' }),
+    status: z.enum(payoutStates).optional().meta({ description: 'only in this state', value: 'state' }),
     ...searchedPageOptions(payoutFields),
   }),
   examples: [

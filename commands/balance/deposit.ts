@@ -7,8 +7,8 @@ import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'balance deposit',
-  summary: 'pay from the wallet into the balance',
-  args: z.object({ amount: z.string().meta({ description: 'how much, from 0.01 to 10000' }) }),
+  summary: 'add money from the wallet to the balance',
+  args: z.object({ amount: z.string().meta({ description: 'amount in USDC, from 0.01 to 10000' }) }),
   options: z.object({}),
   examples: ['souk balance deposit 0.50', 'souk balance deposit 0.25 --json'],
   async run(context) {

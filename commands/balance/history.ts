@@ -19,11 +19,11 @@ const columns: readonly Column<Entry>[] = [
 
 export const command = defineCommand({
   name: 'balance history',
-  summary: 'list what moved the balance, newest first',
+  summary: 'list balance transactions, newest first',
   args: z.object({}),
   options: z.object({
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk balance history', 'souk balance history --limit 5 --json'],
   async run(context) {

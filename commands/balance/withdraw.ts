@@ -9,10 +9,9 @@ const ALL = 'all'
 
 export const command = defineCommand({
   name: 'balance withdraw',
-  summary: 'pay your balance out to your own wallet',
-  description:
-    'The money leaves as a payout, within a minute; until then it can neither be spent nor be withdrawn again. One payout of a wallet is on its way at a time.',
-  args: z.object({ amount: z.string().meta({ description: `how much, such as 1.50, or "${ALL}"` }) }),
+  summary: 'withdraw your balance to your wallet',
+  description: 'Sends a payout within a minute. The amount is locked until then. A wallet can have one pending payout.',
+  args: z.object({ amount: z.string().meta({ description: `amount in USDC, such as 1.50, or "${ALL}"` }) }),
   options: z.object({}),
   examples: ['souk balance withdraw 0.50 --dry-run', 'souk balance withdraw 0.50 --dry-run --json'],
   async run(context) {

@@ -28,14 +28,14 @@ function whatOf({ call, transfers }: Transaction): string {
 
 export const command = defineCommand({
   name: 'chain queue',
-  summary: 'list the transactions that are not final, the oldest first',
+  summary: 'list transactions that are not final, oldest first',
   description:
-    'signed: sent, in no block yet; included, confirmed: in a block that could still be undone; superseded: somebody else took the nonce. Needs the admin key of the instance.',
+    'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    all: z.boolean().default(false).meta({ description: 'also those that are final, the newest first' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    all: z.boolean().default(false).meta({ description: 'include final ones, newest first' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk chain queue', 'souk chain queue --all --limit 5 --json'],
   async run(context) {

@@ -12,13 +12,16 @@ const etherOf = (wei: string) => Number(BigInt(wei) / WEI_IN_MICROETHER) / MICRO
 
 export const command = defineCommand({
   name: 'chain status',
-  summary: 'how the chain is: its head, nodes, gas key and what is under way',
+  summary: 'show chain status: head, nodes, gas key, pending transactions',
   description:
-    'down: nobody is asked to sign, and what was signed goes on by itself once it is back. In the sandbox the chain is a ledger inside the store. Needs the admin key of the instance.',
+    'While the chain is down, no one is asked to sign; signed transactions continue when it is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
   isDefault: true,
   args: z.object({}),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 unless it is well and the books agree' }),
+    exitStatus: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'exit with code 11 unless the chain works and the books agree' }),
   }),
   examples: ['souk chain', 'souk chain status --json', 'souk chain status --exit-status'],
   async run(context) {

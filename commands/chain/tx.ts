@@ -17,8 +17,8 @@ const columns: readonly Column<Item>[] = [
 
 export const command = defineCommand({
   name: 'chain tx',
-  summary: 'one transaction of the gas key: what it carries and what became of it',
-  description: 'ID is its id, its nonce, or any hash that was sent for it. Needs the admin key of the instance.',
+  summary: 'show one transaction of the gas key: contents and outcome',
+  description: 'ID is the transaction id, its nonce, or any of its hashes. Needs the admin key of the instance.',
   args: z.object({
     id: z.string().min(1).max(MAX_ID_CHARS).meta({ description: 'id, nonce or hash of the transaction' }),
   }),

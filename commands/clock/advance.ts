@@ -10,14 +10,14 @@ const NEXT_CRON = 'next-cron'
 
 export const command = defineCommand({
   name: 'clock advance',
-  summary: 'move business time ahead; what falls due on the way happens in order',
-  description: 'Test money only. Payment windows and signatures go by wall time, which is never moved.',
-  args: z.object({ duration: Duration.optional().meta({ description: 'such as 90s, 48h, 31d' }) }),
+  summary: 'move business time ahead; due events happen in order',
+  description: 'Test money only. Payment windows and signatures use real time, which never moves.',
+  args: z.object({ duration: Duration.optional().meta({ description: 'duration, such as 90s, 48h, 31d' }) }),
   options: z.object({
     until: z
       .string()
       .optional()
-      .meta({ description: `${NEXT_CRON}, or the name of a cron: until it has run`, value: 'cron' }),
+      .meta({ description: `stop after this cron has run: ${NEXT_CRON} or a name`, value: 'cron' }),
   }),
   examples: ['souk clock advance 1h', 'souk clock advance 31d --json', 'souk clock advance --until next-cron'],
   async run({ args: { duration }, options: { until }, session }) {

@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock freeze',
-  summary: 'stop business time where it is',
+  summary: 'freeze business time',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk clock freeze', 'souk clock freeze --json'],

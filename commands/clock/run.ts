@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock run',
-  summary: 'let business time go on',
+  summary: 'resume business time',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk clock run', 'souk clock run --json'],

@@ -4,8 +4,8 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock set',
-  summary: 'move business time to a time that is not behind the present one',
-  args: z.object({ time: z.string().meta({ description: 'ISO 8601, such as 2099-01-31T00:00:00Z' }) }),
+  summary: 'set business time; it cannot move back',
+  args: z.object({ time: z.string().meta({ description: 'ISO 8601 time, such as 2099-01-31T00:00:00Z' }) }),
   options: z.object({}),
   examples: ['souk clock set 2030-01-31T00:00:00Z --dry-run', 'souk clock set 2030-01-31T00:00:00Z --dry-run --json'],
   async run(context) {

@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock show',
-  summary: 'show business time beside wall time',
+  summary: 'show business time and real time',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk clock show', 'souk clock show --json'],

@@ -30,11 +30,11 @@ const columns: readonly Column<Screened>[] = [
 
 export const command = defineCommand({
   name: 'compliance screen',
-  summary: 'look wallets up among the sanctioned ones',
-  description: 'Asks the instance, and needs its admin key. Nothing is sent anywhere else.',
-  args: z.object({ wallets: z.array(z.string()).min(1).meta({ description: 'addresses to look up' }) }),
+  summary: 'check wallets against the sanctions list',
+  description: 'Needs the admin key of the instance. Wallets are sent to that instance only.',
+  args: z.object({ wallets: z.array(z.string()).min(1).meta({ description: 'wallet addresses to check' }) }),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 12 when one of them is sanctioned' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 12 if a wallet is sanctioned' }),
   }),
   examples: [
     'souk compliance screen 0x00000000000000000000000000000000000000aa',

@@ -9,11 +9,14 @@ type Health = WireAnswer<Api['getHealth']>
 
 export const command = defineCommand({
   name: 'compliance show',
-  summary: 'show the sanctions list and what the gates refused',
+  summary: 'show the sanctions list and refused requests',
   isDefault: true,
   args: z.object({}),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when the list is stale or was refused' }),
+    exitStatus: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'exit with code 11 if the list is stale or was rejected' }),
   }),
   examples: ['souk compliance', 'souk compliance show --exit-status --json'],
   async run(context) {

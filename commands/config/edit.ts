@@ -8,8 +8,9 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'config edit',
-  summary: 'change the settings in your editor',
-  description: '$VISUAL or $EDITOR opens them as YAML. What is wrong is told and opened again; nothing is half kept.',
+  summary: 'edit the settings in your editor',
+  description:
+    'Opens the settings as YAML in $VISUAL or $EDITOR. Invalid input is reported and opened again; nothing is saved until all of it is valid.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk config edit --dry-run', 'souk config edit --dry-run --json'],

@@ -5,7 +5,7 @@ import * as z from '../../src/cli/params.ts'
 export const command = defineCommand({
   name: 'config get',
   summary: 'show one setting',
-  args: z.object({ key: z.string().meta({ description: 'see souk config list' }) }),
+  args: z.object({ key: z.string().meta({ description: 'name of the setting, from `souk config list`' }) }),
   options: z.object({}),
   examples: ['souk config get max-price', 'souk config get pay --json'],
   run: async (context) => oneKept(context, context.args.key),

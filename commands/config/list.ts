@@ -5,8 +5,8 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'config list',
-  summary: 'list what holds unless a flag says otherwise, and where it comes from',
-  description: 'A flag wins over the environment, which wins over what is kept here.',
+  summary: 'list default settings and where each comes from',
+  description: 'Order of precedence: flag, environment variable, saved setting.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk config list', "souk config list -q '.settings | map(.key)'"],

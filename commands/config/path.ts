@@ -3,7 +3,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'config path',
-  summary: 'print the folders that are used',
+  summary: 'print the paths of config, data and logs',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk config path', 'souk config path --json --fields config'],

@@ -7,10 +7,10 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'config set',
-  summary: 'keep a setting for every command from now on',
+  summary: 'save a default setting',
   args: z.object({
-    key: z.string().meta({ description: 'see souk config list' }),
-    value: z.string().meta({ description: 'as the flag would take it; true or false for a switch' }),
+    key: z.string().meta({ description: 'name of the setting, from `souk config list`' }),
+    value: z.string().meta({ description: 'value, as for the flag; true or false for a switch' }),
   }),
   options: z.object({}),
   examples: ['souk config set max-price 5.00', 'souk config set pay x402 --json'],

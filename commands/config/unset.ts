@@ -6,8 +6,8 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'config unset',
-  summary: 'go back to the default of a setting',
-  args: z.object({ key: z.string().meta({ description: 'see souk config list' }) }),
+  summary: 'reset a setting to its default',
+  args: z.object({ key: z.string().meta({ description: 'name of the setting, from `souk config list`' }) }),
   options: z.object({}),
   examples: ['souk config unset max-price', 'souk config unset pay --json'],
   async run(context) {

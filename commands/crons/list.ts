@@ -18,7 +18,7 @@ const columns: readonly Column<ListedCron>[] = [
 
 export const command = defineCommand({
   name: 'crons list',
-  summary: 'list the scheduled jobs and how they are',
+  summary: 'list scheduled jobs and their state',
   args: z.object({}),
   options: z.object(watchOptions),
   examples: ['souk crons list', 'souk crons list --json'],

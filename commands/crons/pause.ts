@@ -4,8 +4,8 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'crons pause',
-  summary: 'keep a scheduled job from running',
-  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  summary: 'pause a scheduled job',
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object({}),
   examples: ['souk crons pause auto-refund', 'souk crons pause auto-refund --json'],
   run: async (context) => (await context.session()).call('pauseCron', { params: { name: context.args.cron } }),

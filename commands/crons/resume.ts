@@ -4,8 +4,8 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'crons resume',
-  summary: 'let a paused job run again',
-  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  summary: 'resume a scheduled job',
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object({}),
   examples: ['souk crons resume auto-refund', 'souk crons resume auto-refund --json'],
   run: async (context) => (await context.session()).call('resumeCron', { params: { name: context.args.cron } }),

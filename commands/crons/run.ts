@@ -6,12 +6,9 @@ import { bold, green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'crons run',
   summary: 'run a scheduled job now',
-  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object({
-    at: z
-      .string()
-      .optional()
-      .meta({ description: 'move business time there first; what falls due on the way happens', value: 'time' }),
+    at: z.string().optional().meta({ description: 'move business time there first; due events happen', value: 'time' }),
   }),
   examples: [
     'souk crons run auto-refund',

@@ -8,7 +8,7 @@ import { bold, nearest } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'crons view',
   summary: 'show one scheduled job with its last runs',
-  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object(watchOptions),
   examples: ['souk crons view auto-refund', 'souk crons view escrow-monitor --json'],
   async run(context) {

@@ -8,7 +8,7 @@ import { runDaemon } from '../../src/lifecycle/run.ts'
 
 export const command = defineCommand({
   name: 'daemon serve',
-  summary: 'run the daemon in this process (what up starts)',
+  summary: 'run the daemon in the foreground (used by `souk up`)',
   hidden: true,
   args: z.object({}),
   options: z.object(launchOptions),

@@ -4,7 +4,7 @@ import { dim, linesOf } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'discovery guide',
-  summary: 'print the plain guide that agents read first (/llms.txt)',
+  summary: 'print the guide for agents (/llms.txt)',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk discovery guide', 'souk discovery guide --json'],

@@ -7,11 +7,11 @@ import { compact } from '../../src/core/record.ts'
 export const command = defineCommand({
   name: 'discovery list',
   isDefault: true,
-  summary: 'list what x402 clients find here: addresses that are paid for',
+  summary: 'list the paid endpoints that x402 clients can discover',
   args: z.object({}),
   options: z.object({
     ...discoveryOptions,
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk discovery', 'souk discovery list --limit 5 --json'],
   async run(context) {

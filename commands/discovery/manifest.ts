@@ -3,7 +3,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'discovery manifest',
-  summary: 'show the x402 manifest: whom to pay, on which chain, and for what',
+  summary: 'show the x402 manifest: payee, chain and paid endpoints',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk discovery manifest', "souk discovery manifest -q '.payTo'"],

@@ -6,11 +6,11 @@ import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'discovery search',
-  summary: 'search what is paid for, as x402 clients do',
-  args: z.object({ words: z.array(z.string()).min(1).meta({ description: 'what to look for' }) }),
+  summary: 'search paid endpoints, as x402 clients do',
+  args: z.object({ words: z.array(z.string()).min(1).meta({ description: 'search words' }) }),
   options: z.object({
     ...discoveryOptions,
-    cursor: z.string().optional().meta({ description: 'where the page before ended', value: 'cursor' }),
+    cursor: z.string().optional().meta({ description: 'next_cursor of the previous page', value: 'cursor' }),
   }),
   examples: ['souk discovery search qr code', 'souk discovery search translate --limit 3 --json'],
   async run(context) {

@@ -32,13 +32,13 @@ const columns: readonly Column<Row>[] = [
 ]
 
 const options = z.object({
-  status: z.enum(['live', 'paused', 'deferred']).optional().meta({ description: 'only rows of this status' }),
-  diff: z.string().optional().meta({ description: 'what is otherwise at another instance', value: 'remote' }),
+  status: z.enum(['live', 'paused', 'deferred']).optional().meta({ description: 'only endpoints with this status' }),
+  diff: z.string().optional().meta({ description: 'compare with this remote', value: 'remote' }),
 })
 
 export const command = defineCommand({
   name: 'endpoints list',
-  summary: 'list the rows of the interface and their status',
+  summary: 'list API endpoints and their status',
   args: z.object({}),
   options,
   examples: [

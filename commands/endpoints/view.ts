@@ -7,12 +7,15 @@ import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'endpoints view',
-  summary: 'show one row of the interface with its description',
+  summary: 'show one API endpoint with its description',
   args: z.object({
-    path: z.string().meta({ description: 'such as /v1/services/:id/purchase' }),
+    path: z.string().meta({ description: 'path, such as /v1/services/:id/purchase' }),
   }),
   options: z.object({
-    method: z.string().optional().meta({ short: 'X', description: 'when a path has several', value: 'method' }),
+    method: z
+      .string()
+      .optional()
+      .meta({ short: 'X', description: 'HTTP method, if the path has several', value: 'method' }),
   }),
   examples: ['souk endpoints view /v1/services/catalog', 'souk endpoints view /v1/services/:id/purchase --json'],
   async run(context) {

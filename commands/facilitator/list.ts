@@ -23,14 +23,14 @@ const columns: readonly Column<Settlement>[] = [
 
 export const command = defineCommand({
   name: 'facilitator list',
-  summary: 'list what servers of others settled here, newest first',
+  summary: 'list settlements of other servers, newest first',
   description:
-    'sent: the chain has not said how it ended; settled: it moved, and its server has not heard of it; handed: the server has. Needs the admin key of the instance.',
+    'States: sent (waiting for the chain), settled (money moved, server not informed yet), handed (server informed). Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    state: z.enum(facilitatedStates).optional().meta({ description: 'in one state', value: 'state' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    state: z.enum(facilitatedStates).optional().meta({ description: 'only in this state', value: 'state' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk facilitator list', 'souk facilitator list --state settled --json'],
   async run(context) {

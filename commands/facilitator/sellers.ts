@@ -14,9 +14,9 @@ const columns: readonly Column<Day>[] = [
 
 export const command = defineCommand({
   name: 'facilitator sellers',
-  summary: 'list what each key settled today, the busiest first',
+  summary: 'list settlements of today by key, busiest first',
   description:
-    'A key is that of a registered participant: it is made by registering, replaced by rotating it, and held back by suspending its participant. Needs the admin key of the instance.',
+    'A key is the API key of a registered participant. Rotate the key to replace it; suspend the participant to block it. Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk facilitator sellers', 'souk facilitator sellers --json'],

@@ -7,17 +7,17 @@ const packages = ['@x402/express', 'x402-express'] as const
 
 export const command = defineCommand({
   name: 'facilitator show',
-  summary: 'how to point a server at this facilitator, ready to copy',
+  summary: 'print the server code that uses this facilitator',
   description:
-    'A facilitator verifies and settles x402 payments for servers that others run. It needs the admin key of the instance.',
+    'A facilitator verifies and settles x402 payments for other servers. Needs the admin key of the instance.',
   isDefault: true,
   args: z.object({}),
   options: z.object({
     server: z
       .enum(packages)
       .default('@x402/express')
-      .meta({ description: 'package that the server is made with', value: 'package' }),
-    codeOnly: z.boolean().default(false).meta({ description: 'print the server alone, for a file' }),
+      .meta({ description: 'package that the server uses', value: 'package' }),
+    codeOnly: z.boolean().default(false).meta({ description: 'print only the server code' }),
   }),
   examples: ['souk facilitator', 'souk facilitator show --server x402-express --code-only', 'souk facilitator --json'],
   async run(context) {

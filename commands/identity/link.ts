@@ -6,10 +6,10 @@ export const command = defineCommand({
   name: 'identity link',
   summary: 'link the ERC-8004 identity that your wallet owns',
   description:
-    'A link takes the place of the one before. In the sandbox, souk wallet fund --identity registers an identity and prints its registry and id.',
+    'Replaces an earlier link. In the sandbox, `souk wallet fund --identity` registers an identity and prints its registry and id.',
   args: z.object({}),
   options: z.object({
-    agentId: z.string().meta({ description: 'id in the registry; the first one is 0', value: 'number' }),
+    agentId: z.string().meta({ description: 'id in the registry, from 0', value: 'number' }),
     registry: z.string().meta({ description: 'eip155:<chain id>:<registry address>', value: 'name' }),
   }),
   examples: [

@@ -9,11 +9,11 @@ const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as
 
 export const command = defineCommand({
   name: 'jobs dispute',
-  summary: 'say what is wrong with a delivery; what is still held stays held',
+  summary: 'dispute a delivery; money still held stays held',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    reason: z.string().meta({ description: 'what is wrong', value: 'text' }),
-    category: z.enum(categories).default('quality').meta({ description: 'what kind of fault' }),
+    reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
+    category: z.enum(categories).default('quality').meta({ description: 'kind of problem' }),
     evidence: z
       .array(z.string())
       .default([])

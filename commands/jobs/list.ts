@@ -20,13 +20,13 @@ const columns: readonly Column<FetchedJob>[] = [
 export const command = defineCommand({
   name: 'jobs list',
   summary: 'list your jobs as buyer and provider, newest first',
-  description: 'Without an account the wallet signs in: that costs nothing.',
+  description: 'Without an account, the wallet signs in for free.',
   args: z.object({}),
   options: z.object({
-    status: z.string().optional().meta({ description: 'in one state, such as dispatched', value: 'state' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    status: z.string().optional().meta({ description: 'only in this state, such as dispatched', value: 'state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
     ...watchOptions,
   }),
   examples: ['souk jobs list', 'souk jobs list --role buyer --status completed --json'],

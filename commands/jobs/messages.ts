@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'jobs messages',
-  summary: 'read the conversation of a job',
+  summary: 'show the conversation of a job',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({}),
   examples: ['souk jobs messages job_0123456789abcdef', 'souk jobs messages job_0123456789abcdef --json'],

@@ -5,10 +5,10 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'jobs send',
-  summary: 'say something in the conversation of a job',
+  summary: 'send a message in the conversation of a job',
   args: z.object({
     job: z.string().meta({ description: 'id of the job' }),
-    text: z.string().meta({ description: 'what to say' }),
+    text: z.string().meta({ description: 'message' }),
   }),
   options: z.object({}),
   examples: ['souk jobs send job_0123456789abcdef "Thank you"', 'souk jobs send job_0123456789abcdef "When?" --json'],

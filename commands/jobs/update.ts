@@ -9,19 +9,19 @@ const options = z.object({
   status: z
     .enum(['in_progress', 'completed', 'failed'])
     .optional()
-    .meta({ description: 'completed where something is delivered, else in_progress' }),
-  progress: z.string().optional().meta({ description: 'how far it is, such as 40%', value: 'text' }),
+    .meta({ description: 'new status (default: completed with a deliverable, else in_progress)' }),
+  progress: z.string().optional().meta({ description: 'progress, such as 40%', value: 'text' }),
   deliverable: z
     .string()
     .optional()
-    .meta({ description: `what is delivered: ${DOCUMENT}, or - for stdin`, value: 'file' }),
-  notes: z.string().optional().meta({ description: 'a word to the buyer', value: 'text' }),
+    .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
+  notes: z.string().optional().meta({ description: 'message to the buyer', value: 'text' }),
 })
 type Host = CommandContext<{ job: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'jobs update',
-  summary: 'as its provider, report on a job or deliver it',
+  summary: 'update or deliver a job, as its provider',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options,
   examples: [

@@ -7,11 +7,11 @@ import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'jobs verify',
-  summary: 'take a delivery as good: the payment goes to the provider',
+  summary: 'accept a delivery and release the payment to the provider',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'how good it is, 1 to 5' }),
-    comment: z.string().optional().meta({ description: 'a word on it', value: 'text' }),
+    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
+    comment: z.string().optional().meta({ description: 'comment', value: 'text' }),
   }),
   examples: [
     'souk jobs verify job_0123456789abcdef',

@@ -13,10 +13,10 @@ type Host = CommandContext<{ job: string }, unknown>
 
 export const command = defineCommand({
   name: 'jobs view',
-  summary: 'show a job: status, money, what was delivered',
+  summary: 'show a job: status, money, deliverable',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    save: z.string().optional().meta({ description: 'write what was delivered into a folder', value: 'dir' }),
+    save: z.string().optional().meta({ description: 'save the deliverable into a folder', value: 'dir' }),
     ...watchOptions,
   }),
   examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],

@@ -7,11 +7,11 @@ const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
 
 export const command = defineCommand({
   name: 'jobs watch',
-  summary: 'wait until a job is over',
-  description: 'Waiting never pays: the token of the job opens it, the API key of the wallet, or its sign-in.',
+  summary: 'wait until a job ends',
+  description: 'Waiting never pays. Access needs the job token, the API key of the wallet, or a sign-in.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when it ended without a delivery' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if it ended without a delivery' }),
   }),
   examples: ['souk jobs watch job_0123456789abcdef', 'souk jobs watch job_0123456789abcdef --exit-status --json'],
   async run(context) {

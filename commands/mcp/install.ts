@@ -12,14 +12,14 @@ type Host = CommandContext<{ agent?: AgentName | undefined }, z.output<typeof to
 
 export const command = defineCommand({
   name: 'mcp install',
-  summary: 'print the configuration that lets an agent use this souk',
+  summary: 'print the MCP configuration for an agent program',
   description:
-    'Nothing is written: paste it where it says. The program, the remote, the wallet and the folders are those of this command; passphrases and keys are never part of it.',
+    'Writes no file: paste the output where it says. It uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
   args: z.object({
     agent: z
       .enum(names)
       .optional()
-      .meta({ description: `which program: ${names.join(', ')}; default: all` }),
+      .meta({ description: `agent program: ${names.join(', ')} (default: all)` }),
   }),
   options: toolOptions,
   ownText: true, // a configuration is shown line by line

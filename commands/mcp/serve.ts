@@ -5,9 +5,9 @@ import { toolOptions } from '../../src/mcp/agents.ts'
 export const command = defineCommand({
   name: 'mcp serve',
   isDefault: true,
-  summary: 'be a Model Context Protocol server on stdin and stdout, for an agent',
+  summary: 'run an MCP server for an agent, on stdin and stdout',
   description:
-    'The acts of a buyer and a seller of services are tools; --tools all adds subscriptions, products, requests and the rest, --admin those of the operator. Listings and jobs are resources. Payments pass the spend policy of the wallet, within --max-price a call. Without a policy a person agrees to each payment, where the agent’s program can ask; where it cannot, nothing is paid until souk wallet policy set says what may be.',
+    'Tools cover buying and selling services. --tools all adds subscriptions, products and requests; --admin adds operator tools. Listings and jobs are resources. Payments follow the spending limits of the wallet, within --max-price per call. Without limits, each payment needs approval in the agent program; if it cannot ask, nothing is paid until you run `souk wallet policy set`.',
   args: z.object({}),
   options: toolOptions,
   ownForm: true,

@@ -4,11 +4,11 @@ import { green, red } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'money audit',
-  summary: 'recompute the books of the marketplace and compare',
+  summary: 'recompute the books and report differences',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when a check fails' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if a check fails' }),
   }),
   examples: ['souk money audit', 'souk money audit --exit-status --json'],
   async run(context) {

@@ -10,8 +10,8 @@ const AMOUNT_COLUMNS = 16
 
 export const command = defineCommand({
   name: 'money river',
-  summary: 'show the money of today: paid in, held in escrow, passed on',
-  description: 'Of the day of business time, from midnight UTC. Needs the admin key of the instance.',
+  summary: "show today's cash flow: paid in, held in escrow, paid out",
+  description: 'Covers the current day of business time, from midnight UTC. Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk money river', 'souk money river -q .held'],

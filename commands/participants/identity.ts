@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 export const command = defineCommand({
   name: 'participants identity',
   summary: 'print the ERC-8004 registration file of a participant',
-  description: 'Only of who is publicly listed. The file is portable: it may be served anywhere else as it is.',
+  description: 'For publicly listed participants. The file is portable: you can host it anywhere.',
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   options: z.object({}),
   examples: ['souk participants identity p_0123456789abcdef', 'souk participants identity p_0123456789abcdef --json'],

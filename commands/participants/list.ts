@@ -24,10 +24,10 @@ export const command = defineCommand({
   summary: 'browse the public directory',
   args: z.object({}),
   options: z.object({
-    type: z.enum(['agent', 'provider', 'both']).optional().meta({ description: 'of one kind' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    cursor: z.string().optional().meta({ description: 'next_cursor of the page before', value: 'text' }),
-    all: z.boolean().default(false).meta({ description: 'every page, one after the other' }),
+    type: z.enum(['agent', 'provider', 'both']).optional().meta({ description: 'only of this kind' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    cursor: z.string().optional().meta({ description: 'next_cursor of the previous page', value: 'text' }),
+    all: z.boolean().default(false).meta({ description: 'fetch all pages' }),
   }),
   examples: ['souk participants list', 'souk participants list --all', 'souk participants list --type provider --json'],
   async run(context) {

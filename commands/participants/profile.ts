@@ -4,8 +4,8 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'participants profile',
-  summary: 'show all that is public of a participant: trust, webhook health, identity, links',
-  description: 'Only of who is publicly listed; souk participants view shows the others.',
+  summary: 'show the public profile of a participant: trust, webhook health, identity, links',
+  description: 'For publicly listed participants. For others use `souk participants view`.',
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   options: z.object({}),
   examples: ['souk participants profile p_0123456789abcdef', 'souk participants profile p_0123456789abcdef --json'],

@@ -6,17 +6,14 @@ import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'plans create',
-  summary: 'sell services of yours for a price a month or a year',
+  summary: 'create a subscription plan for your services',
   args: z.object({}),
   options: z.object({
     name: z.string().meta({ description: 'public name', value: 'name' }),
-    price: z.string().meta({ description: 'what you get each period', value: 'usd' }),
-    period: z.enum(['monthly', 'annual']).default('monthly').meta({ description: 'how long a period is' }),
-    service: z
-      .array(z.string())
-      .default([])
-      .meta({ description: 'id of a listing of yours; repeat it', value: 'service' }),
-    description: z.string().optional().meta({ description: 'what subscribers get', value: 'text' }),
+    price: z.string().meta({ description: 'what you earn per period', value: 'usd' }),
+    period: z.enum(['monthly', 'annual']).default('monthly').meta({ description: 'length of a period' }),
+    service: z.array(z.string()).default([]).meta({ description: 'id of one of your listings', value: 'service' }),
+    description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [
     'souk plans create --name Basic --price 5.00 --service svc_0123456789abcdef',

@@ -4,7 +4,7 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'plans delete',
-  summary: 'take one of your plans off the market',
+  summary: 'delete one of your plans',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   options: z.object({}),
   examples: ['souk plans delete plan_0123456789abcdef --yes', 'souk plans delete plan_0123456789abcdef --yes --json'],

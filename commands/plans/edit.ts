@@ -8,17 +8,17 @@ export const command = defineCommand({
   name: 'plans edit',
   summary: 'change one of your plans',
   description:
-    'A new price or period is for new subscribers. Other services count for the others from their next period on.',
+    'A new price or period applies to new subscribers. New services apply to current subscribers from their next period.',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   options: z.object({
     name: z.string().optional().meta({ description: 'public name', value: 'name' }),
-    price: z.string().optional().meta({ description: 'what you get each period', value: 'usd' }),
-    period: z.enum(['monthly', 'annual']).optional().meta({ description: 'how long a period is' }),
+    price: z.string().optional().meta({ description: 'what you earn per period', value: 'usd' }),
+    period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period' }),
     service: z
       .array(z.string())
       .default([])
-      .meta({ description: 'id of a listing that is in it; repeat it to name all', value: 'service' }),
-    description: z.string().optional().meta({ description: 'what subscribers get', value: 'text' }),
+      .meta({ description: 'id of a listing in the plan; replaces the full list', value: 'service' }),
+    description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [
     'souk plans edit plan_0123456789abcdef --price 6.00',

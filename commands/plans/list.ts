@@ -12,9 +12,9 @@ export const command = defineCommand({
   summary: 'browse plans, newest first',
   args: z.object({}),
   options: z.object({
-    provider: z.string().optional().meta({ description: 'of one provider', value: 'participant' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    provider: z.string().optional().meta({ description: 'only of this provider', value: 'participant' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk plans list', 'souk plans list --provider p_0123456789abcdef --json'],
   async run(context) {

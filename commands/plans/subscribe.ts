@@ -7,8 +7,8 @@ import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'plans subscribe',
-  summary: 'subscribe to a plan: pay its first period, then buy its services for nothing',
-  description: 'Later periods are charged to the balance: keep it filled by `souk balance deposit`.',
+  summary: 'subscribe to a plan: pay the first period, then use its services for free',
+  description: 'Later periods are charged to your balance. Top it up with `souk balance deposit`.',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   options: z.object({}),
   examples: [

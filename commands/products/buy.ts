@@ -9,7 +9,7 @@ import { bold, byteSize, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products buy',
-  summary: 'buy a product, and download it with -o',
+  summary: 'buy a product; download it with -o',
   args: productArg,
   options: z.object({ output: outputOption }),
   examples: [

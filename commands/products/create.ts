@@ -8,8 +8,8 @@ import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products create',
-  summary: 'sell a file',
-  description: 'Without --upload it is a draft; `souk products edit ID --upload FILE` puts it up for sale.',
+  summary: 'create a product: sell a file',
+  description: 'Without --upload it is a draft. Put it up for sale with `souk products edit ID --upload FILE`.',
   args: z.object({}),
   options: z.object(productOptions),
   examples: [

@@ -5,8 +5,8 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products delete',
-  summary: 'remove a product; its buyers keep their file',
-  description: 'Asks first; --yes does not.',
+  summary: 'delete a product; buyers keep their files',
+  description: 'Asks for confirmation; skip it with --yes.',
   args: productArg,
   options: z.object({}),
   examples: [

@@ -6,7 +6,7 @@ import { byteSize, green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'products download',
   summary: 'download a product that you bought or sell',
-  description: 'The file is checked against the hash that comes with it; a damaged one is not kept.',
+  description: 'The file is checked against its hash. A damaged file is deleted.',
   args: productArg,
   options: z.object({ output: outputOption }),
   examples: [

@@ -8,12 +8,12 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products edit',
-  summary: 'change a product, or put a draft up for sale',
-  description: 'A file that is for sale stays what it is: buyers keep what they bought.',
+  summary: 'edit a product, or put a draft up for sale',
+  description: 'The file of a product for sale cannot be changed.',
   args: productArg,
   options: z.object({
     ...productOptions,
-    status: z.enum(['active', 'inactive']).optional().meta({ description: 'for sale, or withdrawn' }),
+    status: z.enum(['active', 'inactive']).optional().meta({ description: 'put up for sale or withdraw' }),
   }),
   examples: [
     'souk products edit prod_0123456789abcdef --price 6.00',

@@ -34,12 +34,12 @@ export const command = defineCommand({
   summary: 'browse digital products',
   args: z.object({}),
   options: z.object({
-    search: z.string().optional().meta({ short: 's', description: 'words to look for', value: 'words' }),
-    category: z.string().optional().meta({ description: 'of one category', value: 'name' }),
-    provider: z.string().optional().meta({ description: 'of one provider', value: 'id' }),
-    mine: z.boolean().default(false).meta({ description: 'your own, drafts and withdrawn ones too' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
+    category: z.string().optional().meta({ description: 'only of this category', value: 'name' }),
+    provider: z.string().optional().meta({ description: 'only of this provider', value: 'id' }),
+    mine: z.boolean().default(false).meta({ description: 'your own products, including drafts and withdrawn ones' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: [
     'souk products list',

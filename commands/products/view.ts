@@ -5,7 +5,7 @@ import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products view',
-  summary: 'show a product: what it is, what it costs, its file',
+  summary: 'show a product: description, price, file',
   args: productArg,
   options: z.object({}),
   examples: ['souk products view prod_0123456789abcdef', 'souk products view prod_0123456789abcdef --json'],

@@ -9,7 +9,8 @@ import { bold, cyan, green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'provider onboard',
   summary: 'register and list services in one call ($0.01)',
-  description: 'The file holds the registration with its services: {"name", "services": [{…}]}. All or nothing.',
+  description:
+    'The file holds the registration and its services: {"name", "services": [{…}]}. All are created, or none.',
   args: z.object({}),
   options: z.object({
     file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),

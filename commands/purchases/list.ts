@@ -28,11 +28,11 @@ const columns: readonly Column<Purchase>[] = [
 
 export const command = defineCommand({
   name: 'purchases list',
-  summary: 'the products that you bought',
+  summary: 'list products that you bought',
   args: z.object({}),
   options: z.object({
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk purchases list', 'souk purchases list --json --fields product_id,amount'],
   async run(context) {

@@ -5,7 +5,7 @@ const CODE = /^\w{1,64}$/
 
 export const command = defineCommand({
   name: 'referrals code',
-  summary: 'show the code by which you refer others',
+  summary: 'show your referral code',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk referrals code', 'souk referrals code --json'],

@@ -18,11 +18,11 @@ const columns: readonly Column<Reward>[] = [
 
 export const command = defineCommand({
   name: 'referrals earnings',
-  summary: 'show what referrals earned you, sale by sale',
+  summary: 'list your referral earnings, sale by sale',
   args: z.object({}),
   options: z.object({
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk referrals earnings', 'souk referrals earnings --limit 5 --json'],
   async run(context) {

@@ -18,11 +18,11 @@ const columns: readonly Column<Referral>[] = [
 
 export const command = defineCommand({
   name: 'referrals list',
-  summary: 'list who you referred, and what they earned you',
+  summary: 'list your referrals and their earnings',
   args: z.object({}),
   options: z.object({
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk referrals list', 'souk referrals list --limit 5 --json'],
   async run(context) {

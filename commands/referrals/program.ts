@@ -4,7 +4,7 @@ import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'referrals program',
-  summary: 'show rates and rules of the referral program',
+  summary: 'show the rates and rules of the referral program',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk referrals program', 'souk referrals program --json'],

@@ -6,10 +6,10 @@ import { green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'referrals withdraw',
   summary: 'move referral earnings to your balance or wallet',
-  description: 'All that is payable moves, from $1 on; `souk referrals list` shows how much that is.',
+  description: 'Moves all payable earnings, $1 at least. See the amount with `souk referrals list`.',
   args: z.object({}),
   options: z.object({
-    to: z.enum(withdrawalTargets).default('balance').meta({ description: 'where to', value: 'target' }),
+    to: z.enum(withdrawalTargets).default('balance').meta({ description: 'destination', value: 'target' }),
   }),
   examples: ['souk referrals withdraw --dry-run', 'souk referrals withdraw --to wallet --dry-run --json'],
   async run(context) {

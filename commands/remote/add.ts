@@ -19,29 +19,29 @@ const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset:
 
 export const command = defineCommand({
   name: 'remote add',
-  summary: 'add an instance by its address',
+  summary: 'add a remote instance by its URL',
   description:
-    'Real USDC is signed for only where --network base says so; anything else pays with that instance’s own test token. A certificate that no authority of this machine vouches for, such as that of souk up --tls, is shown, and pinned once you agree; from then on no other one is spoken to.',
+    'Real USDC is paid only with --network base; otherwise payments use the test token of the instance. A certificate unknown to this machine, such as that of `souk up --tls`, is shown and pinned after confirmation. Other certificates are refused afterwards.',
   args: params.object({
-    name: params.string().meta({ description: 'what to call it' }),
-    url: params.string().meta({ description: 'its address' }),
+    name: params.string().meta({ description: 'name of the remote' }),
+    url: params.string().meta({ description: 'URL of the instance' }),
   }),
   options: params.object({
-    network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'what it settles on' }),
+    network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'network that it settles on' }),
     fingerprint: params
       .string()
       .optional()
-      .meta({ description: 'SHA-256 of its certificate, as souk up --tls prints it there', value: 'sha256' }),
+      .meta({ description: 'SHA-256 fingerprint of its certificate, from its `souk up --tls`', value: 'sha256' }),
     plainCredentials: params
       .boolean()
       .default(false)
-      .meta({ description: 'send keys there over plain HTTP, where anybody on the way reads them; payments never' }),
-    protected: params.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
+      .meta({ description: 'allow keys over plain HTTP, readable by anyone in between; payments stay refused' }),
+    protected: params.boolean().default(false).meta({ description: 'require typing its name before changes' }),
     keyStdin: params
       .boolean()
       .default(false)
-      .meta({ description: 'read the API key of the wallet’s account there from stdin' }),
-    adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
+      .meta({ description: 'read the API key of your account there from stdin' }),
+    adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin key from stdin' }),
   }),
   examples: [
     'souk remote add shop https://market.example --dry-run',

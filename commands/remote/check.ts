@@ -16,10 +16,12 @@ const ID_COLUMNS = 10
 
 export const command = defineCommand({
   name: 'remote check',
-  summary: 'see whether an instance answers, is what it was, and takes the credentials kept for it',
-  args: z.object({ name: z.string().optional().meta({ description: 'a remote, or local; else the one in use' }) }),
+  summary: 'check a remote: reachable, unchanged, credentials valid',
+  args: z.object({
+    name: z.string().optional().meta({ description: 'remote name or local (default: the one in use)' }),
+  }),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when something is wrong' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
   }),
   examples: ['souk remote check', 'souk remote check local --exit-status --json'],
   async run(context) {

@@ -30,7 +30,7 @@ const columns: readonly Column<Row>[] = [
 
 export const command = defineCommand({
   name: 'remote list',
-  summary: 'list the instances that are known, and where their secrets lie',
+  summary: 'list remotes and where their credentials are stored',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk remote list', 'souk remote list --json'],

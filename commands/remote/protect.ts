@@ -6,10 +6,10 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote protect',
-  summary: 'have the name of an instance typed before anything is changed there',
-  args: z.object({ name: z.string().meta({ description: 'which remote' }) }),
+  summary: 'require typing the name of a remote before changes',
+  args: z.object({ name: z.string().meta({ description: 'remote name' }) }),
   options: z.object({
-    off: z.boolean().default(false).meta({ description: 'lift the protection, which asks for the name too' }),
+    off: z.boolean().default(false).meta({ description: 'remove the protection; asks for the name' }),
   }),
   examples: ['souk remote protect shop', 'souk remote protect shop --off --confirm shop --json'],
   async run(context) {

@@ -8,8 +8,8 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote remove',
-  summary: 'forget an instance and its credentials',
-  args: z.object({ name: z.string().meta({ description: 'which remote' }) }),
+  summary: 'remove a remote and its credentials',
+  args: z.object({ name: z.string().meta({ description: 'remote name' }) }),
   options: z.object({}),
   examples: ['souk remote remove shop --yes', 'souk help remote remove'],
   async run({ args, globals, io, places }) {

@@ -5,7 +5,7 @@ import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote show',
-  summary: 'show the instance that is talked to, as it describes itself',
+  summary: 'show the current instance as it describes itself',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk remote show', 'souk remote show --json'],

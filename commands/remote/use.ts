@@ -7,8 +7,8 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote use',
-  summary: 'choose the instance to talk to from now on',
-  args: z.object({ name: z.string().meta({ description: 'a remote, or local' }) }),
+  summary: 'set the default remote',
+  args: z.object({ name: z.string().meta({ description: 'remote name or local' }) }),
   options: z.object({}),
   examples: ['souk remote use local', 'souk remote use local --json'],
   async run({ args, globals, places }) {

@@ -6,7 +6,7 @@ import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'requests award',
-  summary: 'take a bid: pay it into escrow, open the job',
+  summary: 'accept a bid: pay it into escrow and open the job',
   aliases: ['postings award'],
   args: z.object({
     request: z.string().meta({ description: 'id of the request' }),

@@ -4,14 +4,14 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'requests bid',
-  summary: 'offer to do a request',
+  summary: 'bid on a request',
   aliases: ['postings bid'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   options: z.object({
-    service: z.string().meta({ description: 'listing of yours that will do it', value: 'id' }),
-    price: z.string().meta({ description: 'what you want to get for it', value: 'usd' }),
-    eta: z.number().meta({ description: 'how long it will take', value: 'hours' }),
-    pitch: z.string().default('').meta({ description: 'why you', value: 'text' }),
+    service: z.string().meta({ description: 'your listing for the work', value: 'id' }),
+    price: z.string().meta({ description: 'your price', value: 'usd' }),
+    eta: z.number().meta({ description: 'delivery time', value: 'hours' }),
+    pitch: z.string().default('').meta({ description: 'message to the requester', value: 'text' }),
   }),
   examples: [
     'souk requests bid post_0123456789abcdef --service svc_0123456789abcdef --price 8 --eta 24',

@@ -9,13 +9,16 @@ const PAGE_ROWS_MAX = 100
 
 export const command = defineCommand({
   name: 'requests bids',
-  summary: 'list the bids on a request of yours',
+  summary: 'list bids on your request',
   aliases: ['postings bids'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   options: z.object({
-    status: z.enum(['submitted', 'accepted', 'rejected', 'withdrawn']).optional().meta({ description: 'in one state' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    status: z
+      .enum(['submitted', 'accepted', 'rejected', 'withdrawn'])
+      .optional()
+      .meta({ description: 'only in this state' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: [
     'souk requests bids post_0123456789abcdef',

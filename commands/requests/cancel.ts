@@ -4,7 +4,7 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'requests cancel',
-  summary: 'take back a request of yours',
+  summary: 'cancel one of your requests',
   aliases: ['postings cancel'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   options: z.object({}),

@@ -11,29 +11,26 @@ import { compact } from '../../src/core/record.ts'
 type Body = Request<Api['createPosting']>['body']
 
 const options = z.object({
-  title: z.string().meta({ description: 'what is wanted, in one line', value: 'text' }),
-  brief: z.string().optional().meta({ description: 'what is wanted: a JSON object, or text', value: 'text' }),
+  title: z.string().meta({ description: 'title of the request', value: 'text' }),
+  brief: z.string().optional().meta({ description: 'details: JSON object or text', value: 'text' }),
   briefFile: z
     .string()
     .optional()
-    .meta({ description: 'the same from a file, text, YAML or JSON, - for stdin', value: 'file' }),
-  budget: z.number().meta({ description: 'what you would pay at most', value: 'usd' }),
-  minBudget: z.number().optional().meta({ description: 'and at least', value: 'usd' }),
-  category: z.string().optional().meta({ description: 'category', value: 'name' }),
+    .meta({ description: 'file with the details (text, YAML or JSON), - for stdin', value: 'file' }),
+  budget: z.number().meta({ description: 'highest price to pay', value: 'usd' }),
+  minBudget: z.number().optional().meta({ description: 'lowest price', value: 'usd' }),
+  category: z.string().optional().meta({ description: 'category of the request', value: 'name' }),
   deadline: z
     .string()
     .optional()
-    .meta({ description: 'when it must be awarded, at most 30 days from now', value: 'time' }),
-  parentJob: z
-    .string()
-    .optional()
-    .meta({ description: 'job that you provide and that this is a part of', value: 'job' }),
+    .meta({ description: 'deadline for the award, at most 30 days from now', value: 'time' }),
+  parentJob: z.string().optional().meta({ description: 'your job that this is a subtask of', value: 'job' }),
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'requests create',
-  summary: 'ask for work that providers bid on',
+  summary: 'create a request for work that providers can bid on',
   aliases: ['postings create'],
   args: z.object({}),
   options,

@@ -17,16 +17,16 @@ const options = z.object({
   status: z
     .enum(['open', 'awarded', 'completed', 'cancelled', 'expired'])
     .optional()
-    .meta({ description: 'in one state' }),
-  category: z.string().optional().meta({ description: 'of one category', value: 'name' }),
-  search: z.string().optional().meta({ short: 's', description: 'words to look for', value: 'words' }),
-  minBudget: z.string().optional().meta({ description: 'budget of at least', value: 'usd' }),
-  maxBudget: z.string().optional().meta({ description: 'budget of at most', value: 'usd' }),
-  createdAfter: z.string().optional().meta({ description: 'made after a time', value: 'time' }),
-  cursor: z.string().optional().meta({ description: 'go on behind a next_cursor', value: 'cursor' }),
-  follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with new ones' }),
-  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-  page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    .meta({ description: 'only in this state' }),
+  category: z.string().optional().meta({ description: 'only of this category', value: 'name' }),
+  search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
+  minBudget: z.string().optional().meta({ description: 'lowest budget', value: 'usd' }),
+  maxBudget: z.string().optional().meta({ description: 'highest budget', value: 'usd' }),
+  createdAfter: z.string().optional().meta({ description: 'created after this time', value: 'time' }),
+  cursor: z.string().optional().meta({ description: 'continue after this next_cursor', value: 'cursor' }),
+  follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new ones' }),
+  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+  page: z.int().min(1).default(1).meta({ description: 'page number' }),
   ...watchOptions,
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
@@ -35,7 +35,7 @@ type Shown = WireAnswer<Api['listPostings']> | Posting
 
 export const command = defineCommand({
   name: 'requests list',
-  summary: 'browse requests for work, in the order they were made',
+  summary: 'list requests for work, oldest first',
   aliases: ['postings list'],
   args: z.object({}),
   options,

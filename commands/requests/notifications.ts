@@ -9,17 +9,17 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'requests notifications',
-  summary: 'show or change whether you hear of new requests',
-  description: 'Shows it as it is; with --on, or with a filter, opts in; with --off, opts out.',
+  summary: 'show or change notifications about new requests',
+  description: 'Without options, shows the current setting. --on or a filter opts in; --off opts out.',
   aliases: ['postings notifications'],
   args: z.object({}),
   options: z.object({
-    on: z.boolean().default(false).meta({ description: 'opt in' }),
-    off: z.boolean().default(false).meta({ description: 'opt out' }),
-    minBudget: z.number().optional().meta({ description: 'budgets of at least', value: 'usd' }),
-    maxBudget: z.number().optional().meta({ description: 'budgets of at most', value: 'usd' }),
-    category: z.array(z.string()).default([]).meta({ description: 'of this category; repeat it', value: 'name' }),
-    all: z.boolean().default(false).meta({ description: 'drop all filters' }),
+    on: z.boolean().default(false).meta({ description: 'turn notifications on' }),
+    off: z.boolean().default(false).meta({ description: 'turn notifications off' }),
+    minBudget: z.number().optional().meta({ description: 'lowest budget', value: 'usd' }),
+    maxBudget: z.number().optional().meta({ description: 'highest budget', value: 'usd' }),
+    category: z.array(z.string()).default([]).meta({ description: 'only of this category', value: 'name' }),
+    all: z.boolean().default(false).meta({ description: 'remove all filters' }),
   }),
   examples: [
     'souk requests notifications',

@@ -4,7 +4,7 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'requests withdraw',
-  summary: 'take back a bid of yours',
+  summary: 'withdraw one of your bids',
   aliases: ['postings withdraw'],
   args: z.object({
     request: z.string().meta({ description: 'id of the request' }),

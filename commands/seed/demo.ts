@@ -17,7 +17,7 @@ export const command = defineCommand({
   name: 'seed demo',
   summary: 'fill an untouched local marketplace with sellers, buyers and months of trade',
   description:
-    'Made of real purchases in the sandbox that lie in the past and end now: jobs, conversations, subscriptions, requests and disputes in every state. A daemon that runs is restarted. A second time nothing changes.',
+    'Creates real sandbox purchases over the past months: jobs, conversations, subscriptions, requests and disputes in every state. Restarts a running daemon. Running it again changes nothing.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk seed demo --instance demo', 'souk seed demo --instance demo --json'],

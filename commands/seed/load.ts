@@ -4,15 +4,15 @@ import * as z from '../../src/cli/params.ts'
 import { cyan, dim, green } from '../../src/text/text.ts'
 
 const options = z.object({
-  file: z.string().optional().meta({ description: 'people, services and acts as YAML', value: 'file' }),
+  file: z.string().optional().meta({ description: 'YAML file with users, services and actions', value: 'file' }),
 })
 
 export const command = defineCommand({
   name: 'seed load',
   isDefault: true,
-  summary: 'play a file of people, services and acts at a sandbox instance',
+  summary: 'load users, services and actions from a file into a sandbox instance',
   description:
-    'The file is checked whole before anything happens; --dry-run stops there. People are {name, title, type, funds, deposit}, services {by, name, …} with the fields of a listing, acts one of buy {who, service, input, from, as}, message {who, job, text}, start, deliver {job, deliverables, notes}, fail, verify {job, rating, comment}, dispute {job, reason}, in their order. People and listings that are there already are used; acts happen each time.',
+    'The file is checked first; --dry-run stops there. Users are {name, title, type, funds, deposit}, services {by, name, …} with the fields of a listing, actions are buy {who, service, input, from, as}, message {who, job, text}, start, deliver {job, deliverables, notes}, fail, verify {job, rating, comment}, dispute {job, reason}. Actions run in order. Existing users and listings are reused; actions run each time.',
   args: z.object({}),
   options,
   examples: ['souk seed --file market.yaml', 'souk seed --file market.yaml --dry-run --json'],

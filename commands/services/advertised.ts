@@ -22,15 +22,15 @@ const endpoints = {
 
 const options = z.object({
   ...inputOptions,
-  quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
-  interactive: z.boolean().default(false).meta({ description: 'be asked for the input, then for a yes to the price' }),
+  quote: z.boolean().default(false).meta({ description: 'show the price and exit; pays nothing' }),
+  interactive: z.boolean().default(false).meta({ description: 'ask for the input, then confirm the price' }),
 })
 
 export const command = defineCommand({
   name: 'services advertised',
-  summary: 'buy what stands behind an advertised path, such as site-audit',
-  description: 'Off unless the operator put something there: souk admin named-services lists what.',
-  args: z.object({ slug: z.enum(namedSlugs).meta({ description: 'last part of the path' }) }),
+  summary: 'buy from an advertised path, such as site-audit',
+  description: 'Works where the operator set a listing for the path. See `souk admin named-services`.',
+  args: z.object({ slug: z.enum(namedSlugs).meta({ description: 'last part of the path, such as site-audit' }) }),
   options,
   examples: [
     'souk services advertised site-audit -i url=https://example.org --dry-run',

@@ -22,16 +22,16 @@ const SUBSCRIPTIONS_MAX = 100
 
 const options = z.object({
   ...inputOptions,
-  save: z.string().optional().meta({ description: 'write what is delivered into a folder', value: 'dir' }),
-  quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
-  interactive: z.boolean().default(false).meta({ description: 'be asked for each input, then for a yes to the price' }),
+  save: z.string().optional().meta({ description: 'save the deliverable into a folder', value: 'dir' }),
+  quote: z.boolean().default(false).meta({ description: 'show the price and exit; pays nothing' }),
+  interactive: z.boolean().default(false).meta({ description: 'ask for each input, then confirm the price' }),
 })
 type Input = Readonly<Record<string, unknown>>
 type Host = CommandContext<{ service: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services buy',
-  summary: 'buy a service: see the price, sign, get the result',
+  summary: 'buy a service: show the price, sign, get the result',
   aliases: ['buy'],
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options,

@@ -9,7 +9,7 @@ import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services create',
-  summary: 'list a new service',
+  summary: 'create a listing',
   args: z.object({}),
   options: z.object({
     file: z
@@ -18,7 +18,7 @@ export const command = defineCommand({
       .meta({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
     example: z.boolean().default(false).meta({ description: 'print an example listing as YAML, and create nothing' }),
-    editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR, as YAML or JSON' }),
+    editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR' }),
   }),
   examples: [
     'souk services create --example',

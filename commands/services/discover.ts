@@ -7,11 +7,11 @@ import { columns } from './list.ts'
 
 export const command = defineCommand({
   name: 'services discover',
-  summary: 'get the whole catalog and a guide of requests that run here, for $0.001',
-  description: 'What agents ask first. The catalog alone is free: souk services list.',
+  summary: 'get the complete catalog with runnable example requests ($0.001)',
+  description: 'Made for agents. The catalog alone is free: `souk services list`.',
   args: z.object({}),
   options: z.object({
-    guide: z.boolean().default(false).meta({ description: 'print the guide instead, as Markdown' }),
+    guide: z.boolean().default(false).meta({ description: 'print only the guide, as Markdown' }),
   }),
   examples: [
     'souk services discover',

@@ -17,9 +17,9 @@ const marks = { ok: green('✓'), warn: yellow('!'), fail: red('✗') }
 
 export const command = defineCommand({
   name: 'services doctor',
-  summary: 'look a listing over as those who buy it would, and say what mends it',
+  summary: 'check a listing for problems, each with the command that fixes it',
   description:
-    'Its schemas, an example of its input, its price, the way to its provider, the 402 as clients of both generations read it, and what a buyer will see. Nothing is bought; your own endpoint gets a test message. It ends with 11 when something fails.',
+    'Checks schemas, example input, price, provider endpoint, the 402 for x402 v1 and v2 clients, and what buyers see. Buys nothing; sends a test message to your endpoint. Exits with code 11 if a check fails.',
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options: z.object({}),
   examples: ['souk services doctor qr_code', 'souk services doctor qr_code --json --fields healthy,findings'],

@@ -16,8 +16,8 @@ export const command = defineCommand({
       .string()
       .optional()
       .meta({ short: 'f', description: `${DOCUMENT} of the changes, - for stdin`, value: 'file' }),
-    set: z.array(z.string()).default([]).meta({ description: 'one field; repeat it', value: 'field=value' }),
-    editor: z.boolean().default(false).meta({ description: 'change it in $VISUAL or $EDITOR, as YAML or JSON' }),
+    set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
+    editor: z.boolean().default(false).meta({ description: 'edit it in $VISUAL or $EDITOR' }),
   }),
   examples: [
     'souk services edit svc_0123456789abcdef --set price=0.75',

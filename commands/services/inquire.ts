@@ -13,18 +13,15 @@ import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services inquire',
-  summary: 'ask a provider about a service, for $0.001: opens a conversation',
+  summary: 'ask a provider about a service ($0.001); opens a conversation',
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options: z.object({
-    message: z.string().optional().meta({ short: 'm', description: 'what you want, or - for stdin', value: 'text' }),
+    message: z.string().optional().meta({ short: 'm', description: 'your question, or - for stdin', value: 'text' }),
     input: z
       .array(z.string())
       .default([])
-      .meta({ short: 'i', description: 'a member of the input instead', value: 'name=value' }),
-    interactive: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'be asked for each input, then for a yes to the price' }),
+      .meta({ short: 'i', description: 'an input field, instead of a message', value: 'name=value' }),
+    interactive: z.boolean().default(false).meta({ description: 'ask for each input, then confirm the price' }),
   }),
   examples: [
     'souk services inquire svc_0123456789abcdef -m "Could you do ten at once?"',

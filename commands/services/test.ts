@@ -21,8 +21,8 @@ const columns: readonly Column<Try>[] = [
 ]
 
 const options = z.object({
-  repeat: z.int().min(1).max(REPEAT_MAX).default(1).meta({ description: 'how often, one after the other' }),
-  exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when one of them was not taken' }),
+  repeat: z.int().min(1).max(REPEAT_MAX).default(1).meta({ description: 'number of times, one after another' }),
+  exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if a message was not accepted' }),
 })
 type Host = CommandContext<{ service: string }, z.output<typeof options>>
 

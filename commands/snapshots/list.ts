@@ -12,7 +12,7 @@ const columns: readonly Column<Snapshot>[] = [
 
 export const command = defineCommand({
   name: 'snapshots list',
-  summary: 'list the copies of the local store, newest first',
+  summary: 'list saved copies of the local data, newest first',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk snapshots list', 'souk snapshots list --json'],

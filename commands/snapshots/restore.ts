@@ -7,9 +7,9 @@ import { showRestored } from '../restore.ts'
 
 export const command = defineCommand({
   name: 'snapshots restore',
-  summary: 'go back to a copy of the local store',
-  description: 'The daemon has to be down. What happened since the copy was saved is gone.',
-  args: z.object({ name: z.string().meta({ description: 'see souk snapshots list' }) }),
+  summary: 'restore the local data from a saved copy',
+  description: 'Stop the daemon first. Changes made after the copy was saved are lost.',
+  args: z.object({ name: z.string().meta({ description: 'name, from `souk snapshots list`' }) }),
   options: z.object({}),
   examples: ['souk snapshots restore before --yes', 'souk snapshots restore before --yes --json'],
   async run(context) {

@@ -12,11 +12,11 @@ import { bold, byteSize, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'snapshots save',
-  summary: 'keep a copy of the local store under a name',
-  description: 'Of a running daemon or of a stopped one.',
-  args: z.object({ name: z.string().meta({ description: 'lower-case letters, digits, - and _' }) }),
+  summary: 'save a named copy of the local data',
+  description: 'Works while the daemon runs and while it is stopped.',
+  args: z.object({ name: z.string().meta({ description: 'name: lower-case letters, digits, - and _' }) }),
   options: z.object({
-    force: z.boolean().default(false).meta({ description: 'replace the copy of that name' }),
+    force: z.boolean().default(false).meta({ description: 'overwrite a copy with this name' }),
   }),
   examples: ['souk snapshots save before --force', 'souk snapshots save before --force --json'],
   async run(context) {

@@ -21,11 +21,11 @@ const columns: readonly Column<Row>[] = [
 
 export const command = defineCommand({
   name: 'stats calls',
-  summary: 'show how often each endpoint was called, how it answered, and how fast',
-  description: 'Counted since the daemon began. Needs the admin key of the instance.',
+  summary: 'show calls, errors and latency of each endpoint',
+  description: 'Counts since the daemon started. Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    hours: z.int().min(1).max(CALL_HOURS).default(CALL_HOURS).meta({ description: 'how far back' }),
+    hours: z.int().min(1).max(CALL_HOURS).default(CALL_HOURS).meta({ description: 'time span, back from now' }),
   }),
   examples: ['souk stats calls', 'souk stats calls --hours 1 --tsv --header'],
   async run(context) {

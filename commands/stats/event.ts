@@ -7,10 +7,10 @@ const kinds = ['subject_view', 'expand_io', 'verify_signature'] as const
 
 export const command = defineCommand({
   name: 'stats event',
-  summary: 'count one look at an explorer',
+  summary: 'record one explorer page view',
   args: z.object({ kind: z.enum(kinds).meta({ description: kinds.join(', ') }) }),
   options: z.object({
-    dnt: z.boolean().default(false).meta({ description: 'ask not to be tracked: nothing is recorded' }),
+    dnt: z.boolean().default(false).meta({ description: 'send Do Not Track: nothing is recorded' }),
   }),
   examples: ['souk stats event subject_view', 'souk stats event expand_io --dnt --json'],
   async run({ args: { kind }, options: { dnt }, session }) {

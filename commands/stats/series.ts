@@ -21,14 +21,14 @@ const columns: readonly Column<Bucket>[] = [
 
 export const command = defineCommand({
   name: 'stats series',
-  summary: 'show calls, durations, sales and money by time',
+  summary: 'show calls, latency, sales and money over time',
   description:
-    'By the minute over an hour, by the quarter of an hour over a day, by the hour over a week; counted since the ' +
+    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Counts since the ' +
     'daemon began. Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    span: z.enum(seriesSpans).default('hour').meta({ description: 'how far back' }),
-    all: z.boolean().default(false).meta({ description: 'stretches of time in which nothing happened, too' }),
+    span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
+    all: z.boolean().default(false).meta({ description: 'include intervals without activity' }),
   }),
   examples: ['souk stats series', 'souk stats series --span week --all', 'souk stats series --json'],
   async run(context) {

@@ -15,8 +15,8 @@ const columns: readonly Column<Day>[] = [
 
 export const command = defineCommand({
   name: 'stats watching',
-  summary: 'show how often others are looked up here, by day',
-  description: 'From a snapshot that is taken each night at 02:00 UTC; before the first one there is nothing (exit 7).',
+  summary: 'show daily lookups of participants',
+  description: 'Taken from a nightly snapshot (02:00 UTC). Before the first one, exits with code 7.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk stats watching', "souk stats watching -q '.days | first | .trust_queries'"],

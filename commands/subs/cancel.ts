@@ -6,11 +6,12 @@ import * as z from '../../src/cli/params.ts'
 export const command = defineCommand({
   name: 'subs cancel',
   summary: 'cancel a subscription at the end of its paid period',
-  description: '`souk subs resume --keep` takes it back until then. --now ends it at once, and nothing is given back.',
+  description:
+    'Undo it before then with `souk subs resume --keep`. --now ends the subscription immediately, without a refund.',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({
-    atPeriodEnd: z.boolean().default(false).meta({ description: 'at the end of the paid period, as without it' }),
-    now: z.boolean().default(false).meta({ description: 'at once' }),
+    atPeriodEnd: z.boolean().default(false).meta({ description: 'cancel at the end of the paid period (default)' }),
+    now: z.boolean().default(false).meta({ description: 'cancel immediately, without a refund' }),
   }),
   examples: [
     'souk subs cancel sub_0123456789abcdef --at-period-end',

@@ -10,16 +10,16 @@ const PAGE_ROWS_MAX = 100
 
 export const command = defineCommand({
   name: 'subs list',
-  summary: 'list your subscriptions, and those to your plans, newest first',
+  summary: 'list subscriptions, yours and those to your plans, newest first',
   args: z.object({}),
   options: z.object({
     status: z
       .enum(['active', 'paused', 'past_due', 'canceled', 'expired'])
       .optional()
-      .meta({ description: 'in one state' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+      .meta({ description: 'only in this state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
     ...watchOptions,
   }),
   examples: ['souk subs list', 'souk subs list --role buyer --status active --json'],

@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'subs pause',
-  summary: 'charge nothing more; what is paid for goes on to its end',
+  summary: 'pause a subscription: no further charges; the paid period continues',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({}),
   examples: ['souk subs pause sub_0123456789abcdef', 'souk subs pause sub_0123456789abcdef --json'],

@@ -4,10 +4,10 @@ import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'subs resume',
-  summary: 'go on with a paused subscription, or take a cancellation back',
+  summary: 'resume a paused subscription, or undo a cancellation',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({
-    keep: z.boolean().default(false).meta({ description: 'take a cancellation back that waits' }),
+    keep: z.boolean().default(false).meta({ description: 'undo a scheduled cancellation' }),
   }),
   examples: ['souk subs resume sub_0123456789abcdef', 'souk subs resume sub_0123456789abcdef --keep --json'],
   run: async (context) =>

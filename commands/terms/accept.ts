@@ -4,13 +4,13 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'terms accept',
-  summary: 'accept the terms by name, as those who list services may have to',
+  summary: 'accept the terms (required of providers on some instances)',
   args: z.object({}),
   options: z.object({
     version: z
       .string()
       .optional()
-      .meta({ description: 'which version was read; default: the one that holds', value: 'version' }),
+      .meta({ description: 'version to accept (default: the current one)', value: 'version' }),
   }),
   examples: ['souk terms accept --yes', 'souk terms accept --yes --json'],
   async run(context) {

@@ -11,13 +11,13 @@ type Proposal = NonNullable<Thread['proposal']>
 
 export const command = defineCommand({
   name: 'threads accept',
-  summary: 'accept the offered price and pay it; the money waits in escrow',
+  summary: 'accept the offered price and pay it into escrow',
   description:
-    'Asks first; --yes does not. What is paid is the proposal that was shown, or nothing; --proposal says which that was, where it was shown before.',
+    'Asks for confirmation; skip it with --yes. Pays only the proposal that was shown; --proposal names one that was shown earlier.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     proposal: z.string().optional().meta({
-      description: 'accept that one alone, by its `proposed_at`: a later one is refused',
+      description: 'accept only the offer with this `proposed_at`',
       value: 'time',
     }),
   }),

@@ -8,14 +8,14 @@ import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads attach',
-  summary: 'put files into a conversation',
-  description: 'Each may hold 10 MiB. A dispute names such files as its evidence.',
+  summary: 'attach files to a conversation',
+  description: 'At most 10 MiB each. Disputes can cite these files as evidence.',
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
-    files: z.array(z.string()).meta({ description: 'files of this machine' }),
+    files: z.array(z.string()).meta({ description: 'files to attach' }),
   }),
   options: z.object({
-    message: z.string().optional().meta({ short: 'm', description: 'shown beside the first one', value: 'text' }),
+    message: z.string().optional().meta({ short: 'm', description: 'caption of the first file', value: 'text' }),
   }),
   examples: [
     'souk threads attach thr_0123456789abcdef book.pdf',

@@ -7,9 +7,9 @@ import { green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'threads decline',
   summary: 'end a negotiation, or cancel a job that is not delivered',
-  description: 'Cancelling a job gives the whole payment back; that asks first.',
+  description: 'Cancelling a job refunds the full payment, after a confirmation.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
-  options: z.object({ reason: z.string().optional().meta({ description: 'why, for the other side' }) }),
+  options: z.object({ reason: z.string().optional().meta({ description: 'reason, for the other party' }) }),
   examples: [
     'souk threads decline thr_0123456789abcdef',
     'souk threads decline thr_0123456789abcdef --reason "Too slow" --json',

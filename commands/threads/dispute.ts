@@ -8,11 +8,11 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads dispute',
-  summary: 'say that a delivery is wrong; what is still held stays held',
+  summary: 'dispute a delivery; money still held stays held',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
-    reason: z.string().meta({ description: 'what is wrong', value: 'text' }),
-    category: z.enum(disputeCategories).default('other').meta({ description: 'of which kind it is' }),
+    reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
+    category: z.enum(disputeCategories).default('other').meta({ description: 'kind of problem' }),
     evidence: z.array(z.string()).default([]).meta({ description: 'id of an attached file', value: 'file' }),
     recordOnly,
   }),

@@ -7,13 +7,16 @@ import { byteSize, green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'threads download',
   summary: 'download a file of a conversation',
-  description: 'The file is checked against the hash that comes with it; a damaged one is not kept.',
+  description: 'The file is checked against its hash. A damaged file is deleted.',
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
     file: z.string().meta({ description: 'id of the file' }),
   }),
   options: z.object({
-    output: z.string().optional().meta({ short: 'o', description: 'a file, a folder, or - for stdout', value: 'file' }),
+    output: z
+      .string()
+      .optional()
+      .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' }),
   }),
   examples: [
     'souk threads download thr_0123456789abcdef file_0123456789abcdef -o ./downloads --yes',

@@ -27,17 +27,14 @@ const columns: readonly Column<Thread>[] = [
 
 export const command = defineCommand({
   name: 'threads list',
-  summary: 'list your conversations, the last changed first',
+  summary: 'list your conversations, most recently changed first',
   args: z.object({}),
   options: z.object({
-    status: z.enum(threadStatuses).optional().meta({ description: 'in one state', value: 'state' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
-    unread: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'only with something that souk threads view has not shown yet' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    unread: z.boolean().default(false).meta({ description: 'only with unread messages' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
     ...watchOptions,
   }),
   examples: [

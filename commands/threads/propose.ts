@@ -8,13 +8,13 @@ const MAX_DAYS = 365
 
 export const command = defineCommand({
   name: 'threads propose',
-  summary: 'offer a price, as the provider; another one takes its place',
+  summary: 'offer a price, as the provider; replaces your earlier offer',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
-    price: z.string().meta({ description: 'what you want to get, such as 25.00', value: 'usd' }),
-    days: z.int().min(1).max(MAX_DAYS).optional().meta({ description: 'how long it will take you' }),
-    delivery: z.string().optional().meta({ description: 'the same in words, such as "2 hours"', value: 'time' }),
-    message: z.string().optional().meta({ short: 'm', description: 'what to say with it', value: 'text' }),
+    price: z.string().meta({ description: 'your price in USDC, such as 25.00', value: 'usd' }),
+    days: z.int().min(1).max(MAX_DAYS).optional().meta({ description: 'delivery time' }),
+    delivery: z.string().optional().meta({ description: 'delivery time in words, such as "2 hours"', value: 'time' }),
+    message: z.string().optional().meta({ short: 'm', description: 'message to send with it', value: 'text' }),
   }),
   examples: [
     'souk threads propose thr_0123456789abcdef --price 0.50',

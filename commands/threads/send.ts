@@ -3,7 +3,7 @@ import { sending, sent } from '../../src/cli/nouns/threads.ts'
 
 export const command = defineCommand({
   name: 'threads send',
-  summary: 'say something in a conversation',
+  summary: 'send a message in a conversation',
   ...sending,
   examples: [
     'souk threads send thr_0123456789abcdef "Could you do ten?"',

@@ -6,16 +6,16 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads update',
-  summary: 'report on a job, as its provider: begun, delivered or failed',
+  summary: 'update a job, as its provider: started, delivered or failed',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
-    status: z.enum(['in_progress', 'completed', 'failed']).meta({ description: 'how the work stands' }),
+    status: z.enum(['in_progress', 'completed', 'failed']).meta({ description: 'status of the work' }),
     deliverable: z
       .string()
       .optional()
-      .meta({ description: `what was made: ${DOCUMENT}, or - for stdin`, value: 'file' }),
-    progress: z.string().optional().meta({ description: 'how far it is', value: 'text' }),
-    notes: z.string().optional().meta({ description: 'what to say with it', value: 'text' }),
+      .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
+    progress: z.string().optional().meta({ description: 'progress', value: 'text' }),
+    notes: z.string().optional().meta({ description: 'message to send with it', value: 'text' }),
   }),
   examples: [
     'souk threads update thr_0123456789abcdef --status in_progress --progress 40',

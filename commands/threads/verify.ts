@@ -7,11 +7,11 @@ import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads verify',
-  summary: 'take a delivery as good, for $0.001; the provider is paid',
+  summary: 'accept a delivery and pay the provider ($0.001)',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
-    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: '1 to 5' }),
-    comment: z.string().optional().meta({ description: 'what you think of it', value: 'text' }),
+    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
+    comment: z.string().optional().meta({ description: 'comment', value: 'text' }),
   }),
   examples: [
     'souk threads verify thr_0123456789abcdef',

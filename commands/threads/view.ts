@@ -7,7 +7,7 @@ import { cyan } from '../../src/text/text.ts'
 const POLL_MS = 1_000
 
 const options = z.object({
-  follow: z.boolean().default(false).meta({ description: 'go on with what is said, until it is cancelled' }),
+  follow: z.boolean().default(false).meta({ description: 'keep printing new messages until ctrl-c' }),
 })
 type Host = CommandContext<{ thread: string }, z.output<typeof options>>
 

@@ -15,7 +15,7 @@ type Body = Request<Api['recordTrace']>['body']
 
 const options = z.object({
   file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
-  sign: z.boolean().default(false).meta({ description: 'by a signature of the wallet, even where it has a key' }),
+  sign: z.boolean().default(false).meta({ description: 'sign with the wallet, even if an API key exists' }),
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
 
@@ -23,7 +23,7 @@ export const command = defineCommand({
   name: 'trace record',
   summary: 'record one purchase attempt, allowed or denied',
   description:
-    'The file holds the event: {"id", "at", "intent", "decision", "outcome", "source", …}. It is sent with the key of the wallet; a wallet that is not registered signs it (EIP-191) and must be the payer of its intent.',
+    'The file holds the event: {"id", "at", "intent", "decision", "outcome", "source", …}. It is sent with the API key of the wallet. An unregistered wallet signs it (EIP-191) and must be the payer of the intent.',
   args: z.object({}),
   options,
   examples: ['souk trace record -f trace.json', 'souk trace record -f trace.json --json --fields trace_id,link'],

@@ -9,12 +9,15 @@ const ROOT = /^0x[0-9a-fA-F]{64}$/
 
 export const command = defineCommand({
   name: 'trust evidence',
-  summary: 'read what a score follows from',
-  description: 'A document of many jobs names the one before it as its previous.',
-  args: z.object({ root: z.string().meta({ description: 'root, or the wallet or id of whom the score is' }) }),
+  summary: 'show the evidence behind a score',
+  description: 'A document with many jobs links to the earlier one as `previous`.',
+  args: z.object({ root: z.string().meta({ description: '`root`, or the wallet or id of the scored participant' }) }),
   options: z.object({
-    check: z.boolean().default(false).meta({ description: 'recompute keccak-256; exit 11 when it differs' }),
-    save: z.string().optional().meta({ description: 'write its bytes to a file', value: 'file' }),
+    check: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
+    save: z.string().optional().meta({ description: 'write the file here', value: 'file' }),
   }),
   examples: [
     'souk trust evidence 0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',

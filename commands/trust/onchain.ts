@@ -7,9 +7,9 @@ import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'trust onchain',
-  summary: 'read what the chain says of a wallet, for $0.005',
-  description: 'Summaries of the feedback given to its ERC-8004 identity, and the anchors of its verdicts.',
-  args: z.object({ wallet: z.string().meta({ description: 'address, participant, or wallet of this machine' }) }),
+  summary: 'show the on-chain reputation of a wallet ($0.005)',
+  description: 'Summarises the feedback to its ERC-8004 identity and the anchors of its verdicts.',
+  args: z.object({ wallet: z.string().meta({ description: 'address, participant id or wallet name' }) }),
   options: z.object({}),
   examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],
   async run(context) {

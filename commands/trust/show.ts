@@ -36,18 +36,18 @@ const columns: readonly Column<ReputationAnswer>[] = [
 export const command = defineCommand({
   name: 'trust show',
   isDefault: true,
-  summary: 'ask for the trust verdict on wallets',
+  summary: 'show the trust verdict on wallets',
   description:
-    'A verdict holds until its expires_at. A score is 100, 50 or 0; there is none while too little is known.',
+    'A verdict is valid until its expires_at. The score is 100, 50 or 0, or absent if there is too little evidence.',
   args: z.object({
-    wallets: z.array(z.string()).min(1).meta({ description: 'addresses, participants, or wallets of this machine' }),
+    wallets: z.array(z.string()).min(1).meta({ description: 'addresses, participant ids or wallet names' }),
   }),
   options: z.object({
     exitStatus: z
       .boolean()
       .default(false)
-      .meta({ description: 'exit 11 unless every wallet is verified, or has the score of --min-score' }),
-    minScore: z.int().optional().meta({ description: 'with --exit-status: the least score that will do' }),
+      .meta({ description: 'exit with code 11 unless all wallets are verified or reach --min-score' }),
+    minScore: z.int().optional().meta({ description: 'lowest accepted score, with --exit-status' }),
   }),
   examples: [
     'souk trust p_0123456789abcdef',

@@ -5,11 +5,11 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'verify consent',
-  summary: 'agree to a verification, as the responsible human',
-  description: 'The same as the form behind the link. The link opens once, so it asks first.',
-  args: z.object({ link: z.string().meta({ description: 'consent_url of souk verify start, or its token' }) }),
+  summary: 'consent to a verification, as the responsible human',
+  description: 'Does the same as the form behind the link. The link works once, so this asks for confirmation.',
+  args: z.object({ link: z.string().meta({ description: 'consent_url from `souk verify start`, or its token' }) }),
   options: z.object({
-    operatorName: z.string().meta({ description: 'your name, given to the verifier', value: 'name' }),
+    operatorName: z.string().meta({ description: 'your name, for the verification vendor', value: 'name' }),
   }),
   examples: [
     `souk verify consent http://127.0.0.1:4020/verification/consent/${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes`,

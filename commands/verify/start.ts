@@ -4,8 +4,8 @@ import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'verify start',
-  summary: 'begin to have your identity verified',
-  description: 'Prints a link for the human who is responsible for you. It is shown once, and ends after 24 hours.',
+  summary: 'start an identity verification',
+  description: 'Prints a link for the human responsible for you. The link is shown once and expires after 24 hours.',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk verify start', 'souk verify start --json'],

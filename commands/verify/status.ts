@@ -12,10 +12,10 @@ const POLL_MS = 500
 
 export const command = defineCommand({
   name: 'verify status',
-  summary: 'show your verification tier and the attempt in flight',
+  summary: 'show your verification tier and current attempt',
   args: z.object({}),
   options: z.object({
-    watch: z.boolean().default(false).meta({ description: 'wait until the attempt in flight has ended' }),
+    watch: z.boolean().default(false).meta({ description: 'wait until the current attempt ends' }),
   }),
   examples: ['souk verify status', 'souk verify status --watch --json'],
   async run(context) {

@@ -15,10 +15,10 @@ export const command = defineCommand({
   name: 'wallet export',
   summary: 'write the private key of a wallet to a file, for another program',
   description:
-    'The file is for its owner only. Whoever has the key can spend what the wallet holds, so it asks first. It is never printed on a terminal, and to stdout, for a pipe, only with - and --yes.',
+    'The file is readable by you only. Anyone with the key can spend the money of the wallet, so this asks for confirmation. The key is never printed on a terminal; for a pipe use - and --yes.',
   args: z.object({
-    file: z.string().meta({ description: 'where to; - for stdout, which takes --yes' }),
-    name: z.string().optional().meta({ description: 'default: the active one' }),
+    file: z.string().meta({ description: 'file to write; - for stdout, needs --yes' }),
+    name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }),
   }),
   options: z.object({}),
   examples: ['souk wallet export ./main.key --yes', 'souk wallet export ./copy.key main --yes --json'],

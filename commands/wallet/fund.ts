@@ -13,16 +13,16 @@ export const command = defineCommand({
   name: 'wallet fund',
   summary: 'give a wallet test USDC from the faucet',
   description:
-    'Whoever has the admin key chooses how much; everybody else gets $10.00 a call, where the marketplace gives it.',
+    'With the admin key you choose the amount. Without it you get $10.00 per call, if the marketplace has a public faucet.',
   args: z.object({
-    who: z.string().optional().meta({ description: 'a wallet of yours, or an address; default: the active one' }),
+    who: z.string().optional().meta({ description: 'wallet name or address (default: the active wallet)' }),
   }),
   options: z.object({
     amount: z
       .string()
       .optional()
-      .meta({ description: `how much, with the admin key; default: ${DEFAULT_AMOUNT}`, value: 'usd' }),
-    identity: z.boolean().default(false).meta({ description: 'register an ERC-8004 identity for it, too' }),
+      .meta({ description: `amount, with the admin key (default: ${DEFAULT_AMOUNT})`, value: 'usd' }),
+    identity: z.boolean().default(false).meta({ description: 'also register an ERC-8004 identity' }),
   }),
   examples: [
     'souk wallet fund',

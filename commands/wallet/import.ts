@@ -10,10 +10,10 @@ export const command = defineCommand({
   name: 'wallet import',
   summary: 'add a wallet by its private key, from a file or stdin',
   description:
-    'The key is never taken from a flag. The wallet file is mode 0600; souk wallet new --encrypt encrypts one.',
-  args: z.object({ name: z.string().meta({ description: 'what to call it' }) }),
+    'The key is never read from a flag. The wallet file has mode 0600. For an encrypted wallet use `souk wallet new --encrypt`.',
+  args: z.object({ name: z.string().meta({ description: 'name of the remote' }) }),
   options: z.object({
-    keyFile: z.string().default('-').meta({ description: 'file that holds the key, - for stdin', value: 'file' }),
+    keyFile: z.string().default('-').meta({ description: 'file with the private key, - for stdin', value: 'file' }),
   }),
   examples: ['souk wallet import shop --key-file key.txt', 'souk wallet import shop --key-file key.txt --json'],
   async run({ args, options, places, io, globals, system }) {

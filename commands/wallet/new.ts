@@ -7,10 +7,10 @@ import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'wallet new',
-  summary: 'make a wallet, or import one by its private key',
+  summary: 'create a wallet, or import a private key',
   description:
-    'The key lies in a file that only you may read. With a passphrase it is encrypted as well (scrypt, AES-256-GCM). Secrets are never taken from flags.',
-  args: z.object({ name: z.string().default('main').meta({ description: 'what to call it' }) }),
+    'The key is saved in a file that only you can read. With a passphrase it is also encrypted (scrypt, AES-256-GCM). Secrets are never read from flags.',
+  args: z.object({ name: z.string().default('main').meta({ description: 'name of the remote' }) }),
   options: z.object({
     encrypt: z.boolean().default(false).meta({ description: 'ask for a passphrase and encrypt the key' }),
     passphraseStdin: z.boolean().default(false).meta({ description: 'read the passphrase from stdin and encrypt' }),

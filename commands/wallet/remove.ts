@@ -7,8 +7,8 @@ import { bold, cyan, green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'wallet remove',
   summary: 'delete the key of a wallet from this machine',
-  description: 'Whoever has no copy of the key loses what it holds.',
-  args: z.object({ name: z.string().meta({ description: 'which wallet' }) }),
+  description: 'Without a copy of the key, the money in the wallet is lost.',
+  args: z.object({ name: z.string().meta({ description: 'wallet name' }) }),
   options: z.object({}),
   examples: ['souk wallet remove main --yes', 'souk wallet remove main --yes --json'],
   async run({ args, globals, places, io }) {

@@ -6,7 +6,7 @@ import { bold } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'wallet show',
   summary: 'show one wallet; the key itself is never shown',
-  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
   options: z.object({}),
   examples: ['souk wallet show', 'souk wallet show main --json'],
   run: async ({ args, globals, places }) => chosenWallet(places, args.name ?? globals.as),

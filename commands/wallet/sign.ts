@@ -15,8 +15,8 @@ const PAYMENT_REQUIRED = 402
 const SIGNED_HERE = { method: 'POST', path: '/' } as const
 
 const options = z.object({
-  to: z.string().optional().meta({ description: 'x402: whom to pay', value: 'address' }),
-  amount: z.string().optional().meta({ description: 'x402: how much', value: 'usd' }),
+  to: z.string().optional().meta({ description: 'payee (with x402)', value: 'address' }),
+  amount: z.string().optional().meta({ description: 'amount (with x402)', value: 'usd' }),
 })
 type Host = CommandContext<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
 
@@ -24,10 +24,10 @@ export const command = defineCommand({
   name: 'wallet sign',
   summary: 'sign a payment or a message with the wallet and print the signature',
   description:
-    'x402 prints the header of a payment in the token of the instance, within --max-price: whoever has it can take the money. message signs a text (EIP-191), - for stdin.',
+    'x402 prints a payment header in the token of the instance, within --max-price. Keep it private: anyone with it can take the money. message signs a text (EIP-191); - reads stdin.',
   args: z.object({
     what: z.enum(['x402', 'message']).meta({ description: 'x402 or message' }),
-    text: z.string().optional().meta({ description: 'the message' }),
+    text: z.string().optional().meta({ description: 'message to sign' }),
   }),
   options,
   examples: [

@@ -21,17 +21,17 @@ const columns: readonly Column<ReturnType<typeof shown>>[] = [
 
 export const command = defineCommand({
   name: 'wallet spend',
-  summary: 'show what a wallet agreed to pay, with totals of the day and of all time',
+  summary: 'list payments that a wallet authorised, with daily and total sums',
   description:
-    'Kept on this machine. settled was answered as paid; sent went out, and nobody who is believed said what became of it: it counts for the limits of a day; reserved runs out by itself; released was never used.',
-  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
+    'Saved on this machine. States: settled (paid), sent (no confirmed answer; counts toward daily limits), reserved (expires by itself), released (never used).',
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
   options: z.object({
     limit: z
       .int()
       .min(0)
       .max(MOST_SHOWN)
       .default(DEFAULT_SHOWN)
-      .meta({ description: `how many, at most ${MOST_SHOWN}`, value: 'n' }),
+      .meta({ description: `number of payments, at most ${MOST_SHOWN}`, value: 'n' }),
   }),
   examples: ['souk wallet spend', 'souk wallet spend main --limit 5 --json'],
   async run({ args, globals, options, places, system }) {

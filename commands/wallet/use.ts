@@ -6,8 +6,8 @@ import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'wallet use',
-  summary: 'choose the wallet to act as from now on',
-  args: z.object({ name: z.string().meta({ description: 'which wallet' }) }),
+  summary: 'set the default wallet',
+  args: z.object({ name: z.string().meta({ description: 'wallet name' }) }),
   options: z.object({}),
   examples: ['souk wallet use main', 'souk wallet use main --json'],
   async run({ args, globals, places }) {

@@ -7,15 +7,15 @@ import { keepAccount, webhookSecretOf } from '../../src/client/secrets.ts'
 import { cyan } from '../../src/text/text.ts'
 
 const options = z.object({
-  rotate: z.boolean().default(false).meta({ description: 'make a new one first' }),
+  rotate: z.boolean().default(false).meta({ description: 'replace the secret first' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'webhooks secret',
-  summary: 'print the secret that messages to your endpoints are signed with',
+  summary: 'print the secret that signs your webhooks',
   description:
-    'It comes with the registration and is kept on this machine beside the API key. After --rotate messages carry the signatures of both secrets for 24 hours.',
+    'The secret is created by registration and saved on this machine beside the API key. For 24 hours after --rotate, webhooks carry signatures of both secrets.',
   args: z.object({}),
   options,
   examples: ['souk webhooks secret', 'souk webhooks secret --rotate --yes --json'],

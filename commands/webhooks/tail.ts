@@ -20,9 +20,9 @@ const options = z.object({
     .min(0)
     .max(LAST_MAX)
     .default(DEFAULT_LAST)
-    .meta({ description: 'tries before now that are shown first' }),
-  failed: z.boolean().default(false).meta({ description: 'only tries that were not taken' }),
-  once: z.boolean().default(false).meta({ description: 'what there is, without waiting for more' }),
+    .meta({ description: 'number of earlier tries to show first' }),
+  failed: z.boolean().default(false).meta({ description: 'only failed tries' }),
+  once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
 
@@ -41,8 +41,8 @@ type Try = {
 
 export const command = defineCommand({
   name: 'webhooks tail',
-  summary: 'follow the tries at your endpoints as they happen',
-  description: 'Each line is one try: what was sent, what came back and how long it took. Ctrl-c ends it.',
+  summary: 'follow webhook delivery tries live',
+  description: 'Each line is one try: event, response and duration. Stop with ctrl-c.',
   args: z.object({}),
   options,
   examples: ['souk webhooks tail --once', 'souk webhooks tail --failed --once --ndjson'],

@@ -21,25 +21,22 @@ const options = z.object({
   request: z
     .string()
     .optional()
-    .meta({ description: 'file with the whole request: headers, a blank line, the body', value: 'file' }),
-  headers: z
-    .array(z.string())
-    .default([])
-    .meta({ short: 'H', description: 'a header as it came', value: 'name: value' }),
+    .meta({ description: 'file with the full request: headers, a blank line, the body', value: 'file' }),
+  headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a received header', value: 'name: value' }),
   secretFile: z
     .string()
     .optional()
     .meta({
-      description: `file with the secret, one a line after a rotation (default: $${SECRET_VARIABLE}, else the one kept for your account)`,
+      description: `file with the secret; after a rotation one per line (default: $${SECRET_VARIABLE}, else the saved one)`,
       value: 'file',
     }),
   at: z
     .string()
     .regex(ISO_TIME, 'must be a time such as 2026-01-01T12:00:00Z')
     .optional()
-    .meta({ description: 'when it arrived; default: now', value: 'time' }),
+    .meta({ description: 'time of arrival (default: now)', value: 'time' }),
   tolerance: Duration.default(WEBHOOK_TOLERANCE_SECONDS * MS_PER_SECOND).meta({
-    description: 'how far its time may lie from then',
+    description: 'largest difference between its timestamp and that time',
     value: 'duration',
   }),
 })
@@ -47,9 +44,9 @@ type Host = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'webhooks verify',
-  summary: 'say whether a message that arrived was sent by a marketplace, and what is wrong if not',
+  summary: 'check the signature of a received webhook, and explain a failure',
   description:
-    'Body, headers and secret are all that it takes. It names the secret, a byte of the body, JSON that was written again, a time that is too old, another scheme, or a header that was cut, and ends with exit code 11 then. The secret is never taken from a flag.',
+    'Needs the body, the headers and the secret. Explains a failure: wrong secret, changed body, re-serialised JSON, old timestamp, other scheme or truncated header. Exits with code 11 then. The secret is never read from a flag.',
   args: z.object({}),
   options,
   examples: [

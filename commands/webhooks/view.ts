@@ -7,7 +7,7 @@ import { allOf } from '../services/deliveries/list.ts'
 
 export const command = defineCommand({
   name: 'webhooks view',
-  summary: 'show one message to an endpoint of yours, with every try and what was answered',
+  summary: 'show one webhook delivery with every try and response',
   args: z.object({ delivery: z.string().meta({ description: 'id of the delivery, or its webhook-id' }) }),
   options: z.object({}),
   examples: ['souk webhooks view whd_0123456789abcdef', 'souk webhooks view whd_0123456789abcdef --json'],

@@ -2,7 +2,7 @@
 // Of it, this is the small part that command lines need: the library costs more than all the rest of a start.
 //
 //     import * as z from '../../src/cli/params.ts'
-//     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows of a page' }) })
+//     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }) })
 
 /** What help and completion say of a word. */
 export type Meta = {

@@ -28,28 +28,25 @@ export const publicOptions = {
     .max(PORT_MAX)
     .optional()
     .meta({
-      description: `port to listen on, 0 for a free one (default: that of the last start, or ${DEFAULT_PORT})`,
+      description: `port to listen on, 0 for any free port (default: last used, or ${DEFAULT_PORT})`,
       value: 'n',
     }),
-  publicUrl: PublicUrl.optional().meta({ description: 'address that others reach it by, in every link', value: 'url' }),
+  publicUrl: PublicUrl.optional().meta({ description: 'public URL, used in all links', value: 'url' }),
   allowHost: z
     .array(HostName)
     .max(MOST_NAMES)
     .default([])
-    .meta({ description: 'a further host name to answer to; repeat it', value: 'name' }),
+    .meta({ description: 'additional host name to answer to', value: 'name' }),
   trustProxy: z
     .array(ProxyBlock)
     .max(MOST_NAMES)
     .default([])
-    .meta({ description: 'a proxy on another machine whose X-Forwarded-* is believed; repeat it', value: 'address' }),
+    .meta({ description: 'trusted proxy, for X-Forwarded-* headers', value: 'address' }),
   plainPayments: z
     .boolean()
     .default(false)
-    .meta({ description: 'take payment headers over plain HTTP from other machines' }),
-  publicFaucet: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'give test money to whoever asks, others than this machine too' }),
+    .meta({ description: 'accept payments over plain HTTP from other machines' }),
+  publicFaucet: z.boolean().default(false).meta({ description: 'give test money to clients on other machines too' }),
 } as const
 
 const Public = z.object(publicOptions)
@@ -59,7 +56,7 @@ type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPaymen
 
 /** What may be kept with `souk config set`; several are written with commas between them. */
 export const daemonSettings: readonly Setting[] = [
-  { key: 'port', flags: '--port <n>', summary: 'port of the daemon, 0 for a free one; for up, restart' },
+  { key: 'port', flags: '--port <n>', summary: 'port of the daemon, 0 for any free port; for up, restart' },
   {
     key: 'publicUrl',
     flags: '--public-url <url>',

@@ -197,7 +197,7 @@ export function sortWords<L extends ListFields, const O extends ListOrders = Rec
 /** What may be said of a sort. */
 export function sortDescription(orders: ListOrders = {}): string {
   const named = Object.entries(orders).map(([name, meaning]) => `; ${name}: ${meaning}`)
-  return `a field, or -field for the other way round${named.join('')}`
+  return `field, or -field for descending${named.join('')}`
 }
 
 /**

@@ -22,44 +22,41 @@ export const chainOptions = {
   chain: z
     .enum(keysOf(chainNetworks))
     .optional()
-    .meta({ description: 'where payments settle: sandbox unless said; a data folder stays with what it began on' }),
+    .meta({ description: 'where payments settle; fixed at the first start of a data folder (default: sandbox)' }),
   rpcUrl: z
     .array(NodeUrl)
     .max(MOST_NODES)
     .default([])
-    .meta({ description: 'a node of the chain; repeat it for more of them, the preferred first', value: 'url' }),
-  anvil: z
-    .string()
-    .optional()
-    .meta({ description: 'the program that runs a devnet; looked for unless given', value: 'path' }),
+    .meta({ description: 'chain node URL; the preferred one first', value: 'url' }),
+  anvil: z.string().optional().meta({ description: 'devnet program (default: search PATH)', value: 'path' }),
   blockTime: z
     .int()
     .min(1)
     .max(LONGEST_BLOCK_S)
     .optional()
-    .meta({ description: 'seconds between blocks of a devnet; one a transaction unless given', value: 'n' }),
+    .meta({ description: 'seconds between devnet blocks (default: a block per transaction)', value: 'n' }),
   payToKeyFile: z
     .string()
     .optional()
-    .meta({ description: 'key that payments go to and payouts come from', value: 'file' }),
-  gasKeyFile: z.string().optional().meta({ description: 'key that pays for transactions', value: 'file' }),
-  maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'most for a unit of gas', value: 'n' }),
+    .meta({ description: 'file with the key that receives payments and sends payouts', value: 'file' }),
+  gasKeyFile: z.string().optional().meta({ description: 'file with the key that pays gas', value: 'file' }),
+  maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
   instantLimit: Amount.optional().meta({
-    description: 'payments above it wait for more than one block; 100.00 unless given',
+    description: 'larger payments wait for more confirmations, in USDC (default: 100.00)',
     value: 'usdc',
   }),
   walletFactory: z.array(Factory).max(MOST_FACTORIES).default([]).meta({
-    description: 'a factory whose wallets are deployed with their first payment; repeat it',
+    description: 'wallet factory whose wallets are deployed with their first payment',
     value: 'address',
   }),
   settleThrough: NodeUrl.optional().meta({
-    description: 'a facilitator that sends the payments of buyers, with its gas; the nodes say whether money moved',
+    description: 'external facilitator that settles payments and pays their gas',
     value: 'url',
   }),
   realMoney: z
     .boolean()
     .default(false)
-    .meta({ description: 'the money is real: asked for at the first start of --chain base, unless said' }),
+    .meta({ description: 'confirm real money, for the first start with --chain base' }),
 } as const
 
 const Chain = z.object(chainOptions)

@@ -14,21 +14,18 @@ const Value = z
 
 /** Whether, for whom and how much a daemon settles for the servers of others. */
 export const facilitatorOptions = {
-  facilitator: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'verify and settle x402 payments for the servers of others' }),
+  facilitator: z.boolean().default(false).meta({ description: 'verify and settle x402 payments for other servers' }),
   facilitatorPayTo: z
     .array(Payee)
     .max(MOST_PAYEES)
     .default([])
-    .meta({ description: 'a payee that any key may settle for; repeat it', value: 'wallet' }),
+    .meta({ description: 'payee that any key may settle for', value: 'wallet' }),
   facilitatorMinValue: Value.optional().meta({
-    description: 'smallest payment that is settled for a key; 0.001 unless given',
+    description: 'smallest payment settled for a key, in USDC (default: 0.001)',
     value: 'amount',
   }),
   facilitatorDailyGas: z.int().min(1).max(MOST_GAS).optional().meta({
-    description: 'gas that the settlements of one key may cost a day; 80000000 unless given',
+    description: 'gas limit per key and day (default: 80000000)',
     value: 'gas',
   }),
 } as const

@@ -33,41 +33,40 @@ function isTick(ms: number | undefined): boolean {
 /** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
 export const launchOptions = {
   host: z.string().optional().meta({
-    description: 'address to listen on; this machine alone, and every one with --tls',
+    description: 'address to listen on (default: loopback; with --tls: all)',
     value: 'address',
   }),
-  tls: z.boolean().default(false).meta({ description: 'serve https, under a certificate of its own for the network' }),
+  tls: z.boolean().default(false).meta({ description: 'serve HTTPS on the network with a self-signed certificate' }),
   ...publicOptions,
-  ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
+  ephemeral: z.boolean().default(false).meta({ description: 'keep no data after the daemon stops' }),
   seed: z.string().optional().meta({
-    description:
-      'what a new store begins with: house, its own services (unless said); demo, a market with a history; none',
+    description: 'initial data: house (built-in services), demo (users with history), none, or a file (default: house)',
     value: 'name',
   }),
   profile: z
     .enum(['local', 'observed'])
     .default('local')
-    .meta({ description: 'observed starts paused with the cutover on' }),
+    .meta({ description: 'start profile; observed starts paused, with the cutover on' }),
   ...chainOptions,
-  checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
+  checkoutV2: OnOff.optional().meta({ description: 'checkout cutover', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
   tick: z
     .string()
     .refine((text) => isTick(parseDuration(text)), 'must be a duration from 100ms to 1m')
     .optional()
-    .meta({ description: 'how often it looks for what is due; 1s unless given', value: 'duration' }),
-  metricsOpen: z.boolean().default(false).meta({ description: 'GET /metrics without the admin key, on loopback' }),
+    .meta({ description: 'interval between checks for due events (default: 1s)', value: 'duration' }),
+  metricsOpen: z.boolean().default(false).meta({ description: 'serve /metrics without the admin key, on loopback' }),
   sdnSource: z
     .string()
     .regex(/^(?!http:)/i, 'must be a file or an https URL')
     .optional()
-    .meta({ description: 'sanctions list in the form SDN.XML; a synthetic sample unless given', value: 'file|url' }),
+    .meta({ description: 'sanctions list in SDN.XML format (default: a synthetic sample)', value: 'file|url' }),
   sdnAcceptShrink: z
     .boolean()
     .default(false)
-    .meta({ description: 'take a list with less than half of the addresses held' }),
+    .meta({ description: 'accept a list with less than half of the current addresses' }),
   payees: Payees.optional().meta({
-    description: 'who gets the fees, in percent, such as operator=60,0x…=40; the operator unless given',
+    description: 'fee shares in percent, such as operator=60,0x…=40 (default: operator=100)',
     value: 'shares',
   }),
   bazaar: z
@@ -75,13 +74,13 @@ export const launchOptions = {
     .max(MAX_URL_CHARS)
     .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
     .optional()
-    .meta({ description: 'index of marketplaces that health points to; its own unless given', value: 'url' }),
+    .meta({ description: 'marketplace index shown in health (default: its own)', value: 'url' }),
   ...facilitatorOptions,
   engines: z
     .string()
     .optional()
-    .meta({ description: 'file that says where functions of the house ask others, as JSON', value: 'file' }),
-  logLevel: z.enum(logLevels).default('info').meta({ description: 'least level that is logged' }),
+    .meta({ description: 'JSON file with the external services of house functions', value: 'file' }),
+  logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 
 /** The same for a command that has to tell what was typed from what holds by default. */

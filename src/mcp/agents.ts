@@ -3,7 +3,7 @@ import { shellWord } from '../text/shell.ts'
 
 /** Which tools a server offers: what it is started with, and what its configuration says. */
 export const toolOptions = z.object({
-  admin: z.boolean().default(false).meta({ description: 'add the tools of the operator' }),
+  admin: z.boolean().default(false).meta({ description: 'add operator tools' }),
   readonly: z.boolean().default(false).meta({ description: 'only tools that change and cost nothing' }),
   tools: z
     .string()

@@ -27,7 +27,7 @@ export const waitTool = {
     additionalProperties: false,
   },
   annotations: {
-    title: 'wait until a job is over',
+    title: 'wait until a job ends',
     readOnlyHint: true,
     destructiveHint: false,
     idempotentHint: true,

@@ -13,14 +13,14 @@ const OFF = 'off'
 
 export const command = defineCommand({
   name: 'admin disputes default',
-  summary: 'how a dispute ends that nobody decides, or that it waits',
+  summary: 'show or set the default outcome of undecided disputes',
   description:
-    'Off unless set: every default that pays one side invites disputes. Disputes that are open keep what they were opened with. Needs the admin key of the instance.',
+    'Default: off, because an outcome that pays one side invites disputes. Open disputes keep their original setting. Needs the admin key of the instance.',
   args: z.object({
     outcome: z
       .enum([SHOW, OFF, ...rulings])
       .default(SHOW)
-      .meta({ description: `what happens; "${OFF}": they wait for you; a split is in halves` }),
+      .meta({ description: `outcome; split: half to each side; ${OFF}: wait for a ruling` }),
   }),
   options: z.object({
     days: z
@@ -28,8 +28,8 @@ export const command = defineCommand({
       .min(1)
       .max(MAX_DEFAULT_DAYS)
       .optional()
-      .meta({ description: 'after so many days without a ruling', value: 'n' }),
-    reason: z.string().optional().meta({ description: 'why, for the log', value: 'text' }),
+      .meta({ description: 'days without a ruling until it applies', value: 'n' }),
+    reason: z.string().optional().meta({ description: 'reason, for the log', value: 'text' }),
   }),
   examples: [
     'souk admin disputes default',

@@ -4,7 +4,7 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow pause',
-  summary: 'stop what fills escrow, and releases',
+  summary: 'pause escrow: no new holds and no releases',
   args: z.object({}),
   options: changeOptions,
   examples: [

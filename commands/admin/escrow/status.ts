@@ -4,7 +4,7 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow status',
-  summary: 'whether escrow is paused, since when and why',
+  summary: 'show whether escrow is paused, since when and why',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk admin escrow status', 'souk admin escrow status --json'],

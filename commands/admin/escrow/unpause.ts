@@ -4,7 +4,7 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow unpause',
-  summary: 'let escrow work again',
+  summary: 'resume escrow',
   args: z.object({}),
   options: changeOptions,
   examples: ['souk admin escrow unpause --reason "it is over"', 'souk admin escrow unpause --confirm local --json'],

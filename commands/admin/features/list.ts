@@ -16,7 +16,7 @@ const columns: readonly Column<Feature>[] = [
 export const command = defineCommand({
   name: 'admin features list',
   isDefault: true,
-  summary: 'show the switches: the checkout cutover, terms, features',
+  summary: 'show feature switches, terms and the checkout cutover',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({}),

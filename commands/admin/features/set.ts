@@ -10,14 +10,14 @@ const states = ['on', 'off'] as const
 
 export const command = defineCommand({
   name: 'admin features set',
-  summary: 'turn a switch or a feature on or off',
+  summary: 'turn a feature or a switch on or off',
   description:
-    'checkout_v2 shelves what it replaces, terms_required asks sellers to accept the terms; other names are features, as souk admin features lists them. Needs the admin key of the instance.',
+    'checkout_v2 disables the endpoints that it replaces. terms_required makes sellers accept the terms. For other names see `souk admin features`. Needs the admin key of the instance.',
   args: z.object({
     name: z.string().meta({ description: `${switches.join(', ')}, or the name of a feature` }),
     state: z.enum(states).meta({ description: 'on or off' }),
   }),
-  options: z.object({ reason: z.string().optional().meta({ description: 'why, for the log', value: 'text' }) }),
+  options: z.object({ reason: z.string().optional().meta({ description: 'reason, for the log', value: 'text' }) }),
   examples: [
     'souk admin features set checkout_v2 off --dry-run --yes',
     'souk admin features set terms_required off --yes --json',

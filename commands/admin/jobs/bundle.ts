@@ -14,17 +14,17 @@ const BUNDLE_NAME = 'bundle.json'
 
 export const command = defineCommand({
   name: 'admin jobs bundle',
-  summary: 'all that a ruling rests on, in one document',
+  summary: 'collect the evidence of a dispute in one document',
   description:
-    'Job, schema report, hashes of what was delivered, messages, payment, postings. Needs the admin key. The files of the conversation are private: the instance logs who saves them.',
+    'Includes the job, schema report, deliverable hashes, messages, payment and ledger postings. Needs the admin key. Saving the private conversation files is logged.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     output: z
       .string()
       .optional()
-      .meta({ short: 'o', description: 'write it here, readable by you only', value: 'file' }),
+      .meta({ short: 'o', description: 'write to this file, readable by you only', value: 'file' }),
     save: z.string().optional().meta({
-      description: 'put it here as bundle.json, and the files of the conversation beside it',
+      description: 'folder to write bundle.json and the conversation files to',
       value: 'folder',
     }),
   }),

@@ -4,10 +4,13 @@ import { bold, green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin jobs emergency-withdraw',
-  summary: 'pay what is held for a job back to its buyer, also while escrow is paused',
-  description: 'Needs the admin key of the instance. Money moves at once and for good, so it asks first.',
+  summary: 'refund a job from escrow to its buyer, even while escrow is paused',
+  description:
+    'Needs the admin key of the instance. Asks for confirmation: money moves immediately and cannot be returned.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
-  options: z.object({ reason: z.string().meta({ description: 'why, for both parties and the log', value: 'text' }) }),
+  options: z.object({
+    reason: z.string().meta({ description: 'reason, for both parties and the log', value: 'text' }),
+  }),
   examples: [
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes',
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes --json',

@@ -19,13 +19,13 @@ const columns: readonly Column<FetchedJob>[] = [
 
 export const command = defineCommand({
   name: 'admin jobs list',
-  summary: 'list the jobs of everybody, newest first',
+  summary: 'list all jobs, newest first',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    status: z.enum(jobStatuses).optional().meta({ description: 'in one state', value: 'state' }),
-    participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
+    status: z.enum(jobStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
+    participant: z.string().optional().meta({ description: 'only of this participant, by id or wallet', value: 'id' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of that participant' }),
     ...searchedPageOptions(jobFields, jobOrders),
   }),
   examples: [

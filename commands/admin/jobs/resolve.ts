@@ -7,13 +7,14 @@ import { bold, green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin jobs resolve',
-  summary: 'decide a dispute: pay the provider, refund the buyer, or divide',
-  description: 'Needs the admin key of the instance. Money moves at once and for good, so it asks first.',
+  summary: 'decide a dispute: pay the provider, refund the buyer, or split',
+  description:
+    'Needs the admin key of the instance. Asks for confirmation: money moves immediately and cannot be returned.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    outcome: z.enum(rulings).meta({ description: 'release pays the provider' }),
-    buyerAmount: z.string().optional().meta({ description: 'what a split gives back to the buyer', value: 'usd' }),
-    reason: z.string().meta({ description: 'why, for both parties', value: 'text' }),
+    outcome: z.enum(rulings).meta({ description: 'outcome; release pays the provider' }),
+    buyerAmount: z.string().optional().meta({ description: 'amount that a split refunds to the buyer', value: 'usd' }),
+    reason: z.string().meta({ description: 'reason, for both parties', value: 'text' }),
   }),
   examples: [
     'souk admin jobs resolve job_0123456789abcdef --outcome refund --reason "Nothing was delivered" --yes',

@@ -20,7 +20,7 @@ function rangeOf(slug: NamedService): string {
 
 export const command = defineCommand({
   name: 'admin named-services list',
-  summary: 'list the advertised paths and what stands behind them',
+  summary: 'list advertised paths with their listings',
   description: 'Needs the admin key of the instance.',
   isDefault: true,
   args: z.object({}),

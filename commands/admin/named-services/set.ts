@@ -9,16 +9,19 @@ const OFF = 'off'
 
 export const command = defineCommand({
   name: 'admin named-services set',
-  summary: 'put a listing or a plan behind an advertised path, or close it',
+  summary: 'set the listing or plan of an advertised path, or close the path',
   description:
-    'With --from the house sells the function under the path at a price of its own; --listing and --plan make the path an alias. Needs the admin key of the instance.',
+    '--from sells a house function on the path at its own price. --listing and --plan make the path an alias. Needs the admin key of the instance.',
   args: z.object({
-    slug: z.enum(namedSlugs).meta({ description: 'last part of the path' }),
-    off: z.literal(OFF).optional().meta({ description: 'closes the path' }),
+    slug: z.enum(namedSlugs).meta({ description: 'last part of the path, such as site-audit' }),
+    off: z.literal(OFF).optional().meta({ description: 'close the path' }),
   }),
   options: z.object({
-    from: z.string().optional().meta({ description: 'function of the house', value: 'function' }),
-    price: z.string().optional().meta({ description: 'with --from: inside the advertised range', value: 'amount' }),
+    from: z.string().optional().meta({ description: 'house function', value: 'function' }),
+    price: z
+      .string()
+      .optional()
+      .meta({ description: 'price with --from, within the advertised range', value: 'amount' }),
     listing: z.string().optional().meta({ description: 'id of a listing', value: 'id' }),
     plan: z.string().optional().meta({ description: 'id of a monthly plan', value: 'id' }),
   }),

@@ -20,15 +20,15 @@ const columns: readonly Column<ParticipantStanding>[] = [
 
 export const command = defineCommand({
   name: 'admin participants list',
-  summary: 'list everybody, listed publicly or not, newest first',
+  summary: 'list all participants, public or not, newest first',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    type: z.enum(participantTypes).optional().meta({ description: 'of one kind' }),
-    tier: z.enum(tiers).optional().meta({ description: 'verified so far' }),
+    type: z.enum(participantTypes).optional().meta({ description: 'only of this kind' }),
+    tier: z.enum(tiers).optional().meta({ description: 'only of this verification tier' }),
     ...searchOptions(participantFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: [
     'souk admin participants list',

@@ -5,9 +5,9 @@ import { cyan } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin participants suspend',
-  summary: 'let somebody read only, and take off the market what it offers',
+  summary: 'suspend a participant: read-only access, listings hidden',
   description:
-    'Listings, plans, products and open requests are gone for all others until `unsuspend`; its subscribers are not charged, and whoever bought a file keeps it. Jobs that are open go on to their end. Needs the admin key of the instance, and asks first.',
+    'Hides its listings, plans, products and open requests until `unsuspend`. Subscribers are not charged; buyers keep their files. Open jobs continue. Needs the admin key of the instance; asks for confirmation.',
   args: z.object(whose),
   options: why,
   examples: [

@@ -5,9 +5,9 @@ import { tiers } from '../../../src/model/participant.ts'
 
 export const command = defineCommand({
   name: 'admin participants tier',
-  summary: 'set how far somebody is verified',
-  description: 'Needs the admin key of the instance. The act is logged with its reason.',
-  args: z.object({ ...whose, tier: z.enum(tiers).meta({ description: 'the tier from now on' }) }),
+  summary: 'set the verification tier of a participant',
+  description: 'Needs the admin key of the instance. The action is logged with its reason.',
+  args: z.object({ ...whose, tier: z.enum(tiers).meta({ description: 'new verification tier' }) }),
   options: why,
   examples: [
     'souk admin participants tier p_0123456789abcdef email_verified --reason "wrote back"',

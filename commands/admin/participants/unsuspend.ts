@@ -4,9 +4,9 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin participants unsuspend',
-  summary: 'end a suspension, and bring back what it took off the market',
+  summary: 'end a suspension and restore the listings that it hid',
   description:
-    'What the participant had taken down itself stays down. Subscriptions that were paused meanwhile go on when their subscribers resume them. Needs the admin key of the instance.',
+    'Items that the participant had hidden stay hidden. Paused subscriptions continue when their subscribers resume them. Needs the admin key of the instance.',
   args: z.object(whose),
   options: why,
   examples: [

@@ -22,7 +22,7 @@ const columns: readonly Column<Plan>[] = [
 
 export const command = defineCommand({
   name: 'admin plans list',
-  summary: 'list the plans of everybody, narrowed and sorted by any of their fields',
+  summary: 'list all plans; filter and sort by any field',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({

@@ -6,7 +6,7 @@ import { closedByPause } from '../../../src/client/pausing.ts'
 
 export const command = defineCommand({
   name: 'admin platform pause',
-  summary: 'stop all paid activity',
+  summary: 'pause all paid activity',
   args: z.object({}),
   options: changeOptions,
   examples: [

@@ -4,7 +4,7 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin platform status',
-  summary: 'whether paid activity is paused, since when and why',
+  summary: 'show whether paid activity is paused, since when and why',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk admin platform status', 'souk admin platform status --json'],

@@ -4,7 +4,7 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin platform unpause',
-  summary: 'start paid activity again',
+  summary: 'resume all paid activity',
   args: z.object({}),
   options: changeOptions,
   examples: ['souk admin platform unpause --reason "it is over"', 'souk admin platform unpause --confirm local --json'],

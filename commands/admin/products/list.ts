@@ -22,7 +22,7 @@ const columns: readonly Column<Product>[] = [
 
 export const command = defineCommand({
   name: 'admin products list',
-  summary: 'list the products of everybody, narrowed and sorted by any of their fields',
+  summary: 'list all products; filter and sort by any field',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({

@@ -23,11 +23,14 @@ const columns: readonly Column<Row>[] = [
 
 export const command = defineCommand({
   name: 'admin requests list',
-  summary: 'list what everybody asks for, narrowed and sorted by any of its fields',
+  summary: 'list all requests for work; filter and sort by any field',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    status: z.enum(postingStatuses).optional().meta({ description: 'in one state; open unless told', value: 'state' }),
+    status: z
+      .enum(postingStatuses)
+      .optional()
+      .meta({ description: 'only in this state (default: open)', value: 'state' }),
     ...searchedPageOptions(postingFields),
   }),
   examples: ['souk admin requests list', 'souk admin requests list --status expired --filter "bids:0" --json'],

@@ -4,9 +4,9 @@ import { green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin sdn add',
-  summary: 'refuse a wallet that is not on the list',
-  description: 'Needs the admin key of the instance. The act is logged with its reason.',
-  args: z.object({ wallet: z.string().meta({ description: 'its address' }) }),
+  summary: 'block a wallet that is not on the sanctions list',
+  description: 'Needs the admin key of the instance. The action is logged with its reason.',
+  args: z.object({ wallet: z.string().meta({ description: 'wallet address' }) }),
   options: z.object({ reason: z.string().meta({ description: 'why', value: 'text' }) }),
   examples: [
     'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order"',

@@ -21,9 +21,9 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    manual: z.boolean().default(false).meta({ description: 'only those that were added by hand' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    manual: z.boolean().default(false).meta({ description: 'only wallets added by hand' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk admin sdn list', 'souk admin sdn list --manual --json'],
   async run(context) {

@@ -4,9 +4,9 @@ import { green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin sdn remove',
-  summary: 'clear a wallet that was added by hand',
-  description: 'Needs the admin key of the instance. What was kept from the wallet is paid with the next run.',
-  args: z.object({ wallet: z.string().meta({ description: 'its address' }) }),
+  summary: 'unblock a wallet that was added by hand',
+  description: 'Needs the admin key of the instance. Withheld payouts are paid with the next run.',
+  args: z.object({ wallet: z.string().meta({ description: 'wallet address' }) }),
   options: z.object({}),
   examples: [
     'souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run',

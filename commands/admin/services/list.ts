@@ -8,7 +8,7 @@ import { columns } from '../../services/list.ts'
 
 export const command = defineCommand({
   name: 'admin services list',
-  summary: 'list the listings of everybody, narrowed and sorted by any of their fields',
+  summary: 'list all listings; filter and sort by any field',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({

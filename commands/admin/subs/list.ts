@@ -26,11 +26,11 @@ const columns: readonly Column<Row>[] = [
 
 export const command = defineCommand({
   name: 'admin subs list',
-  summary: 'list the subscriptions of everybody, narrowed and sorted by any of their fields',
+  summary: 'list all subscriptions; filter and sort by any field',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    ended: z.boolean().default(false).meta({ description: 'those that are over, in place of those that are not' }),
+    ended: z.boolean().default(false).meta({ description: 'show ended ones instead of current ones' }),
     ...searchedPageOptions(subscriptionFields),
   }),
   examples: ['souk admin subs list', 'souk admin subs list --filter "status:past_due" --sort -failed --json'],

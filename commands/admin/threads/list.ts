@@ -18,13 +18,13 @@ const columns: readonly Column<Thread>[] = [
 
 export const command = defineCommand({
   name: 'admin threads list',
-  summary: 'list the conversations of everybody, the last changed first',
-  description: 'Needs the admin key of the instance, which logs that you looked.',
+  summary: 'list all conversations, most recently changed first',
+  description: 'Needs the admin key of the instance. Reading is logged.',
   args: z.object({}),
   options: z.object({
-    status: z.enum(threadStatuses).optional().meta({ description: 'in one state', value: 'state' }),
-    participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
+    status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
+    participant: z.string().optional().meta({ description: 'only of this participant, by id or wallet', value: 'id' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of that participant' }),
     ...searchedPageOptions(threadFields),
   }),
   examples: [

@@ -3,8 +3,8 @@ import { sending, sent } from '../../../src/cli/nouns/threads.ts'
 
 export const command = defineCommand({
   name: 'admin threads send',
-  summary: 'answer an inquiry on a listing of the house',
-  description: 'Needs the admin key of the instance. In conversations of other providers only they answer.',
+  summary: 'answer an inquiry about a house listing',
+  description: 'Needs the admin key of the instance. Only providers can answer in their own conversations.',
   ...sending,
   examples: [
     'souk admin threads send thr_0123456789abcdef "Ten pages are fine"',

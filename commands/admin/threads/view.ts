@@ -4,8 +4,8 @@ import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin threads view',
-  summary: 'show a conversation of others: state, price, messages',
-  description: 'Needs the admin key of the instance, which logs that you read it.',
+  summary: 'show any conversation: state, price, messages',
+  description: 'Needs the admin key of the instance. Reading is logged.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({}),
   examples: [

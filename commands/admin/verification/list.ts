@@ -23,14 +23,15 @@ const columns: readonly Column<Attempt>[] = [
 export const command = defineCommand({
   name: 'admin verification list',
   isDefault: true,
-  summary: 'list attempts to have an identity verified, newest first',
-  description: 'Needs the admin key of the instance. souk verify approve and reject decide them in the sandbox.',
+  summary: 'list identity verification attempts, newest first',
+  description:
+    'Needs the admin key of the instance. In the sandbox, decide them with `souk verify approve` or `reject`.',
   args: z.object({}),
   options: z.object({
-    status: z.enum(attemptStatuses).optional().meta({ description: 'in one state', value: 'state' }),
+    status: z.enum(attemptStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
     ...searchOptions(verificationFields),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: [
     'souk admin verification',

@@ -10,12 +10,12 @@ import { deliveryStates } from '../../../src/model/delivery.ts'
 export const command = defineCommand({
   name: 'admin webhooks list',
   isDefault: true,
-  summary: "list what was sent to everybody's endpoints, newest first",
+  summary: 'list webhook deliveries of all participants, newest first',
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
-    status: z.enum(deliveryStates).optional().meta({ description: 'in one state', value: 'state' }),
-    participant: z.string().optional().meta({ description: 'of one participant', value: 'id' }),
+    status: z.enum(deliveryStates).optional().meta({ description: 'only in this state', value: 'state' }),
+    participant: z.string().optional().meta({ description: 'only of this participant', value: 'id' }),
     ...searchedPageOptions(deliveryFields),
   }),
   examples: [

@@ -4,8 +4,9 @@ import { green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin webhooks replay',
-  summary: 'send a message to an endpoint of somebody again',
-  description: 'Needs the admin key of the instance. The same bytes are sent, with all tries anew; it is logged.',
+  summary: 'resend a webhook delivery of any participant',
+  description:
+    'Needs the admin key of the instance. Sends the same bytes with a full set of retries. The action is logged.',
   args: z.object({ delivery: z.string().meta({ description: 'id of the delivery' }) }),
   options: z.object({}),
   examples: [

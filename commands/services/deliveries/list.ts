@@ -13,19 +13,22 @@ const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
 
 const options = z.object({
-  status: z.enum(deliveryStates).optional().meta({ description: 'in one state; dead: nobody took it', value: 'state' }),
-  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-  page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  status: z
+    .enum(deliveryStates)
+    .optional()
+    .meta({ description: 'only in this state; dead: all tries failed', value: 'state' }),
+  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+  page: z.int().min(1).default(1).meta({ description: 'page number' }),
   ...watchOptions,
 })
 type Wanted = Pick<z.output<typeof options>, 'status' | 'limit' | 'page'>
 
 export const command = defineCommand({
   name: 'services deliveries list',
-  summary: 'list what was sent to your endpoints, every try, newest first',
+  summary: 'list webhook deliveries to your endpoints, newest first',
   isDefault: true,
   aliases: ['webhooks list'],
-  args: z.object({ service: z.string().optional().meta({ description: 'of one listing, by id or name' }) }),
+  args: z.object({ service: z.string().optional().meta({ description: 'only of this listing, by id or name' }) }),
   options,
   examples: [
     'souk services deliveries',

@@ -7,16 +7,16 @@ import { cyan, green } from '../../../src/text/text.ts'
 import { allOf } from './list.ts'
 
 const options = z.object({
-  all: z.boolean().default(false).meta({ description: 'every one that is dead, test messages aside' }),
+  all: z.boolean().default(false).meta({ description: 'all failed deliveries, except test messages' }),
 })
 type Host = CommandContext<{ delivery: string[] }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services deliveries replay',
-  summary: 'send deliveries again, with the id that they had',
+  summary: 'resend webhook deliveries with their original ids',
   aliases: ['webhooks replay'],
-  description: 'The receiver tells a copy by its webhook-id, which stays. They are tried as new ones are.',
-  args: z.object({ delivery: z.array(z.string()).default([]).meta({ description: 'ids of deliveries' }) }),
+  description: 'The webhook-id stays the same, so that receivers can detect duplicates. Retries start over.',
+  args: z.object({ delivery: z.array(z.string()).default([]).meta({ description: 'delivery ids' }) }),
   options,
   examples: ['souk services deliveries replay whd_0123456789abcdef', 'souk services deliveries replay --all --json'],
   async run(context) {

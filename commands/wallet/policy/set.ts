@@ -21,23 +21,23 @@ const limit = (description: string) => z.string().optional().meta({ description,
 const names = (description: string) => z.array(z.string()).default([]).meta({ description, value: 'name' })
 
 const options = z.object({
-  perPayment: limit('most of one payment; none lifts it, here as below'),
-  perCommand: limit('most of all payments of one command, whatever --max-price says'),
-  perDay: limit('most of any 24 hours, over all processes of this wallet'),
-  perSeller: limit('most to one seller in any 24 hours'),
-  askAbove: limit('a person has to agree above it'),
-  allow: names('pay nobody but the names on this list: a seller, a listing, an address, an instance'),
-  deny: names('never pay it'),
-  remove: names('take a name off both lists'),
+  perPayment: limit('limit per payment; `none` removes a limit'),
+  perCommand: limit('limit per command, in addition to --max-price'),
+  perDay: limit('limit per 24 hours, over all processes'),
+  perSeller: limit('limit per seller and 24 hours'),
+  askAbove: limit('payments above this need approval'),
+  allow: names('allow only these: seller, listing, address or instance'),
+  deny: names('never pay this seller, listing, address or instance'),
+  remove: names('remove a name from both lists'),
 })
 type Host = CommandContext<{ name?: string | undefined }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'wallet policy set',
-  summary: 'set what a wallet may sign for',
+  summary: 'set the spending limits of a wallet',
   description:
-    'Holds for every payment of the wallet on this machine: by signature or from a balance, of any command, of souk mcp. What is not given stays. A day is any 24 hours by the clock of this machine. A payment counts from the moment it is signed, also when no answer came; deposits count, and so does what is paid from the balance. Somebody is asked in a terminal, or by the agent that runs souk mcp; --yes is nobody. An id on a list means the one of the chosen instance.',
-  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
+    'Applies to every payment of the wallet on this machine, by signature or balance, from any command and from `souk mcp`. Options that you omit stay as they are. A day is any 24 hours. A payment counts when it is signed, even without an answer; deposits count too. Approval needs a terminal or the program that runs `souk mcp`; --yes does not approve. Ids refer to the chosen instance.',
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
   options,
   examples: [
     'souk wallet policy set --per-payment 0.75 --per-day 5.00',

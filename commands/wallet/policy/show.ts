@@ -8,8 +8,8 @@ import { bold, cyan } from '../../../src/text/text.ts'
 export const command = defineCommand({
   name: 'wallet policy show',
   isDefault: true,
-  summary: 'show what a wallet may sign for',
-  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
+  summary: 'show the spending limits of a wallet',
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
   options: z.object({}),
   examples: ['souk wallet policy show', 'souk wallet policy show main --json'],
   async run({ args, globals, places }) {

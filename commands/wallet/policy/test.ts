@@ -12,11 +12,11 @@ import { cyan, green, red } from '../../../src/text/text.ts'
 export const command = defineCommand({
   name: 'wallet policy test',
   summary: 'say whether a payment would be let through, and which rule stops it',
-  description: 'Nothing is sent and nothing is signed. It ends with exit code 5 where a rule stops the payment.',
-  args: z.object({ amount: z.string().meta({ description: 'how much, such as 0.50' }) }),
+  description: 'Sends and signs nothing. Exits with code 5 if a limit stops the payment.',
+  args: z.object({ amount: z.string().meta({ description: 'amount in USDC, such as 0.50' }) }),
   options: z.object({
-    seller: z.string().optional().meta({ description: 'a seller, a listing or an instance', value: 'name' }),
-    to: z.string().optional().meta({ description: 'whom the signature pays', value: 'address' }),
+    seller: z.string().optional().meta({ description: 'seller, listing or instance', value: 'name' }),
+    to: z.string().optional().meta({ description: 'payee address', value: 'address' }),
   }),
   examples: ['souk wallet policy test 0.50', 'souk wallet policy test 0.50 --seller p_0123456789abcdef --json'],
   async run(context) {

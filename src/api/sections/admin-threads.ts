@@ -54,6 +54,6 @@ export const houseThreadsApi = {
     body: jsonBody(NewMessage),
     reply: json(Message.meta({ description: 'said as the provider that the house is' })),
     errors: ['invalid_request', 'not_found', 'conflict'],
-    summary: 'answer an inquiry on a listing of the house',
+    summary: 'answer an inquiry about a house listing',
   }),
 }

@@ -7,10 +7,10 @@ type Discovered = WireAnswer<Api['listResources']>['items'][number]
 
 /** What narrows the x402 discovery lists. */
 export const discoveryOptions = {
-  payTo: z.string().optional().meta({ description: 'only paid to this wallet', value: 'address' }),
-  scheme: z.string().optional().meta({ description: 'only of this x402 scheme', value: 'name' }),
-  network: z.string().optional().meta({ description: 'name or CAIP-2 id of the chain', value: 'name' }),
-  limit: z.int().min(1).max(100).default(20).meta({ description: 'rows of a page' }),
+  payTo: z.string().optional().meta({ description: 'only with this payee', value: 'address' }),
+  scheme: z.string().optional().meta({ description: 'only with this x402 scheme', value: 'name' }),
+  network: z.string().optional().meta({ description: 'only on this chain, by name or CAIP-2 id', value: 'name' }),
+  limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }),
 }
 
 export const resourceColumns: readonly Column<Discovered>[] = [

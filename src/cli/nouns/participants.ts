@@ -23,7 +23,7 @@ export type ParticipantStanding = WireAnswer<Api['setParticipant']>
 type Change = Omit<Input<Api['setParticipant']>['body'], 'reason'>
 
 export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
-export const why = z.object({ reason: z.string().meta({ description: 'why; it is logged', value: 'text' }) })
+export const why = z.object({ reason: z.string().meta({ description: 'reason, for the log', value: 'text' }) })
 
 type Asked = { readonly id: string; readonly change: Change; readonly reason: string }
 

@@ -12,18 +12,18 @@ export const productArg = z.object({ product: z.string().meta({ description: 'id
 
 /** What a product says of itself; `products create` and `edit` share it. */
 export const productOptions = {
-  name: z.string().optional().meta({ description: 'what it is called', value: 'text' }),
-  price: z.string().optional().meta({ description: 'what you get for it', value: 'usd' }),
-  description: z.string().optional().meta({ description: 'what it is', value: 'text' }),
-  category: z.string().optional().meta({ description: 'where it stands', value: 'name' }),
-  upload: z.string().optional().meta({ description: 'the file that is sold, at most 100 MiB', value: 'file' }),
+  name: z.string().optional().meta({ description: 'name', value: 'text' }),
+  price: z.string().optional().meta({ description: 'your price in USDC', value: 'usd' }),
+  description: z.string().optional().meta({ description: 'description', value: 'text' }),
+  category: z.string().optional().meta({ description: 'category', value: 'name' }),
+  upload: z.string().optional().meta({ description: 'file to sell, at most 100 MiB', value: 'file' }),
 }
 
 /** Where a download goes. */
 export const outputOption = z
   .string()
   .optional()
-  .meta({ short: 'o', description: 'a file, a folder, or - for stdout', value: 'file' })
+  .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
 
 /** Reads a product; with the key of the account, where there is one, its own drafts too. */
 export async function readProduct(session: Session, id: string): Promise<Product> {

@@ -49,8 +49,8 @@ export function searchedPageOptions<const L extends ListFields, const O extends 
 ) {
   return {
     ...searchOptions(fields, orders),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
-    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
     ...watchOptions,
   }
 }
@@ -59,7 +59,7 @@ export function searchedPageOptions<const L extends ListFields, const O extends 
 export const offeredStatus = z
   .enum(['active', 'inactive'])
   .optional()
-  .meta({ description: 'whether they are offered; active unless told', value: 'state' })
+  .meta({ description: 'only with this status (default: active)', value: 'state' })
 
 type Asked<S extends string> = {
   readonly limit: number

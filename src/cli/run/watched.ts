@@ -7,8 +7,8 @@ const INTERVAL_MS_MIN = 200
 
 /** The options of a command whose answer can be looked at again and again. */
 export const watchOptions = {
-  watch: z.boolean().default(false).meta({ description: 'look again and again, until ctrl-c' }),
-  interval: Duration.optional().meta({ description: 'with --watch: how often (default: 2s)', value: 'duration' }),
+  watch: z.boolean().default(false).meta({ description: 'repeat until ctrl-c' }),
+  interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),
 }
 
 /** How often a command is to look again, milliseconds; undefined where it looks once. */

@@ -15,7 +15,7 @@ const PAYMENT_REQUIRED = 402
 export const recordOnly = z
   .boolean()
   .default(false)
-  .meta({ description: 'also where it would move no money, and only be recorded' })
+  .meta({ description: 'dispute even if no money is held: it is only recorded' })
 
 type Asking = { readonly io: Io; readonly recordOnly: boolean }
 

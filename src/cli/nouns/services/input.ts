@@ -158,14 +158,11 @@ type Stdin = { stdin(): Promise<string> }
 
 /** The options of a command that takes the input of a service. */
 export const inputOptions = {
-  input: z
-    .array(z.string())
-    .default([])
-    .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
+  input: z.array(z.string()).default([]).meta({ short: 'i', description: 'an input field', value: 'name=value' }),
   inputFile: z
     .string()
     .optional()
-    .meta({ description: `the input: ${DOCUMENT}, or - for stdin`, value: 'file' }),
+    .meta({ description: `input: ${DOCUMENT}, - for stdin`, value: 'file' }),
 }
 
 /** What they were given: the file, and over it the words. @throws CliError usage */
