@@ -49,7 +49,7 @@ describe('a key that the instance does not know any more', () => {
   test('is told, with the way out', async () => {
     const { code, err } = await shop.souk(['balance', '--as', 'stranger'])
     expect(code).toBe(exits.auth)
-    expect(err).toContain('does not know the API key that is kept')
+    expect(err).toContain('does not know the saved API key')
     expect(err).toContain('→ souk account register --remote shop --as stranger')
     const forced = await shop.souk(['buy', listing, '--as', 'stranger', '--pay', 'balance'])
     expect([forced.code, forced.err]).toEqual([exits.payment, expect.stringContaining('souk account register')])
@@ -67,7 +67,7 @@ test('a charge of the balance that was refused is told as refused, not as one th
   const { job_id } = await shop.json(['buy', listing, '--as', 'buyer'])
   const { code, err } = await shop.souk(['jobs', 'verify', job_id, '--pay', 'balance', '--as', 'buyer'])
   expect(code).toBe(exits.conflict)
-  expect(err).toContain('refused: nothing of it was taken')
+  expect(err).toContain('(authorised, then refused)')
   expect(err).not.toContain('may still be taken')
 })
 

@@ -66,7 +66,7 @@ test('a daemon that was killed leaves a registration, which --fix removes', asyn
   process.kill(pid, 'SIGKILL')
   await expect.poll(async () => (await one('lock'))?.status).toBe('problem')
   expect((await one('lock'))?.fix).toBe('souk doctor --fix --only lock')
-  expect((await one('lock', '--fix'))?.detail).toBe('nobody holds the data')
+  expect((await one('lock', '--fix'))?.detail).toBe('no daemon uses the data')
   expect((await user.json('status')).state).toBe('stopped')
   const { code, err } = await user.souk('doctor', '--online')
   expect([code, err]).toEqual([10, expect.stringContaining('souk up')])

@@ -78,7 +78,7 @@ async function examined(context: Context) {
   for (const { id, look, parts } of wanted) {
     let finding = await look(context, found)
     if (fix && finding.mend) {
-      wouldDo(context.globals, `put right: ${finding.detail}`)
+      wouldDo(context.globals, `fixed: ${finding.detail}`)
       fixed.push({ id, did: await finding.mend() })
       finding = await look(context, await findDaemon(context.places))
     }
@@ -139,7 +139,7 @@ const signs = { ok: green('✓'), warning: yellow('!'), problem: red('✗') } as
 
 async function repair({ places, globals, system }: CommandContext<unknown, unknown>, found: FoundDaemon) {
   if (isLive(found)) {
-    throw usage('The daemon holds its store.', { next: ['souk down', 'souk doctor --repair'] })
+    throw usage('The daemon is using its data.', { next: ['souk down', 'souk doctor --repair'] })
   }
   if (globals.dryRun) throw usage('doctor --repair has no dry run; souk doctor only looks.')
   return (await system.daemon()).repairData(places.data)

@@ -22,7 +22,7 @@ const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
   disputed: 'disputed; it is decided who gets it',
   release_due: 'accepted; the next run releases it',
   escrow_paused: 'accepted; the operator has paused escrow',
-  scheduled: 'earned; the next settlement pays all of it, there is no least amount',
+  scheduled: 'earned; the next settlement pays it in full, without a minimum',
   payout_first: 'earned; another payout to your wallet has to arrive first',
   on_its_way: 'on its way to your wallet',
   no_key: 'set aside; the marketplace has no key to pay with, its operator was told',
@@ -30,7 +30,7 @@ const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
   settlement_paused: 'earned; the operator has paused settlements',
   suspended: 'earned; you are suspended',
   sanctioned: 'kept: your wallet is on a list of sanctions',
-  unscreened: 'earned; there is no list of sanctions to look your wallet up in',
+  unscreened: 'earned; held because no sanctions list is loaded to check your wallet',
 }
 
 const Sale = z.object({

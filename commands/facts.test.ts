@@ -39,9 +39,9 @@ test('a word that is none of a list is answered with the list, and with the one 
 
 test('an id that is not whole is told from one of nothing, each with where to look', async () => {
   const broken = await user.souk('jobs', 'view', 'job_0123')
-  expect(broken.err).toContain('"job_0123" is no whole id')
+  expect(broken.err).toContain('"job_0123" is not a complete id')
   const unknown = await user.souk('jobs', 'view', 'job_0123456789abcdef')
-  expect(unknown.err).not.toContain('no whole id')
+  expect(unknown.err).not.toContain('not a complete id')
   for (const { code, err } of [broken, unknown])
     expect([code, err]).toEqual([3, expect.stringContaining('→ souk jobs list')])
 })

@@ -163,6 +163,6 @@ function expression(text: string | undefined): RegExp | undefined {
   try {
     return new RegExp(text, 'i')
   } catch (cause) {
-    throw usage(`--grep is no regular expression: ${cause instanceof Error ? cause.message : text}.`, { cause })
+    throw usage(`--grep is not a regular expression: ${cause instanceof Error ? cause.message : text}.`, { cause })
   }
 }

@@ -25,7 +25,7 @@ export const command = defineCommand({
     if (!existsSync(args.file)) throw usage(`There is no file ${args.file}.`, { next: ['souk snapshots list'] })
     await requireStopped(context, again)
     if (hasStore(context) && !options.force) {
-      throw new CliError('conflict', 'There is a store already; a restore replaces all of it.', {
+      throw new CliError('conflict', 'There is data already; restoring replaces all of it.', {
         facts: [io.path(context.places.data)],
         next: ['souk snapshots save before', `${again} --force`],
       })

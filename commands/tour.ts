@@ -50,7 +50,7 @@ export const command = defineCommand({
     if (step.kind === 'note') io.line(`  ${step.text}`)
     if (step.kind === 'done') step.show(io)
     if (step.kind !== 'next') return
-    io.line('\nThe daemon goes on running. What to type next:\n')
+    io.line('\nThe daemon keeps running. Next:\n')
     for (const [line, what] of step.lines) io.line(`  ${cyan(io.hint(line).padEnd(NEXT_COLUMNS))} ${what}`)
     io.line()
   },

@@ -42,7 +42,7 @@ const columns: readonly Column<Listed>[] = [
   { title: 'FOR', value: (one) => ('why' in one ? null : one.about.join(', ')), drop: 2 },
   { title: 'SET', value: (one) => ('why' in one ? null : one.settings.join(', ')), drop: 1 },
   { title: 'CLOCK', value: (one) => ('why' in one || one.moves_ms === 0 ? null : `+${span(one.moves_ms)}`), drop: 3 },
-  { title: 'MEANS', value: (one) => ('why' in one ? `not by hand: ${one.why}` : one.means), flexible: true },
+  { title: 'MEANS', value: (one) => ('why' in one ? `not triggered directly: ${one.why}` : one.means), flexible: true },
 ]
 
 export const command = defineCommand({

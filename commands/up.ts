@@ -248,7 +248,7 @@ async function agreed(context: Context, launch: Launch): Promise<Launch> {
   const asked = `This marketplace takes and pays real USDC. Type "${REAL_MONEY}" to go on:`
   const typed = await context.io.ask(asked, { flag: '--real-money' })
   if (typed.trim() === REAL_MONEY) return { ...launch, realMoney: true }
-  throw usage('Nothing was started: that the money is real was not agreed to.', {
+  throw usage('Nothing was started: real money was not confirmed.', {
     next: ['souk up', 'souk up --chain devnet'],
   })
 }

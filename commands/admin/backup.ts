@@ -24,7 +24,7 @@ export const command = defineCommand({
     const file = args.file === STDOUT ? null : args.file
     wouldDo(globals, `save a backup to ${args.file}`)
     if (file !== null && existsSync(file) && !options.force) {
-      throw new CliError('conflict', `${io.path(file)} is there already.`, {
+      throw new CliError('conflict', `${io.path(file)} already exists.`, {
         next: [shellLine`souk admin backup ${file} --force`],
       })
     }

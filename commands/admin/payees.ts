@@ -52,6 +52,6 @@ export const command = defineCommand({
   columns,
   view(page, io) {
     printRows(io, columns, page.payees)
-    io.note(listNote(page, page.payees.length, 'nobody sells anything yet'))
+    io.note(listNote(page, page.payees.length, 'no sellers yet'))
   },
 })

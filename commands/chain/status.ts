@@ -41,7 +41,7 @@ export const command = defineCommand({
     const { waiting, in_flight: flying, oldest_seconds: oldest } = queue
     const since = oldest === null ? '' : `, the oldest for ${oldest} s`
     io.line(`  queue     ${waiting} wait, ${flying} in no block${since}   ${cyan(io.hint('souk chain queue'))}`)
-    io.line(`  undone    ${queue.reorged} sent again after a reorganisation, ${queue.reversed} lost for good`)
+    io.line(`  undone    ${queue.reorged} sent again after a reorganisation, ${queue.reversed} lost permanently`)
     if (books !== null) io.line(`  books     ${books.ok ? green('✓') : red('✗')} ${books.detail}`)
     io.line(`  pays to   ${rest.pay_to}   asset ${rest.asset}`)
   },

@@ -44,5 +44,5 @@ function viewList(io: Io, sdn: Health['compliance']['sdn']): void {
   io.line(`  published     ${sdn.ofac_publish_date ?? '—'}`)
   io.line(`  last checked  ${sdn.last_checked ?? 'never'}`)
   io.line(`  last changed  ${sdn.last_updated ?? 'never'}   ${sdn.added} new`)
-  io.line(`  wallets       ${sdn.total}: ${sdn.ofac_evm_count} on the list, ${sdn.manual_only} only by hand`)
+  io.line(`  wallets       ${sdn.total}: ${sdn.ofac_evm_count} on the list, ${sdn.manual_only} only added by hand`)
 }

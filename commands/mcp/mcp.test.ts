@@ -138,7 +138,7 @@ describe.each([
 
   test.each([
     ['says no', { says: false }, 'The person said no'],
-    ['cannot be asked', {}, 'A person has to agree to $0.01, and nobody can be asked'],
+    ['cannot be asked', {}, '$0.01 needs approval, and there is no terminal to ask on'],
   ])('whose person %s pays nothing, and reads the way out', async (_name, person, why) => {
     const client = await connect(['--as', 'unset'], { ...options, ...person })
     const { services } = await done(client, 'get_catalog', { q: 'qr' })

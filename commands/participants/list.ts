@@ -47,7 +47,7 @@ export const command = defineCommand({
   columns,
   view({ participants, next_cursor: next }, io) {
     printRows(io, columns, participants)
-    if (participants.length === 0) io.note('nobody is listed')
+    if (participants.length === 0) io.note('no participants are listed')
     if (next !== null) io.note(`  next page: --cursor ${next}`)
   },
 })

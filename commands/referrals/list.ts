@@ -36,6 +36,6 @@ export const command = defineCommand({
     printRows(io, columns, referrals)
     const { lifetime, payable, pending } = balance
     io.line(`earned $${lifetime}   payable $${payable}   pending $${pending}`)
-    io.note(referrals.length === 0 ? 'nobody yet' : `${offset + 1} to ${offset + referrals.length} of ${total}`)
+    io.note(referrals.length === 0 ? 'no referrals yet' : `${offset + 1} to ${offset + referrals.length} of ${total}`)
   },
 })

@@ -171,7 +171,7 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
 async function agreed(url: string, { fingerprint, valid_to }: ShownCertificate, io: Io): Promise<string> {
   const facts = [`it shows  ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls prints the true one over there']
   if (!io.canAsk) {
-    const sentence = `No authority vouches for the certificate of ${url}, and nobody can be asked.`
+    const sentence = `No authority vouches for the certificate of ${url}, and there is no terminal to ask on.`
     throw usage(sentence, { facts, next: ['… --fingerprint SHA256'] })
   }
   for (const fact of facts) io.say(fact)

@@ -48,7 +48,7 @@ export const command = defineCommand({
     const isDead = listing.fulfillment_type === 'instant' && listing.webhook_url === null
     const sign = isDead ? yellow('!') : green('✓')
     io.line(`${sign} ${bold(id)} listed   ${name}   you get ${net.fixed ?? 'what you quote'}`)
-    if (isDead) io.line('  nobody can buy it yet: an instant listing needs an endpoint that answers')
+    if (isDead) io.line('  not for sale yet: an instant listing needs a working endpoint')
     const next = [isDead ? `souk services edit ${id} --set webhook_url=URL` : `souk services view ${id}`]
     if (listing.fulfillment_type === 'automated') next.push(`souk provide ${id} --exec COMMAND`)
     // On stderr also in a pipe: a script's reader learns how to go on.

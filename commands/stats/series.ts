@@ -24,7 +24,7 @@ export const command = defineCommand({
   summary: 'show calls, latency, sales and money over time',
   description:
     'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Counts since the ' +
-    'daemon began. Needs the admin key of the instance.',
+    'daemon started. Needs the admin key of the instance.',
   args: z.object({}),
   options: z.object({
     span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),

@@ -11,7 +11,7 @@ export const command = defineCommand({
   examples: ['souk terms', 'souk terms show --json'],
   run: async (context) => (await context.session()).call('getTerms', {}),
   view({ version, required, text, url }, io) {
-    io.line(`${bold(`version ${version}`)}   ${required ? 'has to be accepted to sell' : 'nobody has to accept it'}`)
+    io.line(`${bold(`version ${version}`)}   ${required ? 'has to be accepted to sell' : 'acceptance is optional'}`)
     for (const line of linesOf(text.trimEnd())) io.line(dim('│ ') + line)
     io.line(`  text      ${url}`)
     if (required) io.note(`  next      ${cyan(io.hint('souk terms accept'))}`)

@@ -116,7 +116,7 @@ describe('at a living market', () => {
     await set('careful', '--ask-above', '0.005')
     const { code, err } = await user.souk(...buy, '--as', 'careful', '--yes')
     expect(code).toBe(5)
-    expect(err).toContain('A person has to agree to $0.01, and nobody can be asked')
+    expect(err).toContain('$0.01 needs approval, and there is no terminal to ask on')
     expect(err).toContain('souk wallet policy set careful --ask-above 0.01')
     expect(await bought('careful')).toBe(0)
   })

@@ -65,7 +65,7 @@ async function signPayment(context: Host, wallet: NamedWallet) {
     amount === undefined ||
     amount === ZERO
   ) {
-    throw usage('Say whom to pay, and how much: --to ADDRESS --amount 0.50.', { next: ['souk wallet sign --help'] })
+    throw usage('Name the payee and the amount: --to ADDRESS --amount 0.50.', { next: ['souk wallet sign --help'] })
   }
   const { maxPrice } = context.globals
   if (amount > maxPrice) {

@@ -125,7 +125,7 @@ async function secretsOf(context: Host): Promise<readonly string[]> {
   const given = secretFile === undefined ? `$${SECRET_VARIABLE}` : secretFile
   const sentence =
     text === undefined
-      ? 'There is no webhook secret to verify with: none is kept for this account.'
+      ? 'No webhook secret is saved for this account.'
       : `${given} must hold 1 to ${SECRETS_MAX} secrets, one a line.`
   throw usage(sentence, { next: ['souk webhooks secret --rotate', '… --secret-file FILE'] })
 }

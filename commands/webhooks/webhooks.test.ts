@@ -115,7 +115,7 @@ describe('a message that arrived', () => {
     expect([right.code, JSON.parse(right.out).ok]).toEqual([0, true])
     await shop.json(['wallet', 'new', 'zoe'])
     const none = await shop.souk([...words, '--as', 'zoe'])
-    expect([none.code, none.err]).toEqual([2, expect.stringContaining('There is no webhook secret to verify with')])
+    expect([none.code, none.err]).toEqual([2, expect.stringContaining('No webhook secret is saved')])
     // Whose account it is needs no secret named: it is kept since the registration.
     const kept = await shop.souk([...words, '--as', 'ann'])
     expect([kept.code, JSON.parse(kept.out).ok]).toEqual([0, true])

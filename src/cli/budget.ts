@@ -24,8 +24,8 @@ export function spendingLine(budget: Budget): string | undefined {
   const [spent, taken, refused] = [budget.spent(), budget.taken(), budget.refused()]
   if (taken === ZERO && spent === ZERO) return undefined
   const mayStill = usdc(taken - refused)
-  const open = mayStill > spent ? `; up to ${formatPrice(mayStill)} was agreed to and may still be taken` : ''
-  const not = refused === ZERO ? '' : `; ${formatPrice(refused)} was agreed to and refused: nothing of it was taken`
+  const open = mayStill > spent ? `; up to ${formatPrice(mayStill)} is authorised and may still be charged` : ''
+  const not = refused === ZERO ? '' : `; nothing charged of ${formatPrice(refused)} (authorised, then refused)`
   return `spent ${formatPrice(spent)} in all${open}${not}`
 }
 

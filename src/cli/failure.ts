@@ -44,7 +44,7 @@ const known: Partial<Record<ErrorCode, string>> = {
 }
 
 const UNKNOWN_KEY =
-  'this instance does not know the API key that is kept for this wallet: its data were reset, or another one answers here'
+  'the instance does not know the saved API key: its data was reset, or another instance answers at this address'
 
 /** @param words what was typed: a slip in them is named. */
 export function explain(error: unknown, words: readonly string[] = []): Failure {
@@ -63,8 +63,8 @@ export function explain(error: unknown, words: readonly string[] = []): Failure 
   return {
     code: 'failure',
     exit: exits.failure,
-    sentence: sentence || 'It failed without a word.',
-    facts: repair === undefined ? ['this was not expected; --debug shows where'] : [],
+    sentence: sentence || 'Failed without an error message.',
+    facts: repair === undefined ? ['unexpected error; run again with --debug for details'] : [],
     next: repair === undefined ? [] : [repair],
   }
 }
@@ -77,7 +77,7 @@ function isAppError(error: unknown): error is AppError {
 /** An answer that had begun and did not come whole. */
 function brokenOff({ failure, message }: TransportError): Failure {
   const exit = failure === 'too_large' ? 'failure' : 'no_daemon'
-  const sentence = 'The answer of the instance did not come whole.'
+  const sentence = 'The response of the instance was incomplete.'
   return { code: exit, exit: exits[exit], sentence, facts: [message], next: ['souk status'] }
 }
 
@@ -192,7 +192,7 @@ function slipsIn({ code, details = [] }: AppError, words: readonly string[]): st
     })
     return broken === undefined
       ? []
-      : [`"${broken}" is no whole id: that is ${prefixOf(broken)} and ${ID_DIGITS} of 0-9 a-f`]
+      : [`"${broken}" is not a complete id (${prefixOf(broken)} + ${ID_DIGITS} hex digits)`]
   }
   return details.flatMap(({ message }) => {
     const known = /^must be one of (.+)$/.exec(message)?.[1]?.split(', ')

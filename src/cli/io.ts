@@ -261,7 +261,8 @@ function waitingLines({ say }: ProgressHost, text: string): Progress {
 
 async function confirm(io: Io, system: System, question: string): Promise<void> {
   if (io.settings.yes) return
-  if (!io.canAsk) throw usage('This needs a yes and nobody can be asked.', { facts: [question], next: ['… --yes'] })
+  if (!io.canAsk)
+    throw usage('Confirmation needed: add --yes (no terminal to ask on).', { facts: [question], next: ['… --yes'] })
   const answer = await readLine(system, `${printable(unbroken(question))} [y/N] `, false)
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('cancelled', 'Nothing was done.')
 }
@@ -272,7 +273,7 @@ async function ask(
   { question, flag, hidden = false }: { question: string; flag: string; hidden?: boolean },
 ): Promise<string> {
   if (io.canAsk) return readLine(system, `${printable(unbroken(question))} `, hidden)
-  throw usage(`An answer is needed and nobody can be asked: ${question}`, { next: [`… ${flag}`] })
+  throw usage(`Input needed, and there is no terminal to ask on: ${question}`, { next: [`… ${flag}`] })
 }
 
 async function readLine(system: System, question: string, hidden: boolean): Promise<string> {
@@ -290,7 +291,7 @@ async function readLine(system: System, question: string, hidden: boolean): Prom
     return await new Promise<string>((resolve, reject) => {
       reader.question(question, resolve)
       muted = hidden
-      reader.once('SIGINT', () => reject(new CliError('interrupted', 'Ended by ctrl-c.')))
+      reader.once('SIGINT', () => reject(new CliError('interrupted', 'Interrupted by ctrl-c.')))
       reader.once('close', () => reject(new CliError('cancelled', 'The input ended before an answer.')))
     })
   } finally {

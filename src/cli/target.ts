@@ -121,7 +121,7 @@ export async function adminKey(places: Places, target: Target): Promise<string> 
 }
 
 export function unreachable(error: TransportError, target: Target): Error {
-  if (error.failure === 'aborted') return new CliError('interrupted', 'Ended by ctrl-c.', { cause: error })
+  if (error.failure === 'aborted') return new CliError('interrupted', 'Interrupted by ctrl-c.', { cause: error })
   if (error.failure === 'timeout') {
     return new CliError('no_daemon', `${target.name} did not answer in time.`, {
       facts: [target.url],
@@ -163,7 +163,7 @@ function untrusted(error: TransportError, { name, url }: Target): CliError {
     })
   }
   const { pinned, shown } = error.cause
-  return new CliError('auth', `${name} shows another certificate than the one that was agreed to.`, {
+  return new CliError('auth', `${name} presents a different certificate than the pinned one.`, {
     facts: [`agreed  ${pinned}`, `shown   ${shown}`, 'nothing was sent; its operator can say whether it was renewed'],
     next: name === LOCAL ? ['souk restart'] : [shellLine`souk remote remove ${name}`, again],
     cause: error,

@@ -44,7 +44,7 @@ const CREDENTIAL = /^[\x21-\x7e]{1,256}$/
 
 function credential(given: string): string {
   if (CREDENTIAL.test(given)) return given
-  throw new AppError('internal', 'The instance gave a credential that cannot be one; it is not kept.')
+  throw new AppError('internal', 'The instance returned an invalid credential; it was not saved.')
 }
 
 export function keepAdminKey(places: Pick<Places, 'config'>, remote: string, key: string): void {

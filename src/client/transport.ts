@@ -152,7 +152,7 @@ export function isPlainPath(path: string): boolean {
 function urlOf(base: URL, prefix: string, path: string): URL {
   const url = isPlainPath(path) ? URL.parse(base.origin + prefix + path) : null
   if (url?.origin === base.origin && url.username === '') return url
-  throw new AppError('invalid_request', `${JSON.stringify(path)} is no path of this instance.`, {
+  throw new AppError('invalid_request', `${JSON.stringify(path)} is not a path of this instance.`, {
     details: [
       { path: 'path', message: 'must begin with one /, without . or .. as a part, a backslash, # or white space' },
     ],

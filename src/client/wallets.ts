@@ -86,7 +86,7 @@ function fileOf(places: Config, name: string): string {
 export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
   const file = fileOf(places, wallet.name)
   const names = walletNames(places)
-  if (names.includes(wallet.name)) throw new AppError('conflict', `Wallet "${wallet.name}" exists already.`)
+  if (names.includes(wallet.name)) throw new AppError('conflict', `Wallet "${wallet.name}" already exists.`)
   if (names.length >= WALLETS_MAX) throw invalidField('name', `at most ${WALLETS_MAX} wallets`)
   const privateKey = wallet.privateKey === undefined ? await newKey() : keyFrom(wallet.privateKey)
   const key =
@@ -222,7 +222,7 @@ async function decrypt(box: Encrypted, passphrase: string, name: string): Promis
   try {
     return `0x${Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]).toString('hex')}`
   } catch (cause) {
-    throw new AppError('unauthorized', `That is not the passphrase of wallet "${name}".`, { cause })
+    throw new AppError('unauthorized', `Wrong passphrase for wallet "${name}".`, { cause })
   }
 }
 

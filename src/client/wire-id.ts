@@ -10,5 +10,5 @@ export function isId(noun: Noun, text: unknown): text is string {
 export function wireId(noun: Noun, given: unknown): string {
   if (isId(noun, given)) return given
   const shown = JSON.stringify(given)?.slice(0, 60)
-  throw new AppError('internal', `The instance gave ${shown} as the id of a ${noun}; that is none, and is not used.`)
+  throw new AppError('internal', `The instance gave ${shown} as the id of a ${noun}; it is not valid and was not used.`)
 }

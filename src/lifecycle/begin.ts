@@ -83,7 +83,7 @@ function heldBy({ registration }: Extract<FoundDaemon, { state: 'starting' | 'ru
 }
 
 function calledOff(): CliError {
-  return new CliError('terminated', 'The start was called off.', { facts: ['another command ended it: souk down'] })
+  return new CliError('terminated', 'The start was cancelled.', { facts: ['another command ended it: souk down'] })
 }
 
 export type StartUnderWay = {

@@ -151,7 +151,7 @@ function checkPublic(asked: Asked): void {
   if (asked.sdnSource === undefined) {
     throw usage('Real money needs a sanctions list that is real: name one with --sdn-source; the sample is made up.')
   }
-  if (asked.ephemeral) throw usage('--ephemeral would throw away whom real money is owed to: keep the data.')
+  if (asked.ephemeral) throw usage('--ephemeral would delete records of real money: leave it out.')
 }
 
 /** What a launch says of its chain, as the daemon takes it. */

@@ -18,7 +18,7 @@ export function readEngines({ engines }: Pick<Launch, 'engines'>): EngineConfig 
   const [issue] = parsed.error.issues
   throw new CliError('usage', `${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is not valid'}`, {
     facts: ['nothing was started'],
-    next: ['mend the file, or leave --engines out: services that lack an engine are not offered then'],
+    next: ['fix the file, or leave out --engines: services without an engine are then not offered'],
   })
 }
 

@@ -54,7 +54,8 @@ async function follow(
 }
 
 function requireWaiting({ aborted }: AbortSignal): void {
-  if (aborted) throw new CliError('interrupted', 'Ended by ctrl-c; the start goes on.', { next: ['souk status'] })
+  if (aborted)
+    throw new CliError('interrupted', 'Interrupted by ctrl-c; the start continues.', { next: ['souk status'] })
 }
 
 /** Whether the time is over that `--timeout` gives. */

@@ -41,7 +41,7 @@ export async function requireStopped(host: Host, again: string): Promise<void> {
 
 /** A history comes before everything else that a marketplace has. */
 export function demoRefused({ places }: Pick<Host, 'places'>): CliError {
-  return new CliError('conflict', 'This marketplace has a history already; the demo would have to come before it.', {
+  return new CliError('conflict', 'This marketplace already has data; demo data needs an empty one.', {
     facts: [`nothing was changed in ${places.data}`],
     next: ['souk up --instance demo --port 0 --seed demo'],
   })

@@ -142,7 +142,7 @@ async function waitFor(host: StartHost, child: ChildProcess, progress: Progress)
 
 function stillStarting({ pid }: ChildProcess, words: string): CliError {
   return new CliError('pending', `The daemon is still starting (pid ${pid}): ${words}.`, {
-    facts: ['it goes on by itself'],
+    facts: ['the start continues in the background'],
     next: ['souk status', 'souk up', 'souk down'],
   })
 }

@@ -106,7 +106,7 @@ async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
   const door = await system.daemon()
   const isLocal = (context.globals.baseUrl ?? context.globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
   if (!isLocal || isLive(await findDaemon(places))) return ofRunning(context, door, wanted)
-  if (!hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
+  if (!hasStore(context)) throw new CliError('not_found', 'There is no data yet.', { next: ['souk up'] })
   return door.exportData(places.data, wanted)
 }
 

@@ -20,7 +20,7 @@ export const waitTool = {
         type: 'integer',
         minimum: 1,
         maximum: WAIT_S_MAX,
-        description: `longest wait, ${DEFAULT_WAIT_S} unless given`,
+        description: `longest wait in seconds (default: ${DEFAULT_WAIT_S})`,
       },
     },
     required: ['id'],

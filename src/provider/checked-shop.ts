@@ -66,7 +66,7 @@ function formOf(text: string, dryRun: boolean): DeliverForm {
   try {
     return { root: realpathSync(makeFolder(text, SHARED_FOLDER_MODE)) }
   } catch (error) {
-    throw usage(`--deliver ${text} is no folder: ${error instanceof Error ? error.message : String(error)}`)
+    throw usage(`--deliver ${text} is not a folder: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

@@ -31,7 +31,7 @@ function would(step: Step, does: string): ShopFacts {
 }
 
 function standingSteps({ wallet, isRegistered, name }: SellerStanding, isFree: boolean): readonly ShopFacts[] {
-  const byHand = 'refuse: money is real here, and this is done by hand'
+  const byHand = 'refuse: with real money this is a manual step'
   return [
     ...(wallet === undefined ? [would('wallet', isFree ? `make wallet ${name}, with test money` : byHand)] : []),
     ...(isRegistered ? [] : [would('account', isFree ? `register ${name}, for $0.01 of test money` : byHand)]),
@@ -63,7 +63,7 @@ function practiceWords({ context, plan, isFree, written }: Practising): string |
   const { practice } = context.options
   if (!written.isActive || practice === 'never' || (practice === 'changed' && plan.change === 'unchanged'))
     return undefined
-  if (!isFree) return 'none: there is no test money here, and real money is never practised with'
+  if (!isFree) return 'none: the instance has no test money, and trials never use real money'
   if (written.isQuoted) return 'none: its price is agreed on in a conversation'
   return 'buy it once by a wallet of its own, with test money'
 }

@@ -122,7 +122,7 @@ async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promis
 /** Nobody buys what its own provider could not deliver: it is taken off until the next practice. */
 async function giveUp(context: ShopHost, session: Session, { facts }: Trial): Promise<void> {
   await session.call('updateService', { params: { id: facts.service_id }, body: { status: 'inactive' } })
-  context.io.say(`${yellow('!')} ${facts.service_id} was taken off: nobody buys what could not be delivered`)
+  context.io.say(`${yellow('!')} ${facts.service_id} was deactivated, since it cannot be delivered`)
   context.exit('failure')
 }
 

@@ -39,7 +39,7 @@ export async function readListing(io: Stdin, file: string): Promise<WrittenListi
   const { id, status, ...fields } = withKind(await readObjectFile(io, file, 'the listing'))
   const faults = [...(await shapeFaults({ ...fields, ...compact({ status, id }) })), ...(await valueFaults(fields))]
   if (faults.length > 0) {
-    throw usage(`${file} is no listing to sell by; nothing was started.`, {
+    throw usage(`${file} is not a valid listing; nothing was started.`, {
       facts: faults.slice(0, FAULTS_SHOWN),
       next: ['souk help services create'],
     })
@@ -73,7 +73,7 @@ async function shapeFaults(document: Fields): Promise<readonly string[]> {
 
 function faultsIn(issue: z.core.$ZodIssue): readonly string[] {
   const place = issue.path.join('.')
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => `${name}: is no field of a listing`)
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => `${name}: unknown field`)
   return [`${place}: ${issue.message}`]
 }
 
@@ -149,7 +149,7 @@ function foundIn({ id, name }: WrittenListing, mine: readonly Kept[], known = id
   if (known !== undefined) {
     const one = mine.find((listing) => listing.id === known)
     if (one !== undefined) return one
-    throw new CliError('not_found', `${known} is no listing of yours.`, { next: ['souk services list --mine'] })
+    throw new CliError('not_found', `${known} is not one of your listings.`, { next: ['souk services list --mine'] })
   }
   const named = mine.filter((listing) => listing.name === name)
   if (named.length < 2) return named[0]

@@ -123,11 +123,11 @@ describe('help', () => {
     const { type, text, rows } = await cockpit({ screen: 'crons' })
     await type('?run it')
     expect(text()).toContain('run it now')
-    expect(text()).not.toContain('hold still')
+    expect(text()).not.toContain('freeze')
     await type('\r')
     expect(text()).toContain('RUN A CRON NOW')
     await type('n')
-    await type('?hold\r')
+    await type('?freeze\r')
     expect(rows()[0]).toContain('‖ held')
   })
 

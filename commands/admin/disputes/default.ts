@@ -57,7 +57,7 @@ export const command = defineCommand({
     const sign = changed ? green('✓') : dim('·')
     if (set === null) io.line(`${sign} disputes at ${bold(remote)} wait for the operator, however long that takes`)
     else {
-      io.line(`${sign} a dispute at ${bold(remote)} that nobody decides within ${set.days} d: ${endings[set.outcome]}`)
+      io.line(`${sign} undecided disputes at ${bold(remote)} end after ${set.days} d: ${endings[set.outcome]}`)
       io.line(`  ${yellow('!')} for those that are opened from now on`)
     }
   },

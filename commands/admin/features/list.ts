@@ -29,7 +29,7 @@ export const command = defineCommand({
       `checkout_v2      ${bold(cutover ? 'on' : 'off')}   ${cutover ? 'shelved rows answer 410' : 'every row answers'}`,
     )
     io.line(
-      `terms_required   ${bold(terms ? 'on' : 'off')}   ${terms ? 'who lists accepts them by name' : 'nobody is asked'}`,
+      `terms_required   ${bold(terms ? 'on' : 'off')}   ${terms ? 'who lists accepts them by name' : 'not asked'}`,
     )
     printRows(io, columns, features)
   },

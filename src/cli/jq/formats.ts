@@ -5,7 +5,7 @@ import { isArray, JqError, shown } from './values.ts'
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 function cells(value: Json, cell: (one: Json) => string): string[] {
-  if (!isArray(value)) throw new JqError(`${shown(value)} is no list to make a row of`)
+  if (!isArray(value)) throw new JqError(`${shown(value)} is not a list, so it cannot be a row`)
   return value.map((one) => {
     if (isArray(one) || isObject(one)) throw new JqError(`${shown(one)} fits in no cell`)
     return one === null ? '' : cell(one)

@@ -10,17 +10,17 @@ const RANGE_MAX = 100_000
 
 function list(value: Json): readonly Json[] {
   if (isArray(value)) return value
-  throw new JqError(`${shown(value)} is no list`)
+  throw new JqError(`${shown(value)} is not a list`)
 }
 
 function record(value: Json): { readonly [name: string]: Json } {
   if (isObject(value)) return value
-  throw new JqError(`${shown(value)} is no object`)
+  throw new JqError(`${shown(value)} is not an object`)
 }
 
 function text(value: Json): string {
   if (typeof value === 'string') return value
-  throw new JqError(`${shown(value)} is no text`)
+  throw new JqError(`${shown(value)} is not text`)
 }
 
 function elements(value: Json): readonly Json[] {
@@ -81,14 +81,14 @@ function test(value: Json, pattern: Json, flags = ''): boolean {
   try {
     return new RegExp(text(pattern), known).test(text(value))
   } catch (error) {
-    if (error instanceof SyntaxError) throw new JqError(`${shown(pattern)} is no regular expression`)
+    if (error instanceof SyntaxError) throw new JqError(`${shown(pattern)} is not a regular expression`)
     throw error
   }
 }
 
 function tonumber(value: Json): Json {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof number !== 'number' || Number.isNaN(number)) throw new JqError(`${shown(value)} is no number`)
+  if (typeof number !== 'number' || Number.isNaN(number)) throw new JqError(`${shown(value)} is not a number`)
   return number
 }
 
@@ -126,7 +126,7 @@ function* range(from: number, to: number): Generator<Json> {
 
 function number(value: Json): number {
   if (typeof value === 'number') return value
-  throw new JqError(`${shown(value)} is no number`)
+  throw new JqError(`${shown(value)} is not a number`)
 }
 
 const INFINITE_DEPTH = 1_000

@@ -123,10 +123,10 @@ describe('jq', () => {
   it.each([
     ['.total[0]', 'Cannot index number'],
     ['.[]|.[]|.x', 'Cannot'],
-    ['.total|keys', 'is no object'],
+    ['.total|keys', 'is not an object'],
     ['1/0', 'divided by zero'],
     ['[range(1000000)]', 'a range of more than'],
-    ['.u|test("(")', 'is no regular expression'],
+    ['.u|test("(")', 'is not a regular expression'],
   ])('%s does not fit the value', (expression, why) => {
     expect(() => runJq(expression, data)).toThrow(why)
   })

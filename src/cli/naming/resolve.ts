@@ -49,7 +49,7 @@ export async function idOf(namer: Namer, kind: Kind, word: string): Promise<stri
   if (!kind.isNamed || kind.isId(word)) return word
   if (isBroken(kind, word)) {
     if (kind !== kinds.wallet) return word
-    throw usage(`${word} is no wallet: give 0x and 40 hex digits, a participant, or a wallet of this machine.`)
+    throw usage(`${word} is not a wallet: give 0x and 40 hex digits, a participant, or a wallet name.`)
   }
   const isPerson = kind === kinds.participant || kind === kinds.wallet
   const id = isPerson ? await personOf(namer, kind, word) : await idByName(namer, kind, word)

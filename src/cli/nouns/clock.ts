@@ -12,7 +12,7 @@ export type ClockMove = { readonly advance_ms?: number; readonly set?: string; r
 /** A time as people type it, for the wire. @throws CliError usage */
 export function timeOf(text: string): string {
   const at = Date.parse(text)
-  if (Number.isNaN(at)) throw usage(`"${text}" is no time such as 2099-01-31T00:00:00Z.`)
+  if (Number.isNaN(at)) throw usage(`"${text}" is not a time such as 2099-01-31T00:00:00Z.`)
   return new Date(at).toISOString()
 }
 

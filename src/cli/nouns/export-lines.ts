@@ -43,7 +43,7 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
 /** What a kind holds is what the interface promises of it. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
-  if (!isLine(line)) throw new AppError('internal', 'A line of the export is no record: {"kind": …, "record": …}.')
+  if (!isLine(line)) throw new AppError('internal', 'A line of the export is not a record: {"kind": …, "record": …}.')
   return line
 }
 

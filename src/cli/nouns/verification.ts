@@ -39,6 +39,6 @@ const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
 /** The token in what was given: itself, or the link that it is in. @throws CliError usage */
 export function tokenIn(word: string): string {
   const token = TOKEN.exec(word)?.[1]
-  if (token === undefined) throw usage('This is no consent link: give the consent_url of souk verify start.')
+  if (token === undefined) throw usage('Not a consent link: give the consent_url of souk verify start.')
   return token
 }

@@ -125,7 +125,7 @@ async function openKnown({ parsed }: Run, host: SessionHost): Promise<Session> {
 async function invoke(run: Run, running: Running, words: readonly string[]): Promise<Invoked> {
   const width = Number.MAX_SAFE_INTEGER
   const parsed = await parseWords({ entries: run.entries, groups: [], version: run.system.version, width }, words)
-  if ('text' in parsed) throw new CliError('usage', `"${words.join(' ')}" is no command to run.`)
+  if ('text' in parsed) throw new CliError('usage', `"${words.join(' ')}" is not a command.`)
   const raw = { ...run.raw, ...parsed.globals }
   const context = await contextOf({ ...run, parsed, raw }, running)
   const data = await parsed.command.run(context)
@@ -152,8 +152,8 @@ function interruptible(system: System, stop: AbortController): () => void {
 function interrupted(stop: AbortController, cause: unknown): CliError {
   if (cause instanceof CliError && cause.exit !== 'interrupted') return cause
   return stop.signal.reason === 'SIGTERM'
-    ? new CliError('terminated', 'Ended by SIGTERM.', { cause })
-    : new CliError('interrupted', 'Ended by ctrl-c.', { cause })
+    ? new CliError('terminated', 'Terminated by SIGTERM.', { cause })
+    : new CliError('interrupted', 'Interrupted by ctrl-c.', { cause })
 }
 
 async function produce(command: Command, context: Parameters<Command['run']>[0]): Promise<void> {

@@ -279,14 +279,10 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
 
 /** Whoever has souk can take what such a wallet holds. */
 function wellKnown({ name }: NamedWallet): CliError {
-  return new CliError(
-    'payment',
-    `Wallet ${name} is one of the demo: everybody has its key, and it pays with test money alone.`,
-    {
-      facts: ['nothing was signed and nothing was paid'],
-      next: ['souk wallet new main'],
-    },
-  )
+  return new CliError('payment', `Wallet ${name} is a public demo wallet: it can only pay test money.`, {
+    facts: ['nothing was signed and nothing was paid'],
+    next: ['souk wallet new main'],
+  })
 }
 
 function refused(signed: { readonly message: string }): CliError {

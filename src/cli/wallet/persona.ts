@@ -31,7 +31,7 @@ export async function becomeKnown(
   if (!globals.yes && !io.canAsk) {
     const near = nearest(name, names)
     const facts = [...(near === undefined ? [] : [`did you mean ${near}?`]), 'with --yes it is made and registered']
-    throw usage(`There is no wallet ${name}, and nobody can be asked to make it.`, { facts, next: ['… --yes'] })
+    throw usage(`There is no wallet ${name}, and there is no terminal to ask on.`, { facts, next: ['… --yes'] })
   }
   await io.confirm(question)
   const wallet = await createWallet(places, {

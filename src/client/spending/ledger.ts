@@ -95,7 +95,7 @@ function totalsIn(db: DatabaseSync, { wallet, now }: Window, payee: Recipient): 
   const given = { wallet, since: now - DAY_MS, now }
   const day = db.prepare(`SELECT COUNT(*) AS n, COALESCE(SUM(amount), 0) AS sum FROM spends WHERE ${where}`).get(given)
   if (Number(day?.n) >= WINDOW_ENTRIES_MAX) {
-    throw new AppError('payment_required', `This wallet made ${WINDOW_ENTRIES_MAX} payments within a day: no more.`)
+    throw new AppError('payment_required', `This wallet reached the limit of ${WINDOW_ENTRIES_MAX} payments a day.`)
   }
   const { at: place, instance, seller, subject } = payee
   const one = db

@@ -18,7 +18,7 @@ export const limits = {
   per_command: 'all payments of a command',
   per_day: 'all payments of any 24 hours',
   per_seller: 'payments to one seller in any 24 hours',
-  ask_above: 'a payment that nobody has to agree to',
+  ask_above: 'a payment without approval',
 } as const
 export type LimitName = keyof typeof limits
 export const limitNames = keysOf(limits)
@@ -116,7 +116,7 @@ export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, tota
     const limit = policy[rule] === undefined ? undefined : parseAmount(policy[rule])
     const used = before[rule] ?? usdc(0n)
     if (limit === undefined || used + price <= limit) continue
-    const already = used === 0n ? '' : `, and ${formatPrice(used)} was agreed to already`
+    const already = used === 0n ? '' : `, and ${formatPrice(used)} is already authorised`
     const message = `${formatPrice(price)} is asked for${already}; ${formatPrice(limit)} is the limit of ${limits[rule]}`
     return { rule, message, change: [flagOf(rule), formatPrice(used + price).slice(1)] }
   }

@@ -175,7 +175,7 @@ function sizeOf(file: string): number {
 
 /** The registration stands for the daemon that holds the data; the lock itself ends with its process. */
 function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
-  if (found.state === 'absent') return fine('nobody holds the data')
+  if (found.state === 'absent') return fine('no daemon uses the data')
   const { pid, started_at: since } = found.registration
   if (found.state !== 'stale') return fine(`pid ${pid}, since ${since}`)
   return {

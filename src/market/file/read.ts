@@ -13,7 +13,7 @@ export async function checkedSeed(io: Pick<Io, 'stdin'>, file: string): Promise<
   const document = await parseDocument(text, file)
   const faults = faultsOf(document)
   if (faults.length === 0) return SeedFile.parse(document)
-  throw new CliError('usage', `${file} is no seed; nothing was done.`, {
+  throw new CliError('usage', `${file} is not a valid seed file; nothing was done.`, {
     facts: faults.slice(0, MAX_SHOWN).map(({ path, message }) => `${path}: ${message}`),
     next: ['souk help seed load'],
   })

@@ -78,7 +78,7 @@ export async function listingOf(
 export function ofCast({ cast }: Scene, id: string, does: string): Person {
   const found = Object.values(cast).find((one) => one.id === id)
   if (found) return found
-  throw new CliError('conflict', `${id}, who ${does}, is nobody of the demo and has to act for themselves.`, {
+  throw new CliError('conflict', `${id}, who ${does}, is not a demo user and must act themselves.`, {
     next: [`souk participants view ${id}`],
   })
 }

@@ -68,7 +68,7 @@ export async function waitForJob(host: SessionHost, session: Session, id: string
       progress.update(`waiting for ${id}: ${job.status}`)
       if (waited >= limitMs || signal.aborted) {
         progress.stop()
-        io.warn(`! ${id} is still ${job.status}; it goes on without you: ${io.hint(`souk jobs watch ${id}`)}`)
+        io.warn(`! ${id} is still ${job.status} and continues without you: ${io.hint(`souk jobs watch ${id}`)}`)
         return { end: 'pending', job }
       }
       await system.sleep(Math.min(POLL_MS, limitMs - waited), signal)

@@ -61,7 +61,7 @@ export async function ownListing(session: Session, id: string): Promise<Fields> 
   })
   const found = services.find((listing) => listing.id === id)
   if (found === undefined) {
-    throw new CliError('not_found', `${id} is no listing of yours.`, { next: ['souk services list --mine'] })
+    throw new CliError('not_found', `${id} is not one of your listings.`, { next: ['souk services list --mine'] })
   }
   const all: Fields = { ...found, price: found.price.fixed?.replace('$', '') ?? null }
   return Object.fromEntries(WRITTEN.filter((name) => name in all).map((name) => [name, all[name]]))
