@@ -68,7 +68,7 @@ const resultKeys = [
 ]
 
 /** What such a page has nothing for; their own tests show what they deliver. */
-const wantsMore: ReadonlySet<string> = new Set(['openapi_draft', 'api_changelog_actions'])
+const wantsMore: ReadonlySet<string> = new Set(['openapi_draft', 'api_changelog_actions', 'api_integration_readiness'])
 
 /** Every address leads to the same small page. */
 const anyPage: PublicWeb = {

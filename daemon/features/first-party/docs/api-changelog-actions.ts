@@ -1,3 +1,4 @@
+import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
@@ -26,7 +27,10 @@ export const apiChangelogActions = defineService({
     const wanted = textOf(input, 'change_window').trim() || DEFAULT_WINDOW
     const window = windowOf(wanted, at)
     const { format, entries } = entriesOf(page)
+    if (entries.length === 0)
+      throw nothingFound('The page holds no entries of a changelog: no heading names a version or a day.')
     const dated = entries.filter(({ date }) => date !== null)
+    if (dated.length === 0) throw nothingFound('The changelog names no days, so nothing can be said of a window.')
     const inWindow = entries.filter(({ date }) => date !== null && date >= window.from && date <= window.to)
     const { actions, ignored } = actionsOf(inWindow, { focus: textOf(input, 'endpoint_focus'), today: isoDay(at) })
     return {
@@ -39,7 +43,6 @@ export const apiChangelogActions = defineService({
         undated: entries.length - dated.length,
         actions: actions.slice(0, MAX_ACTIONS),
         ...(actions.length > MAX_ACTIONS ? { actions_truncated: true } : {}),
-        ...(entries.length === 0 ? { note: 'The page holds no entries that could be told apart.' } : {}),
         ignored,
         not_checked: ['entries without a date', ...(page.truncated ? ['what stands after the first megabyte'] : [])],
         fetched_at: new Date(page.at).toISOString(),
@@ -47,6 +50,11 @@ export const apiChangelogActions = defineService({
     }
   },
 })
+
+/** What is not delivered is not paid for. */
+function nothingFound(message: string): AppError {
+  return new AppError('provider_failed', message)
+}
 
 function isoDay(at: number): string {
   return new Date(Math.floor(at / DAY_MS) * DAY_MS).toISOString().slice(0, 10)

@@ -1,3 +1,4 @@
+import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
@@ -163,6 +164,9 @@ export const apiIntegrationReadiness = defineService({
       clientRequirement({ lines, stack, docs }),
     ]
     const needed = requirements.filter((one) => one.needed)
+    if (operations.length === 0 && requirements.every(({ status }) => status === 'missing')) {
+      throw new AppError('provider_failed', 'The page is no documentation of an interface: nothing of one was found.')
+    }
     const open = needed.filter(({ status }) => status !== 'found')
     const found = needed.filter(({ status }) => status === 'found')
     return {

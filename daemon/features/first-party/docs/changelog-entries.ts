@@ -27,11 +27,11 @@ export function entriesOf(page: WebPage): { format: 'feed' | 'html' | 'markdown'
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const ISO = /\b(\d{4})-(\d{2})-(\d{2})\b/
+const ISO = /(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d_-])/
 const MONTH_FIRST =
   /\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b/i
 const DAY_FIRST = /\b(\d{1,2})(?:st|nd|rd|th)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})\b/i
-const VERSION = /\bv?(\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?)\b/
+const VERSION = /(?<![\d.a-uw-z])v?(\d{1,6}\.\d{1,6}(?:\.\d{1,6})?(?:-[\w.]{1,40})?)\b/i
 
 /** The first date that a text names; null without one. */
 export function dateIn(text: string): string | null {

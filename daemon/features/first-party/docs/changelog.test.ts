@@ -3,6 +3,7 @@ import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
 import type { JsonInput } from '../service/service.ts'
 import { apiChangelogActions } from './api-changelog-actions.ts'
+import { kindOf } from './change-kinds.ts'
 
 const AT = Date.parse('2026-06-01T12:00:00Z')
 let site: Site
@@ -111,9 +112,52 @@ describe('what a changelog asks for', () => {
     expect(ignored.additions + ignored.fixes).toBe(known ? 0 : 1)
   })
 
-  it('is nothing for a page without entries, which is a result', async () => {
-    site.pages['/log'] = { body: '<p>We like ducks.</p>' }
-    expect(await triage()).toMatchObject({ entries_read: 0, actions: [], note: expect.any(String) })
+  it.each([
+    ['a page without entries', { body: '<p>We like ducks.</p>' }],
+    ['a log without days', md('# Log\n\n## 1.1.0\n\n- Removed GET /v1/old.\n')],
+  ])('fails, and so costs nothing, for %s', async (_, page) => {
+    site.pages['/log'] = page
+    await expect(triage()).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  it('reads underlined headings, their days, and items that go over lines', async () => {
+    const log = `Log\n===\n\n2.0.0 / 2026-05-10\n------------------\n\n* Removed GET /v1/ponds\n\n[2026-05-01] Version 1.9\n-----------\n- The old SDK is deprecated\n  and will be removed on\n  2026-12-24.\n`
+    site.pages['/log'] = md(log)
+    const { actions, entries_read } = await triage({ change_window: 'since 2026-01-01' })
+    expect([entries_read, actions.map((one: Record<string, unknown>) => [one['class'], one['deadline']])]).toEqual([
+      2,
+      [
+        ['removal', null],
+        ['deprecation', '2026-12-24'],
+      ],
+    ])
+  })
+
+  it('takes the day on which something ends, not the one on which it began', async () => {
+    site.pages['/log'] = md(
+      '# Log\n\n## 2026-05-02\n\n- GET /v1/a, introduced on 1 May 2020, will be removed on 1 June 2027.\n',
+    )
+    expect((await triage({ change_window: 'since 2026-01-01' })).actions[0].deadline).toBe('2027-06-01')
+  })
+
+  it.each<[string, string, string | undefined]>([
+    ['⚠ BREAKING CHANGES', '**client:** the constructor takes an options object', 'breaking'],
+    ['⚠️ Removed', 'Old option names.', 'removal'],
+    ['Bug Fixes', '**reactivity:** handle effect removal during scope stop', undefined],
+    ['🐛 Bug Fixes', 'Redirects no longer strip credentials.', undefined],
+    ['Miscellaneous Chores', 'remove the Brewfile of contributors', undefined],
+    ['Dependencies', 'Drop `methods`.', undefined],
+    ['Features', 'Renamed `send` to `transfer`', 'breaking'],
+    ['', 'Dropped support for TLS 1.1.', 'removal'],
+    ['', 'We are dropping support for API version 2023-01-01.', 'removal'],
+    ['', 'The GET /v1/ponds endpoint is going away on 1 December 2026.', 'removal'],
+    ['', 'feat(api)!: take objects', 'breaking'],
+    ['', '[Tests] drop the old runner', undefined],
+    ['', 'lower default limits to 100kb', 'breaking'],
+    ['', 'Invalid values now throw instead of being ignored', 'breaking'],
+  ])('knows under %j what %j asks for', (section, line, known) => {
+    const kind = kindOf(line, section)
+    expect(kind === 'fix' || kind === 'addition' ? undefined : kind).toBe(known)
   })
 
   it.each([

@@ -64,6 +64,68 @@ describe('the draft of an OpenAPI description', () => {
     expect(Object.keys(document.paths['/v1/ducks/{id}'].get.responses)).toEqual(['200', '404'])
   })
 
+  const parametersOf = async (body: string) => {
+    site.pages['/docs'] = md(body)
+    const document = parse((await draft({ target_format: 'yaml' })).document)
+    const [[path, item]] = Object.entries<Record<string, Foreign>>(document.paths) as [
+      [string, Record<string, Foreign>],
+    ] // one path
+    const [operation] = Object.values(item)
+    const told = (operation.parameters ?? []) as Foreign[]
+    const sent = operation.requestBody?.content['application/json'].schema
+    const names = told.map(({ name, in: place, required }) => `${place} ${name}${required ? '*' : ''}`)
+    const fields = Object.keys(sent?.properties ?? {}).map(
+      (name) => `body ${name}${sent.required?.includes(name) ? '*' : ''}`,
+    )
+    return { path, parameters: [...names, ...fields] }
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: documents of many shapes
+  type Foreign = any
+
+  it.each([
+    '/d/:id',
+    '/d/{id}',
+    '/d/<id>',
+    '/d/<int:id>',
+    '/d/[id]',
+    '/d/{id:int}',
+    '/d/$ID',
+    '{{host}}/d/{{id}}',
+    '/d/%id%',
+  ])('knows %s for a place to fill in', async (path) => {
+    expect(await parametersOf(`# A\n\n\`\`\`\nGET ${path}\n\`\`\`\n`)).toEqual({
+      path: '/d/{id}',
+      parameters: ['path id*'],
+    })
+  })
+
+  it.each<[string, string, string[]]>([
+    [
+      'without outer pipes',
+      'Name | Type | Required\n---- | ---- | ----\na | STRING | YES\nb | INT | NO',
+      ['query a*', 'query b'],
+    ],
+    ['that says mandatory', '|Name|Mandatory|\n|---|---|\n|a|YES|\n|b|NO|', ['query a*', 'query b']],
+    ['that says optional', '|Name|Optional|\n|---|---|\n|a|no|\n|b|yes|', ['query a*', 'query b']],
+    ['with stars', '|Parameter|Description|\n|---|---|\n|`a`*|x|\n|`b`|y|', ['query a*', 'query b']],
+    [
+      'whose descriptions say it',
+      '|Field|Description|\n|---|---|\n|a|Required. x|\n|b|Optional.|',
+      ['query a*', 'query b'],
+    ],
+    ['under a heading that says it', '#### Required parameters\n\n|Name|\n|---|\n|a|', ['query a*']],
+    ['of headers', '#### Headers\n\n|Name|\n|---|\n|X-A|', ['header X-A']],
+    ['of an answer, which is none', '#### Response\n\n|Name|\n|---|\n|a|', []],
+    ['that is a list', '**Parameters**\n\n- `a` (string, required): x\n- `b` - y', ['query a*', 'query b']],
+  ])('reads the parameters of a table %s', async (_, table, parameters) => {
+    expect((await parametersOf(`# A\n\n### One\n\nGET /d\n\n${table}\n`)).parameters).toEqual(parameters)
+  })
+
+  it('takes what stands below a line of a request for its body', async () => {
+    const request = '```\nPOST {{host}}/d\nContent-Type: application/json\n\n{"a": 1}\n```'
+    expect(await parametersOf(`# A\n\n${request}\n`)).toEqual({ path: '/d', parameters: ['body a'] })
+  })
+
   it('gives each call of a session what it sends, and not what the next one does', async () => {
     site.pages['/docs'] = { body: commands }
     const { paths } = parse((await draft({ target_format: 'yaml' })).document)

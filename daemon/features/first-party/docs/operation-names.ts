@@ -18,13 +18,13 @@ export type NamedOperation = {
 const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
 
 const METHODS = methods.join('|')
+/** Where a variable stands in the place of scheme and host. */
+const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
 /** A slash between two methods is no path; badges stand beside their paths with nothing between. */
-const ADDRESS = `(https?://[^\\s/"'<>]+)?(/(?!\\s*(?:${METHODS})\\b)[^\\s"'<>|,;)]*)`
+const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
 const WITH_METHOD = new RegExp(`^\\W{0,3}(${METHODS})\\s*${ADDRESS}`)
 const BEHIND = new RegExp(`[[(](${METHODS})\\s+${ADDRESS}[\\])]\\s*$`)
 
-/** Where a variable stands in the place of scheme and host. */
-const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
 const URL_TEXT = `(https?://[^\\s"'\`\\\\]+|${BASE}?/[^\\s"'\`\\\\]*)`
 const CURL = new RegExp(`\\bcurl\\b[\\s\\S]{0,400}?(https?://[^\\s"'\\\\]+|(?<=[\\s"'])${BASE}/[^\\s"'\\\\]*)`)
 const CURL_METHOD = new RegExp(`(?:-X|--request)[\\s=]*["']?(${METHODS})\\b`)
@@ -72,7 +72,7 @@ function methodOf(word: string): OperationMethod {
 
 function named(match: RegExpExecArray, confidence: number, evidence: string): NamedOperation {
   const [, method = 'GET', origin = '', path = '/'] = match
-  return { method: methodOf(method), url: `${origin}${path}`, confidence, evidence }
+  return { method: methodOf(method), url: plainUrl(`${origin}${path}`), confidence, evidence }
 }
 
 function namesInRow(row: readonly string[]): NamedOperation[] {
@@ -121,7 +121,7 @@ function plainUrl(url: string): string {
   return url
     .replace(LEADING_BASE, '')
     .replace(/\$?\{{1,2}(?:\w+\.){0,5}(\w+)\}{1,2}/g, '{$1}')
-    .replace(/\/\$(\w+)/g, '/{$1}')
+    .replace(/\/\$(\w+)/g, (_, name: string) => `/{${name.toLowerCase()}}`)
 }
 
 function oneLine(text: string): string {

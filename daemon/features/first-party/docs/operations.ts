@@ -30,26 +30,40 @@ export type ApiOperation = {
 
 const MAX_OPERATIONS = 200
 const MAX_EVIDENCE_CHARS = 200
+const MAX_PARAMETERS = 200
 type Open = { -readonly [K in keyof ApiOperation]: ApiOperation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
   bodyNext: boolean
+  /** The last short line that names a part of the operation. */
+  saidLast: string
 }
+
+/** Headings of what belongs to the operation above, however they are ranked. */
+const PART_OF_ONE =
+  /\b(param\w*|arguments?|quer(?:y|ies)|headers?|body|bodies|payload|requests?|respon\w+|returns?|examples?|errors?|curl|fields?|attributes?)\b/i
 
 /** All operations that a document describes, each once, in its order. */
 export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
-  let heading = ''
-  let last: Open | undefined
+  let heading = { text: '', level: 0 }
+  let last: { operation: Open; level: number } | undefined
   for (const block of blocks.flatMap(piecesOf)) {
-    const named = namesIn(block)
-    for (const name of named) last = note(found, name, heading) ?? last
+    const named = namesIn(block).flatMap((name) => note(found, name, heading.text) ?? [])
+    const operation = named.at(-1)
     if (block.kind === 'heading') {
-      if (named.length === 0 && block.level <= 2) last = undefined
-      heading = block.text
-    } else if (last) describe(last, block)
+      if (!operation && last && endsBy(block, last.level)) last = undefined
+      heading = block
+    }
+    if (operation) last = { operation, level: heading.level }
+    if (last && block.kind !== 'heading') describe(last.operation, block, heading.text)
   }
   return [...found.values()]
+}
+
+/** Whether a heading ends what was said of an operation: it is as high, and names no part of one. */
+function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
+  return level <= above && !PART_OF_ONE.test(text)
 }
 
 function note(found: Map<string, Open>, name: NamedOperation, heading: string): Open | undefined {
@@ -72,12 +86,13 @@ function begun({ method, confidence, evidence }: NamedOperation, path: string, h
     path,
     origin: null,
     confidence,
-    evidence: evidence.slice(0, MAX_EVIDENCE_CHARS).toWellFormed(),
+    evidence: shortly(evidence),
     summary: heading,
     parameters: pathParameters(path),
     request: undefined,
     responses: new Map(),
     bodyNext: false,
+    saidLast: '',
   }
 }
 
@@ -95,6 +110,10 @@ function addQuery(open: Open, name: string): void {
 
 const VARYING = /^(\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
 
+/** `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
+const PLACEHOLDER =
+  /^(?::([\w-]+)[?*]?|\{{1,2}([\w-]+)(?::[^{}]{0,40})?\}{1,2}|<(?:\w+:)?([\w-]+)>|\[([\w-]+)\]|%([a-z]\w+)%|\$\{?(\w+)\}?|(?:YOUR|MY|THE)_([A-Z_]{2,40}))$/
+
 function placeOf(text: string): { origin: string | null; path: string | undefined; query: string[] } {
   const [, origin = null, rest = text] = /^(https?:\/\/[^/\s]+)(.*)$/i.exec(text) ?? []
   const [rawPath = '', rawQuery = ''] = rest.split('?', 2)
@@ -104,12 +123,12 @@ function placeOf(text: string): { origin: string | null; path: string | undefine
     .filter(Boolean)
   const path = `/${segments.map(segmentOf).join('/')}`
   const query = rawQuery.split('&').flatMap((pair) => /^([\w.[\]-]{1,60})=?/.exec(pair)?.[1] ?? [])
-  const isPath = (text.includes('/') && /^[/\w{}.~:@%*+-]+$/.test(path)) || path === '/'
+  const isPath = (text.includes('/') && /^[/\w{}.~:@%*+$<>[\]-]+$/.test(path)) || path === '/'
   return { origin, path: isPath ? path : undefined, query }
 }
 
 function segmentOf(segment: string, at: number, all: readonly string[]): string {
-  const name = /^(?::|<|\{|\[)([\w-]+)(?:>|\}|\])?$/.exec(segment)?.[1]
+  const name = PLACEHOLDER.exec(segment)?.slice(1).find(Boolean)
   if (name !== undefined) return `{${name.replaceAll('-', '_')}}`
   if (!VARYING.test(segment) || /^v\d+$/.test(segment)) return segment.replace(/[{}]/g, '')
   const before = all[at - 1]?.replace(/s$/, '').replace(/\W/g, '') ?? ''
@@ -122,56 +141,120 @@ function pathParameters(path: string): Parameter[] {
 }
 
 /** What stands after an operation and is about it: its parameters, examples and statuses. */
-function describe(operation: Open, block: Block): void {
-  if (block.kind === 'table') describeTable(operation, block.rows)
-  else if (block.kind === 'code') describeExample(operation, block.text)
-  else {
-    operation.bodyNext =
-      /\b(request|body|payload)\b/i.test(block.text) && !/\brespon(se|ds)|returns\b/i.test(block.text)
-    const status = /^(?:HTTP )?\b([1-5]\d\d)\b/.exec(block.text)?.[1]
-    if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
-  }
+function describe(operation: Open, block: Exclude<Block, { kind: 'heading' }>, heading: string): void {
+  if (block.kind === 'table') describeTable(operation, block.rows, operation.saidLast || heading)
+  else if (block.kind === 'code') describeExample(operation, block.text, heading)
+  else describeText(operation, block, heading)
 }
 
-const NAME_HEAD = /^(name|parameter|param|field|property|attribute|key|argument|header)s?$/i
+const ITEM = /^([\w.[\]-]{1,60})\*?\s*(?:[([]([^)\]]{1,80})[)\]]\s*[-–—:]?|[-–—:])\s*(.*)$/s
 
-function describeTable(operation: Open, rows: readonly (readonly string[])[]): void {
+function describeText(operation: Open, block: Block & { readonly text: string }, heading: string): void {
+  const { text, kind } = block
+  if (kind === 'item') describeItem(operation, text, operation.saidLast || heading)
+  if (kind === 'text') operation.saidLast = PART_OF_ONE.test(text) && text.length < MAX_LABEL_CHARS ? text : ''
+  operation.bodyNext = /\b(request|body|payload)\b/i.test(text) && !/\brespon(se|ds)|returns\b/i.test(text)
+  const status = /^(?:HTTP |Code:? )?\b([1-5]\d\d)\b/i.exec(text)?.[1]
+  if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
+}
+
+/** `size (integer, required): how large`, below words that say what the list is. */
+function describeItem(operation: Open, text: string, said: string): void {
+  const [, name, type = '', description = ''] = ITEM.exec(text) ?? []
+  const place = placeSaid(said)
+  if (name === undefined || place === undefined || place === 'answer') return
+  const required = isRequired({ name: text.slice(0, name.length + 1), type, description }, said)
+  const at = whereOf(operation, name, place)
+  put(operation, {
+    name,
+    type: typeOf(type),
+    required: required || at === 'path',
+    description: shortly(description),
+    in: at,
+  })
+}
+
+const NAME_HEAD = /^(name|parameter( name)?|param|field( name)?|property|attribute|key|argument|header|variable)s?$/i
+const REQUIRED_HEAD = /^(required|mandatory|req\.?|needed|required\/optional|presence)\b/i
+const YES = /^\W*(yes|y|true|required|mandatory|must|m|x|✓|✔|✅)\b|^[✓✔✅]/i
+const MAX_LABEL_CHARS = 120
+
+/** @param said words above it, such as `Query parameters`. */
+function describeTable(operation: Open, rows: readonly (readonly string[])[], said: string): void {
   const [head = [], ...body] = rows
   const column = (pattern: RegExp) => head.findIndex((cell) => pattern.test(cell.trim()))
   const name = column(NAME_HEAD)
   if (name < 0) statusRows(operation, rows)
-  else {
-    const at = { type: column(/^type$/i), required: column(/^required/i), place: column(/^(in|location)$/i) }
-    const columns = { ...at, name, description: column(/description|meaning|details/i) }
-    for (const row of body.slice(0, MAX_OPERATIONS)) describeRow(operation, row, columns)
+  if (name < 0 || placeSaid(said) === 'answer') return
+  const at = {
+    type: column(/^(data ?)?(type|format)$/i),
+    required: column(REQUIRED_HEAD),
+    optional: column(/^optional\??$/i),
   }
+  const place = column(/^(in|location|located in|where|param(eter)? type)$/i)
+  const columns = { ...at, place, name, description: column(/description|meaning|details|notes?|comments?/i) }
+  for (const row of body.slice(0, MAX_OPERATIONS)) describeRow(operation, row, { columns, said })
 }
 
-type Columns = Record<'name' | 'type' | 'required' | 'place' | 'description', number>
+type Columns = Record<'name' | 'type' | 'required' | 'optional' | 'place' | 'description', number>
 
-function describeRow(operation: Open, row: readonly string[], columns: Columns): void {
-  const cell = (column: keyof Columns) => row[columns[column]] ?? ''
-  const [name = ''] = /^[\w.[\]-]{1,80}/.exec(cell('name')) ?? []
+function describeRow(
+  operation: Open,
+  row: readonly string[],
+  { columns, said }: { columns: Columns; said: string },
+): void {
+  const cell = (column: keyof Columns) => row[columns[column]]?.trim() ?? ''
+  const [name = ''] = /^[\w.[\]-]{1,80}/.exec(cell('name').replace(/^[*`\s]+/, '')) ?? []
   if (name === '') return
-  const place = whereOf(operation, name, cell('place'))
-  const known = operation.parameters.findIndex((one) => one.name === name && one.in === place)
-  const says =
-    /^(yes|true|required|✓|✔)/i.test(cell('required')) || /\brequired\b/i.test(`${cell('name')} ${cell('type')}`)
-  const parameter: Parameter = {
+  const [required, optional] = [cell('required'), cell('optional')]
+  const texts = { name: cell('name'), type: cell('type'), description: cell('description') }
+  const isTold = columns.required >= 0 ? YES.test(required) : columns.optional >= 0 && !YES.test(optional)
+  const says = isTold || (columns.required < 0 && columns.optional < 0 && isRequired(texts, said))
+  const place = whereOf(operation, name, placeSaid(cell('place')) ?? placeSaid(said))
+  put(operation, {
     name,
-    type: typeOf(cell('type')),
+    type: typeOf(texts.type),
     required: says || place === 'path',
-    description: cell('description').slice(0, MAX_EVIDENCE_CHARS).toWellFormed(),
+    description: shortly(texts.description),
     in: place,
-  }
-  if (known >= 0) operation.parameters[known] = parameter
-  else operation.parameters.push(parameter)
+  })
 }
 
-function whereOf({ method, path }: Open, name: string, told: string): Parameter['in'] {
+/** As the name, the type or the first word of the description says it, or what stands above all of them. */
+function isRequired(row: { name: string; type: string; description: string }, said: string): boolean {
+  if (/\boptional\b/i.test(`${row.name} ${row.type}`) || /^\W*optional\b/i.test(row.description)) return false
+  if (/\b(required|mandatory)\b|\*$/i.test(`${row.name} ${row.type}`.trim()) || /\*$/.test(row.name.trim())) return true
+  return (
+    /^\W*(required|mandatory)\b/i.test(row.description) ||
+    (/\b(required|mandatory)\b/i.test(said) && !/\boptional\b/i.test(said))
+  )
+}
+
+function put(operation: Open, parameter: Parameter): void {
+  const known = operation.parameters.findIndex((one) => one.name === parameter.name && one.in === parameter.in)
+  if (known >= 0) operation.parameters[known] = parameter
+  else if (operation.parameters.length < MAX_PARAMETERS) operation.parameters.push(parameter)
+}
+
+function shortly(text: string): string {
+  return text.slice(0, MAX_EVIDENCE_CHARS).toWellFormed()
+}
+
+type Place = Exclude<Parameter['in'], 'path'> | 'path' | 'any' | 'answer'
+
+/** Where a heading, or a cell, says that something stands. */
+function placeSaid(words: string): Place | undefined {
+  if (/\b(respon(se|ses|ds)|returns?|returned|answer|error)\b/i.test(words)) return 'answer'
+  if (/\b(quer(?:y|ies)|url param\w*|querystring)\b/i.test(words)) return 'query'
+  if (/\bheaders?\b/i.test(words)) return 'header'
+  if (/\bpath\b/i.test(words)) return 'path'
+  if (/\b(body|payload|form|form-?data|data param\w*|json)\b/i.test(words)) return 'body'
+  return /\b(param\w*|arguments?|fields?|attributes?|inputs?|requests?)\b/i.test(words) ? 'any' : undefined
+}
+
+function whereOf({ method, path }: Open, name: string, told: Place | undefined): Parameter['in'] {
   if (path.includes(`{${name}}`)) return 'path'
-  const place = told.trim().toLowerCase()
-  if (place === 'query' || place === 'header' || place === 'body') return place
+  if (told === 'query' || told === 'header' || told === 'body') return told
   return method === 'GET' || method === 'DELETE' || method === 'HEAD' ? 'query' : 'body'
 }
 
@@ -192,17 +275,23 @@ function statusRows(operation: Open, rows: readonly (readonly string[])[]): void
 }
 
 const MAX_EXAMPLE_CHARS = 20_000
+const REQUEST_LINE = /^(?:POST|PUT|PATCH|DELETE)\s+\S/
+const SENT = /\b(request|body|payload|data param\w*)\b/i
 
-function describeExample(operation: Open, text: string): void {
+function describeExample(operation: Open, text: string, heading: string): void {
   const inCurl = /(?:-d|--data\S*|--json)\s+'([\s\S]{2,20000}?)'/.exec(text)?.[1]
   if (inCurl !== undefined) {
     operation.request ??= jsonOf(inCurl)
     return
   }
   const status = /^HTTP\/[\d.]+ ([1-5]\d\d)/.exec(text)?.[1]
-  const example = jsonOf(text.slice(Math.max(0, text.search(/[{[]/))))
+  // A message has its body below an empty line.
+  const body = REQUEST_LINE.test(text) ? (text.split(/\n\s*\n/, 2)[1] ?? '') : text
+  const example = jsonOf(body.slice(Math.max(0, body.search(/[{[]/))))
   if (example === undefined) return
-  if (operation.bodyNext && operation.request === undefined && operation.method !== 'GET') operation.request = example
+  const isSent =
+    operation.bodyNext || REQUEST_LINE.test(text) || (SENT.test(heading) && placeSaid(heading) !== 'answer')
+  if (isSent && operation.request === undefined && operation.method !== 'GET') operation.request = example
   else operation.responses.set(status ?? '200', operation.responses.get(status ?? '200') ?? example)
   operation.bodyNext = false
 }
