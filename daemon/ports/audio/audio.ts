@@ -130,7 +130,17 @@ function recordingOf(ffmpeg: SystemProgram, { file, bounds }: Opened): Recording
 
   return {
     measure: async () => {
-      const meter = ['-af', 'ebur128=peak=true:framelog=verbose', '-progress', 'pipe:1', '-f', 'null', '-']
+      const meter = [
+        '-af',
+        'ebur128=peak=true:framelog=verbose',
+        '-progress',
+        'pipe:1',
+        '-map_metadata',
+        '-1',
+        '-f',
+        'null',
+        '-',
+      ]
       const { stdout, stderr } = await run(meter, MAX_REPORT_BYTES)
       return loudnessOf(stdout.toString('utf8'), stderr)
     },

@@ -192,14 +192,21 @@ function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramL
   return ['/bin/sh', ['-c', script, 'sh', String(maxMemoryMb * KB_A_MB), String(seconds), ...words]] as const
 }
 
-/** Keeps what a stream says until it ends, up to a bound; `onMore` hears of the rest. */
+/**
+ * Keeps what a stream says until it ends, up to a bound. Where `onMore` hears that there is more, the beginning is kept,
+ * otherwise the end: what comes to nothing is said last.
+ */
 function gathered(stream: Readable, maxBytes: number, onMore?: () => void): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   stream.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size <= maxBytes) chunks.push(chunk)
-    else onMore?.()
+    if (size > maxBytes && onMore) return onMore()
+    chunks.push(chunk)
+    for (let first = chunks[0]; first && size - first.length >= maxBytes; first = chunks[0]) {
+      size -= first.length
+      chunks.shift()
+    }
   })
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   stream.on('close', () => resolve(Buffer.concat(chunks)))

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -101,6 +101,19 @@ describe.skipIf(!ffmpeg)('loudness (needs ffmpeg)', () => {
     expect(result.measurements.input.durationSeconds).toBeCloseTo(5, 0)
     const { lufs } = await secondOpinion(Buffer.from(result.audioBase64, 'base64'))
     expect(Math.abs(lufs + 16)).toBeLessThanOrEqual(0.5)
+  })
+
+  it('of an MP3 with a long text in its tag is measured, however much ffmpeg says of it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'souk-sound-'))
+    const [tag, file] = ['tag.txt', 'a.mp3'].map((name) => join(folder, name)) as [string, string] // two of two
+    writeFileSync(tag, `;FFMETADATA1\ncomment=${'ducks '.repeat(14_000)}\n`)
+    const tagged = ['-i', tag, '-map', '0:a', '-map_metadata', '1', '-c:a', 'libmp3lame', file]
+    execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=d=2', ...tagged])
+    const mp3 = readFileSync(file)
+    rmSync(folder, { recursive: true })
+    expect(mp3.length).toBeGreaterThan(80_000)
+    give('/a.mp3', mp3, 'audio/mpeg')
+    expect((await normalize({ url: at('/a.mp3') })).measurements.input.durationSeconds).toBeCloseTo(2, 0)
   })
 
   it.each<[string, readonly string[], string]>([

@@ -17,8 +17,11 @@ const papers = {
 } as const
 const MAX_HTML_BYTES = 100 * 1024
 const MAX_PAGES = 200
-/** In the tree of pages the root counts all of them. */
-const COUNTS = /\/Type\s*\/Pages\b[^>]{0,2000}?\/Count\s+(\d+)|\/Count\s+(\d+)[^>]{0,2000}?\/Type\s*\/Pages\b/g
+/** The last words of a file name where its table of objects stands. */
+const TRAILER_BYTES = 100
+/** A line of that table. */
+const ENTRY_BYTES = 20
+const OFFSET_DIGITS = 10
 
 type Source = {
   readonly bytes: Uint8Array
@@ -97,7 +100,16 @@ async function print(page: BrowserPage, paper: Omit<Paper, 'pages'>) {
   return { bytes, pages: pagesIn(bytes), truncated: isLonger }
 }
 
+/** As the root of the tree of pages counts them (ISO 32000-1, 7.7.3); the browser writes plain tables of objects. */
 function pagesIn(file: Buffer): number {
-  const counts = [...file.toString('latin1').matchAll(COUNTS)].map(([, a, b]) => Number(a ?? b))
-  return Math.max(0, ...counts)
+  const end = file.subarray(-TRAILER_BYTES).toString('latin1')
+  const table = file.subarray(Number(/startxref\s+(\d+)/.exec(end)?.[1])).toString('latin1')
+  const first = /^xref\s+0 \d+\s+/.exec(table)?.[0].length ?? 0
+  const objectAt = (number = '') => {
+    const entry = first + Number(number) * ENTRY_BYTES
+    const from = Number(table.slice(entry, entry + OFFSET_DIGITS))
+    return file.subarray(from, file.indexOf('endobj', from)).toString('latin1')
+  }
+  const catalog = objectAt(/\/Root (\d+) 0 R/.exec(table)?.[1])
+  return Number(/\/Count (\d+)/.exec(objectAt(/\/Pages (\d+) 0 R/.exec(catalog)?.[1]))?.[1] ?? 0)
 }

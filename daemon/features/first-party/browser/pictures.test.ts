@@ -123,7 +123,7 @@ describe.skipIf(chromium === undefined)('a printed page', () => {
   }
 
   it('has the words, the number of pages and the size that another reader finds in it', async () => {
-    const html = `<h1>Quarterly report</h1>${'<p style="break-after: page">A page</p>'.repeat(3)}<p>The end</p>`
+    const html = `<title>/Type /Pages /Count 99</title><h1>Quarterly report</h1>${'<p style="break-after: page">A page</p>'.repeat(3)}<p>The end</p>`
     const result = await run(pdfGeneration, { html })
     const file = await read(result.pdf_base64)
     expect(file).toMatchObject({ pages: 4, size: [596, 842] })

@@ -166,6 +166,18 @@ describe('vulnerabilities of dependencies', () => {
     return asked
   }
 
+  it('are found for a package under a name of its own, by the name that it has', async () => {
+    const asked = batches([{ results: [{}, {}] }])
+    await run(dependencyVulnerabilityAudit, {
+      ecosystem: 'npm',
+      dependencies: { mine: 'npm:lodash@4.17.20', ours: 'npm:@pond/duck@^1.0.0' },
+    })
+    expect(asked[0]?.queries).toEqual([
+      { package: { name: 'lodash', ecosystem: 'npm' }, version: '4.17.20' },
+      { package: { name: '@pond/duck', ecosystem: 'npm' }, version: '1.0.0' },
+    ])
+  })
+
   it('are found for exact versions and for the least of a range, over pages, without what was withdrawn', async () => {
     const asked = batches([
       { results: [{ vulns: [{ id: 'A-1' }], next_page_token: 'more' }, {}] },

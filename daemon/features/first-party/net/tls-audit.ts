@@ -2,7 +2,7 @@ import type { SecureVersion } from 'node:tls'
 import type { Json } from '../../../../src/core/json.ts'
 import { type Handshake, TlsError } from '../../../ports/tls/tls.ts'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
-import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
+import { type Finding, type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
 import { defineService, type ServiceCtx } from '../service/service.ts'
 import { domainOf } from './domain.ts'
 import { daysLeft, faultOf, isWeakKey, lacksIntermediate, unreachable } from './handshake.ts'
@@ -44,7 +44,7 @@ export const tlsAudit = defineService({
       domain: host,
       address_family: shake.family,
       score: capped,
-      grade: gradeOf(capped, isLongEnough(hstsOf(seen.root?.headers['strict-transport-security']))),
+      grade: gradeOf(findings),
       protocols: versions.filter((version) => seen.offers[version] === 'yes'),
       protocols_not_tested: versions.filter((version) => seen.offers[version] === 'untested'),
       cipher: { ...shake.cipher },
@@ -120,6 +120,10 @@ async function hasCaa({ engines, signal }: ServiceCtx<'dns'>, host: string): Pro
 
 type Shaken = Seen & { readonly shake: Handshake }
 const GOOD_DAYS = 30
+const DAY_MS = 86_400_000
+const MOST_DAYS = 398
+const SHORTER_DAYS = 200
+const SHORTER_FROM = Date.parse('2026-03-15')
 const SOON_DAYS = 7
 
 const rules: readonly Rule<Shaken>[] = [
@@ -133,6 +137,7 @@ const rules: readonly Rule<Shaken>[] = [
         : ['fail', `The certificate is not for ${host}.`, shake.chain[0]?.names.join(', ')],
   },
   { id: 'expiry', weight: 8, judge: ({ shake, at }) => expiryOf(shake, at) },
+  { id: 'validity_period', weight: 0, judge: ({ shake }) => validityOf(shake) },
   {
     id: 'chain_complete',
     weight: 6,
@@ -236,6 +241,17 @@ function expiryOf({ chain }: Handshake, at: number): Judged {
   return ['fail', days < 0 ? 'The certificate has ended.' : `The certificate ends in ${days} days.`]
 }
 
+/** The longest that authorities may issue for (CA/Browser Forum, baseline requirements 6.3.2). */
+function validityOf({ chain: [leaf] }: Handshake): Judged {
+  if (!leaf) return undefined
+  const from = Date.parse(leaf.valid_from)
+  const days = Math.ceil((Date.parse(leaf.valid_to) - from) / DAY_MS)
+  const most = from < SHORTER_FROM ? MOST_DAYS : SHORTER_DAYS
+  return days <= most
+    ? ['pass', `The certificate is issued for ${days} days.`]
+    : ['warn', `The certificate is issued for ${days} days; browsers accept ${most} of public authorities.`]
+}
+
 function wanted(offer: Offer, name: string): Judged {
   if (offer === 'untested') return undefined
   return offer === 'yes' ? ['pass', `${name} is offered.`] : ['fail', `${name} is not offered.`]
@@ -269,17 +285,26 @@ function certificateOf({ at }: Seen, { chain: [leaf] }: Handshake): Json {
 
 /** An untrusted certificate protects nobody, whatever else is right. */
 const UNTRUSTED_MAX = 40
-const grades = [
-  ['A', 90],
-  ['B', 80],
-  ['C', 65],
-  ['D', 50],
-] as const
-const BEST = 95
+/** What a rule that is broken caps the grade at, after SSL Labs' rating guide; the others cost points alone. */
+const caps: Readonly<Record<string, string>> = {
+  certificate_trusted: 'F',
+  name_matches: 'F',
+  no_weak_suites: 'F',
+  key_strength: 'F',
+  signature: 'F',
+  tls12: 'C',
+  no_old_versions: 'B',
+  forward_secrecy: 'B',
+  chain_complete: 'B',
+  tls13: 'A-',
+}
+const order = ['F', 'C', 'B', 'A-', 'A', 'A+']
 
-function gradeOf(score: number, hasHsts: boolean): string {
-  if (score >= BEST && hasHsts) return 'A+'
-  return grades.find(([, least]) => score >= least)?.[0] ?? 'F'
+/** A+ is for hosts that were seen to send HSTS for long; without it an A stays an A. */
+function gradeOf(findings: readonly Finding[]): string {
+  const best = findings.some(({ id, status }) => id === 'hsts' && status === 'pass') ? 'A+' : 'A'
+  const reached = findings.flatMap(({ id, status }) => (status === 'fail' ? (caps[id] ?? []) : []))
+  return order[Math.min(...[best, ...reached].map((grade) => order.indexOf(grade)))] ?? 'F'
 }
 
 function withoutTls({ host, at }: Seen): Json {
