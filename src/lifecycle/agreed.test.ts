@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -113,17 +113,46 @@ test('a restart where nothing ran does not say "again"', async () => {
 })
 
 describe('a folder that cannot be used', () => {
+  const within = (folders: Record<string, string>, ...words: string[]) =>
+    user.soukWith({ env: { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home, ...folders } }, ...words)
+
+  // No rights of root make a folder there.
+  test.skipIf(process.platform !== 'linux').each([
+    ['XDG_DATA_HOME', 'up --port 0 --instance unwritten'],
+    ['XDG_STATE_HOME', 'up --port 0 --instance unwritten'],
+    ['XDG_CONFIG_HOME', 'wallet new unwritten'],
+  ])('%s that takes nothing is told in a sentence of souk %s, and nothing hangs', async (name, line) => {
+    for (const folder of ['/proc/nope', '/sys/nope']) {
+      const { code, err } = await within({ [name]: folder }, ...line.split(' '))
+      expect([code, err]).toEqual([1, expect.stringMatching(/cannot be made|is read-only|does not let you in/)])
+      expect(err).toContain(name)
+      expect(err).not.toMatch(/E[A-Z]{4,}|not expected/)
+    }
+  })
+
   test('because a file stands there is named, with the way out', async () => {
     const blocked = join(user.home, 'blocked')
     await writeFile(blocked, '')
-    const { code, err } = await user.soukWith(
-      { env: { HOME: user.home, PATH: process.env.PATH ?? '', XDG_STATE_HOME: blocked, TMPDIR: user.home } },
-      'up',
-      '--port',
-      '0',
-    )
+    const { code, err } = await within({ XDG_STATE_HOME: blocked }, 'up', '--port', '0')
     expect([code, err]).toEqual([1, expect.stringMatching(/is a file where a folder is needed/)])
     expect(err).toContain('XDG_STATE_HOME')
     expect(err).not.toMatch(/ENOTDIR|EEXIST|not expected/)
   })
+})
+
+test('a store that was cut says so on the stderr of up', async () => {
+  await user.json('up')
+  await user.json('wallet', 'new', 'cut')
+  await user.json('wallet', 'fund', 'cut')
+  await user.json('down')
+  const store = join(user.home, '.local/share/souk/default/store')
+  const journal =
+    (await readdir(store))
+      .filter((name) => name.startsWith('journal'))
+      .sort()
+      .at(-1) ?? ''
+  const path = join(store, journal)
+  await truncate(path, (await stat(path)).size - 3)
+  const { code, err } = await user.souk('up')
+  expect([code, err]).toEqual([0, expect.stringMatching(/^! .*journal/m)])
 })
