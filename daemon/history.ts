@@ -20,9 +20,10 @@ import type { Ports } from './outside.ts'
 import { sandboxAccounts, sandboxTokens, sandboxTransfers } from './ports/chain/sandbox/ledger.ts'
 import { type MovableClock, movableClock } from './ports/clock.ts'
 import { allCollections, openStopped } from './stopped.ts'
+import { realDisk } from './store/disk.ts'
 import { commit } from './store/draw.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
-import { MANIFEST_FILE } from './store/lowdb/files.ts'
+import { readManifest } from './store/lowdb/files.ts'
 import type { AnyCollection, Collection, ReadTx, Row } from './store/port.ts'
 
 /*
@@ -84,6 +85,7 @@ export async function liveHistory(create: Create, history: History): Promise<Wri
     await begin(folder, before.rows, dataDir)
     await live(create, folder, { ...history, files: makeFolder(join(staged, 'files')) })
     await putInPlace(folder, dataDir)
+    await remember(dataDir)
     return 'written'
   })
 }
@@ -93,14 +95,34 @@ type Before =
   | { readonly state: 'there' | 'in_use' }
   | { readonly state: 'untouched'; readonly rows: readonly Carried[] }
 
+const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STORE_FOLDER))
+
 async function lookAt(dataDir: string): Promise<Before> {
-  if (!existsSync(join(dataDir, STORE_FOLDER, MANIFEST_FILE))) return { state: 'untouched', rows: [] }
+  const manifest = await manifestOf(dataDir)
+  if (!manifest) return { state: 'untouched', rows: [] }
+  // A whole store is not read twice at a start only to learn that.
+  if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
   const store = await openStopped(dataDir)
   try {
-    return await store.read(readBefore)
+    const before = await store.read(readBefore)
+    if (before.state === 'there') await remember(dataDir)
+    return before
   } finally {
     await store.close()
   }
+}
+
+/** Which store of a data folder has its history already. */
+const REMEMBERED_FILE = 'history'
+
+async function rememberedIn(dataDir: string): Promise<string | undefined> {
+  const path = join(dataDir, REMEMBERED_FILE)
+  return existsSync(path) ? readFile(path, 'utf8') : undefined
+}
+
+async function remember(dataDir: string): Promise<void> {
+  const manifest = await manifestOf(dataDir)
+  if (manifest) await writeFile(join(dataDir, REMEMBERED_FILE), manifest.store, { mode: PRIVATE_MODE })
 }
 
 async function readBefore(t: ReadTx): Promise<Before> {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditBooks } from '../../daemon/features/audit/audit.ts'
 import { createDaemon, type Daemon, writeHistory } from '../../daemon/index.ts'
 import { allCollections } from '../../daemon/stopped.ts'
+import { takeLock } from '../../daemon/store/lowdb/lock.ts'
 import type { AnyCollection, Collection, Row } from '../../daemon/store/port.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { jobStatuses } from '../model/job.ts'
@@ -168,6 +169,10 @@ test('is lived once: a second time finds it there and leaves every byte', async 
   await cp(other, copy, { recursive: true })
   const manifest = join(copy, 'store', 'MANIFEST.json')
   expect(await lived(copy)).toBe('there')
+  // The store is not even read for that: another daemon may hold it.
+  const held = takeLock(join(copy, 'store'))
+  expect(await lived(copy)).toBe('there')
+  held.release()
   expect(await readFile(join(copy, 'admin.key'), 'utf8')).toBe(await readFile(join(other, 'admin.key'), 'utf8'))
   expect(JSON.parse(await readFile(manifest, 'utf8')).storeId).toBe(
     JSON.parse(await readFile(join(other, 'store', 'MANIFEST.json'), 'utf8')).storeId,
