@@ -209,7 +209,7 @@ describe('an odd answer to what was paid for', () => {
   ])('keeps no token %s', async (_, members) => {
     const ran = await buying(members)
     expect([ran.code, ran.harm, kept(ran)]).toEqual([1, [], {}])
-    if (members.job_id !== JOB) expect(ran.err).toMatch(/idempotency key [0-9a-f-]{36} never pays twice/)
+    if (members.job_id !== JOB) expect(ran.err).toMatch(/--idempotency-key [0-9a-f-]{36} never pays twice/)
   })
 })
 

@@ -8,7 +8,7 @@ import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 const ENTRY = join(import.meta.dirname, '../bin/souk.ts')
 const FULL = '/dev/full'
-const KEY = /idempotency key ([0-9a-f-]{36}) never pays twice/
+const KEY = /--idempotency-key ([0-9a-f-]{36}) never pays twice/
 const BUY = ['buy', 'qr_code', '-i', 'data=hello', '-y', '--json'] as const
 
 let user: User
@@ -82,4 +82,27 @@ describe('a result that has no place to go', () => {
     expect(readdirSync(place)).toHaveLength(files.length)
     expect(readdirSync(place).every((name) => name.startsWith(job))).toBe(true)
   })
+})
+
+test('a purchase whose waiting is ended says the same', async () => {
+  await user.register('sal', '1.00')
+  const listing = join(user.home, 'listing.json')
+  const fields = { name: 'By hand', description: 'x', price: '0.10', fulfillment_type: 'human' }
+  writeFileSync(listing, JSON.stringify(fields))
+  const { id } = await user.json('services', 'create', '-f', listing, '--as', 'sal')
+  const before = await jobs()
+  const stop = new AbortController()
+  const bought = user.soukWith({ interrupt: stop.signal }, 'buy', id, '--wait', '-y', '--json')
+  await expect.poll(jobs).toBe(before + 1)
+  stop.abort()
+  const { code, err } = await bought
+  const { facts, hint } = JSON.parse(err.trim().split('\n').at(-1) ?? '').error
+  const [, key] = KEY.exec(facts.join()) ?? []
+  const [, job] = /it is paid: (job_[0-9a-f]{16});/.exec(facts.join()) ?? []
+  // Its answer may have been under way still: then nobody can say more than that it may have been paid.
+  expect([code, hint]).toEqual([130, job ? `souk jobs view ${job}` : expect.stringContaining(`${key}`)])
+  const again = await user.souk('buy', id, '-y', '--wait=1ms', '--json', '--idempotency-key', String(key))
+  // It is still at work.
+  expect([again.code, JSON.parse(again.out).payment.method]).toEqual([8, 'none'])
+  expect(await jobs()).toBe(before + 1)
 })

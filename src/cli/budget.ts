@@ -10,7 +10,7 @@ export function paymentsSent(budget: Budget): { readonly facts: readonly string[
 function sentFact({ idempotencyKey, bought }: SentPayment): string {
   const id = bought?.job ?? bought?.product
   const what = bought === undefined ? 'it may have been paid' : `it is paid${id === undefined ? '' : `: ${id}`}`
-  return `${what}; the same request with idempotency key ${idempotencyKey} never pays twice`
+  return `${what}; the same command with --idempotency-key ${idempotencyKey} never pays twice`
 }
 
 function wayBack({ idempotencyKey, bought }: SentPayment): readonly string[] {

@@ -77,3 +77,16 @@ test('whatever is wanted, refused, repeated or lost, a command never signs for m
     { numRuns: RUNS },
   )
 })
+
+test('payments that were sent are remembered, the newest, until they are refused', () => {
+  const budget = createBudget()
+  const job = 'job_0123456789abcdef'
+  budget.send('refused').refused()
+  for (const key of ['a', 'b', 'c', 'd']) budget.send(key)
+  budget.send('d').answered({ job_id: job, product_id: '../../precious' })
+  expect(budget.sent()).toEqual([
+    { idempotencyKey: 'b' },
+    { idempotencyKey: 'c' },
+    { idempotencyKey: 'd', bought: { job } },
+  ])
+})
