@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
+import { readsAsOperator } from '../src/cli/account.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import type { Io } from '../src/cli/io.ts'
@@ -8,13 +9,13 @@ import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 
-type Attention = WireAnswer<Api['getAttention']>
-type Item = Attention['items'][number]
+type OperatorItem = WireAnswer<Api['getAttention']>['items'][number]
+type Item = WireAnswer<Api['getOwnAttention']>['items'][number] | OperatorItem
 
 const columns: readonly Column<Item>[] = [
   { title: 'KIND', value: ({ kind }) => kind },
-  { title: 'GRAVE', value: ({ grave }) => String(grave) },
-  { title: 'WHO', value: ({ who }) => who },
+  { title: 'GRAVE', value: (item) => String(isGrave(item)) },
+  { title: 'WHO', value: (item) => ('who' in item ? item.who : null) },
   { title: 'AMOUNT', value: ({ amount }) => (amount === null ? null : `$${amount}`), align: 'right' },
   { title: 'SINCE', value: ({ since }) => since },
   { title: 'WHAT', value: ({ sentence }) => sentence, flexible: true },
@@ -25,15 +26,18 @@ export const command = defineCommand({
   name: 'attention',
   heading: 'Daemon',
   summary: 'list problems, each with the command that fixes it',
-  description: 'Needs the admin key of the instance.',
+  description: 'With the admin key: problems of the instance. Without it, or with --as: what waits for you.',
   args: z.object({}),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
     ...watchOptions,
   }),
-  examples: ['souk attention', 'souk attention --exit-status', 'souk attention --json'],
+  examples: ['souk attention', 'souk attention --as main', 'souk attention --exit-status', 'souk attention --json'],
   async run(context) {
-    const found = await (await context.session()).call('getAttention', {})
+    const session = await context.session()
+    const found: { items: readonly Item[]; counts: object; total: number } = (await readsAsOperator(context, session))
+      ? await session.call('getAttention', {})
+      : await session.call('getOwnAttention', {})
     if (context.options.exitStatus && found.total > 0) context.exit('check_failed')
     return found
   },
@@ -51,7 +55,13 @@ function printItem(item: Item, io: Io): void {
   io.line(`    ${suggestedBy(io, item.fix)}`)
 }
 
-function headOf({ grave, sentence, who, amount }: Item): string {
+function isGrave(item: Item): boolean {
+  return 'grave' in item && item.grave
+}
+
+function headOf(item: Item): string {
+  const { sentence, amount } = item
+  const who = 'who' in item ? item.who : undefined
   const about = [who, amount === null ? undefined : `$${amount}`].filter((one) => typeof one === 'string')
-  return `${grave ? red('✗') : yellow('!')} ${sentence}${about.length === 0 ? '' : dim(`   ${about.join('   ')}`)}`
+  return `${isGrave(item) ? red('✗') : yellow('!')} ${sentence}${about.length === 0 ? '' : dim(`   ${about.join('   ')}`)}`
 }

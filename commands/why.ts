@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
+import { readsAsOperator } from '../src/cli/account.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import * as z from '../src/cli/params.ts'
@@ -16,16 +17,24 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'trace an id: request, payment, job, deliveries, payout',
   description:
-    'Shows one tree from the request down, in order of time, with commands for the next step. Needs the admin key of the instance.',
+    'Shows one tree from the request down, in order of time, with commands for the next step. Without the admin key, or with --as, it shows only what is yours.',
   args: z.object({
     id: z.string().meta({
       description: 'id of a request, job, receipt, delivery, thread or payout; a wallet; or a transaction hash',
     }),
   }),
   options: z.object({}),
-  examples: ['souk why job_0123456789abcdef', 'souk why job_0123456789abcdef --json'],
+  examples: [
+    'souk why job_0123456789abcdef',
+    'souk why rcp_0123456789abcdef --as main',
+    'souk why job_0123456789abcdef --json',
+  ],
   async run(context) {
-    return (await context.session()).call('getRequestStory', { params: { id: context.args.id } })
+    const session = await context.session()
+    const asked = { params: { id: context.args.id } }
+    return (await readsAsOperator(context, session))
+      ? session.call('getRequestStory', asked)
+      : session.call('getOwnStory', asked)
   },
   view({ id, steps, next, lost }, io) {
     const stems = stemsOf(steps)

@@ -1,4 +1,6 @@
+import { readsAsOperator } from '../../src/cli/account.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
 import { tryFolder } from '../../src/cli/files/transfer.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/jobs/deliverable.ts'
@@ -7,14 +9,27 @@ import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '..
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import type { Session } from '../../src/cli/session.ts'
+import { idPrefixes } from '../../src/core/id-prefixes.ts'
 import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
+
+/** The job itself, or the one that a receipt of one's own paid for. @throws CliError not_found */
+async function jobIdOf(context: Host, session: Session, id: string): Promise<string> {
+  if (!id.startsWith(idPrefixes.receipt)) return id
+  const asked = { params: { id } }
+  const { steps } = await ((await readsAsOperator(context, session))
+    ? session.call('getRequestStory', asked)
+    : session.call('getOwnStory', asked))
+  const job = steps.find(({ kind }) => kind === 'job')?.id
+  if (job) return job
+  throw new CliError('not_found', `Receipt ${id} paid for no job.`, { next: [`souk why ${id}`] })
+}
 
 type Host = CommandContext<{ job: string }, unknown>
 
 export const command = defineCommand({
   name: 'jobs view',
   summary: 'show a job: status, money, deliverable',
-  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  args: z.object({ job: z.string().meta({ description: 'id of the job, or of its receipt (rcp_…)' }) }),
   options: z.object({
     save: z.string().optional().meta({ description: 'save the deliverable into a folder', value: 'dir' }),
     ...watchOptions,
@@ -22,11 +37,11 @@ export const command = defineCommand({
   examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],
   async run(context) {
     const session = await context.session()
-    const { job: id } = context.args
+    const id = await jobIdOf(context, session, context.args.job)
     const { save } = context.options
     // Reading may cost a fee.
     if (save !== undefined) tryFolder(context, save)
-    const job = context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session)
+    const job = context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)
     const files = save === undefined || !job.deliverables?.length ? [] : saveResult(save, id, job.deliverables)
     return { ...job, ...(save === undefined ? {} : { files }) }
   },
@@ -52,9 +67,9 @@ function nextOf({ job_id: id, status, escrow }: FetchedJob): string[] {
   return [`souk jobs verify ${id} --rating 5`, `souk jobs dispute ${id} --reason "..."`]
 }
 
-async function waited(context: Host, session: Session): Promise<FetchedJob> {
-  const ended = await waitForJob(context, session, context.args.job)
-  if (ended.end === 'unreadable') throw noFreeRead(context.args.job)
+async function waited(context: Host, session: Session, id: string): Promise<FetchedJob> {
+  const ended = await waitForJob(context, session, id)
+  if (ended.end === 'unreadable') throw noFreeRead(id)
   if (ended.end === 'pending') context.exit('pending')
   return ended.job
 }

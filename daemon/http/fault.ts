@@ -1,14 +1,13 @@
-import { AppError } from '../../src/core/error.ts'
+import { AppError, invalidField } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
-import { tooManyValues } from '../endpoint/json.ts'
 import { StoreStopped } from '../store/errors.ts'
 
 /** Thrown to the body parser, which writes into what it is thrown. */
-export const TOO_MANY_VALUES = 'json.values'
+export const COSTLY_JSON = 'json.costly'
 
 /** What body parser and router report, by their own type names. */
-const known: Readonly<Record<string, () => AppError>> = {
-  [TOO_MANY_VALUES]: tooManyValues,
+const known: Readonly<Record<string, (said: string) => AppError>> = {
+  [COSTLY_JSON]: (part) => invalidField('body', part),
   'entity.parse.failed': () => new AppError('invalid_request', 'The body is not valid JSON.'),
   'entity.too.large': () => new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`),
   'encoding.unsupported': () => new AppError('unsupported_media_type', 'The content encoding is not supported.'),
@@ -24,7 +23,7 @@ export function refusalOf(error: unknown): AppError | undefined {
   if (error instanceof URIError) return new AppError('invalid_request', 'The path holds a malformed % sequence.')
   const type = typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
   const make = known[type]
-  if (make) return make()
+  if (make) return make(error instanceof Error ? error.message : '')
   const status = typeof error === 'object' && error !== null && 'status' in error ? Number(error.status) : 500
   return status >= 400 && status < 500 ? new AppError('invalid_request', 'The request is malformed.') : undefined
 }

@@ -11,10 +11,11 @@ import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { isEnabled } from '../../src/api/status.ts'
 import { AppError } from '../../src/core/error.ts'
+import { costlyPart } from '../../src/core/json-cost.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
-import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
+import { checkJson } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
 import { notEnabled } from '../endpoint/switched-off.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
@@ -23,7 +24,7 @@ import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
 import { boundConnections, type Connections } from './connections.ts'
-import { refusalOf, TOO_MANY_VALUES } from './fault.ts'
+import { COSTLY_JSON, refusalOf } from './fault.ts'
 import { allowedHosts, namesTwoHosts } from './host.ts'
 import { isUtf8, parseInTurns } from './large-body.ts'
 import * as limits from './limits.ts'
@@ -200,7 +201,8 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
     limit: maxBytes,
     type: () => true,
     verify: (req, _res, bytes) => {
-      if (hasTooManyValues(bytes)) throw Object.assign(new Error('too many values'), { type: TOO_MANY_VALUES })
+      const part = costlyPart(bytes)
+      if (part !== undefined) throw Object.assign(new Error(part), { type: COSTLY_JSON })
       if (isSigned(endpoint)) rawBodies.set(req, bytes)
     },
   }

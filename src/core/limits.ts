@@ -15,6 +15,8 @@ export const MAX_DELIVERY_BODY_BYTES = MAX_DELIVERABLE_BYTES + 64 * 1024
 export const MAX_JSON_DEPTH = 32
 /** Members and elements of a JSON body in all: parsing, walking and writing more would hold everybody up. */
 export const MAX_JSON_VALUES = 250_000
+/** Digits of a number in a JSON body: reading millions of them would hold everybody up. */
+export const MAX_JSON_DIGITS = 1_000
 /** Stars of a rating. */
 export const MAX_RATING = 5
 /** `Idempotency-Key`. */

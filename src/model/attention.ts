@@ -16,4 +16,8 @@ export const attentionKinds = [
   'platform',
   'escrow',
 ] as const
+/** What may wait for a participant, the most urgent first. */
+export const ownAttentionKinds = ['dispute', 'work', 'verify', 'proposal', 'past_due', 'delivery', 'endpoint'] as const
+export type OwnAttentionKind = (typeof ownAttentionKinds)[number]
+
 export type AttentionKind = (typeof attentionKinds)[number]

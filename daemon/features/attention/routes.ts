@@ -1,9 +1,10 @@
 import type { attentionApi } from '../../../src/api/sections/attention.ts'
 import { tableOf } from '../../../src/core/record.ts'
-import { attentionKinds } from '../../../src/model/attention.ts'
+import { attentionKinds, ownAttentionKinds } from '../../../src/model/attention.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, reversedOf, unservedOf } from './find.ts'
 import { chainOf, cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'
+import { ownFinders } from './own.ts'
 
 const finders = [reversedOf, disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, endpointsOf]
 
@@ -28,4 +29,14 @@ const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_inpu
   }
 }
 
-export const attentionRoutes: FreeHandlers<typeof attentionApi> = { getAttention }
+/** What waits for the caller, over indexes of what is theirs. */
+const getOwnAttention: FreeHandler<typeof attentionApi.getOwnAttention> = async (_input, { ctx, caller }) => {
+  const found = await ctx.store.read((t) => Promise.all(ownFinders.map((find) => find({ t, me: caller }))))
+  return {
+    items: found.flatMap(({ kind, items }) => items.map((item) => ({ ...item, kind }))),
+    counts: tableOf(ownAttentionKinds, (kind) => found.find((one) => one.kind === kind)?.count ?? 0),
+    total: found.reduce((sum, { count }) => sum + count, 0),
+  }
+}
+
+export const attentionRoutes: FreeHandlers<typeof attentionApi> = { getAttention, getOwnAttention }

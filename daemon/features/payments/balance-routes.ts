@@ -1,5 +1,12 @@
-import { balanceApi, MAX_DEPOSIT, MIN_BALANCE_WITHDRAWAL, MIN_DEPOSIT } from '../../../src/api/sections/balance.ts'
+import {
+  balanceApi,
+  MAX_DEPOSIT,
+  MAX_WALLETS_NAMED,
+  MIN_BALANCE_WITHDRAWAL,
+  MIN_DEPOSIT,
+} from '../../../src/api/sections/balance.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
+import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -20,6 +27,29 @@ import type { Handlers, PaidHandler, Payer } from './seller.ts'
 
 const getBalance: FreeHandler<typeof balanceApi.getBalance> = async (_input, { ctx, caller }) =>
   ctx.store.read((t) => balanceView(t, caller))
+
+const CHAIN_RETRY_SECONDS = 15
+
+/** What is on the chain is public; it is asked of the chain, and not of the books. */
+const getHoldings: FreeHandler<typeof balanceApi.getHoldings> = async ({ query }, { ctx: { chain } }) => {
+  const named = walletsIn(query.of)
+  try {
+    const wallets = await Promise.all(named.map(async (wallet) => ({ wallet, usdc: await chain.balanceOf(wallet) })))
+    return { network: chain.network, asset: chain.asset.address, wallets }
+  } catch (error) {
+    const message = 'The chain does not answer now: what a wallet holds cannot be read.'
+    throw new AppError('unavailable', message, { retryAfter: CHAIN_RETRY_SECONDS, cause: error })
+  }
+}
+
+/** @throws AppError invalid_request */
+function walletsIn(text: string): Wallet[] {
+  const words = [...new Set(text.split(','))]
+  if (words.length > MAX_WALLETS_NAMED) throw invalidField('of', `names more than ${MAX_WALLETS_NAMED} wallets`)
+  const wrong = words.find((word) => !isAddress(word))
+  if (wrong !== undefined) throw invalidField('of', `"${wrong.slice(0, 50)}" is no address of a wallet`)
+  return words.map(toWallet)
+}
 
 const getBalanceHistory: FreeHandler<typeof balanceApi.getBalanceHistory> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
@@ -138,4 +168,10 @@ function tooMuch(amount: Usdc, available: Usdc): AppError {
   return new AppError('conflict', message, { extra })
 }
 
-export const balanceRoutes: Handlers<typeof balanceApi> = { getBalance, getBalanceHistory, deposit, withdrawBalance }
+export const balanceRoutes: Handlers<typeof balanceApi> = {
+  getBalance,
+  getHoldings,
+  getBalanceHistory,
+  deposit,
+  withdrawBalance,
+}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
-import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
+import { checkJson, refuseCostly } from '../../endpoint/json.ts'
 import type { Context } from '../../kernel/context.ts'
 import { web } from '../../kernel/web.ts'
 import { drawFrom } from '../../store/draw.ts'
@@ -137,7 +137,7 @@ async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): 
 
 function parsed(body: Buffer): unknown {
   try {
-    if (hasTooManyValues(body)) throw tooManyValues()
+    refuseCostly(body)
     const answer: unknown = JSON.parse(body.toString('utf8'))
     checkJson(answer)
     return answer

@@ -60,4 +60,7 @@ async function countedOf(telling: Telling, request: LoggedRequest) {
 const getRequestStory: FreeHandler<typeof requestsApi.getRequestStory> = async ({ params }, { ctx }) =>
   ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx)), params.id))
 
-export const storyRoutes: FreeHandlers<typeof requestsApi> = { listRequests, getRequestStory }
+const getOwnStory: FreeHandler<typeof requestsApi.getOwnStory> = async ({ params }, { ctx, caller }) =>
+  ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx), caller), params.id))
+
+export const storyRoutes: FreeHandlers<typeof requestsApi> = { listRequests, getRequestStory, getOwnStory }

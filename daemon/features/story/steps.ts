@@ -25,17 +25,26 @@ export type StoryTold = {
   /** A request of it was made anew from the store. */
   readonly remade?: true
 }
+/** A participant that reads about its own things; what others did beside it is left out. */
+export type StoryReader = { readonly id: string; readonly wallet: string }
 /** What stories are told from: the store, and the log as it is when the first of them is told. */
 export type Telling = {
   readonly t: ReadTx
+  /** Undefined: the operator, who reads everything. */
+  readonly reader?: StoryReader | undefined
   readonly find: RequestLog['find']
   readonly entries: readonly LoggedRequest[]
   readonly offerOf: OfferOf
 }
 
-export function tellingOf(t: ReadTx, log: RequestLog): Telling {
+export function tellingOf(t: ReadTx, log: RequestLog, reader?: StoryReader): Telling {
   const entries = log.after(0)
-  return { t, find: log.find, entries, offerOf: offersIn(entries) }
+  return { t, reader, find: log.find, entries, offerOf: offersIn(entries) }
+}
+
+/** Whether one of these ids and wallets is the reader’s: the operator reads all. */
+export function mayRead({ reader }: Telling, owners: readonly (string | null)[]): boolean {
+  return reader === undefined || owners.some((one) => one === reader.id || one === reader.wallet)
 }
 
 /** Of one kind, below one step. */
@@ -88,10 +97,11 @@ export async function tellRequest(
   const sentence = `${await whoIs(t, request.caller)}: ${request.method} ${shownPath(request.path)}, ${remade ? 'as the store remembers it' : answer}${whyOf(code)}`
   const sign = signOf({ failed: (status ?? 0) >= 400, done: status !== null || remade === true })
   const asked = telling.offerOf(request)
+  const nextOf = telling.reader === undefined ? nextOfRequest : () => []
   return join(
     asked && alone(offerLine(asked)),
     {
-      ...alone(line({ kind: 'request', id, at, sign, amount: price, ms: tookMs, sentence }), nextOfRequest(request)),
+      ...alone(line({ kind: 'request', id, at, sign, amount: price, ms: tookMs, sentence }), nextOf(request)),
       ...compact({ remade }),
     },
     payment && below(await tellPayment(telling, payment)),
@@ -183,31 +193,33 @@ export async function tellJob(telling: Telling, job: JobRow): Promise<StoryTold>
     ...job.timeline.map((one) =>
       alone(line({ kind: 'milestone', at: one.at, sign: 'done', sentence: milestone(one) })),
     ),
-    ...(await deliveriesOf(t, id)).map(tellDelivery),
+    ...(await deliveriesOf(telling, id)).map((one) => tellDelivery(telling, one)),
     ...(await requestsAbout(telling, job)),
-    ...(await booksOf(t, job)),
-    ...(await payoutsOf(t, job)),
+    ...(await booksOf(telling, job)),
+    ...(await payoutsOf(telling, job)),
   ]
   const inOrder = parts.toSorted((one, two) => (one.steps[0]?.at ?? 0) - (two.steps[0]?.at ?? 0))
   const own = line({ kind: 'job', id, at: created_at, sign, amount, sentence })
-  return join(alone(own, nextOfJob(job)), below(join(...inOrder)))
+  return join(alone(own, nextOfJob(telling, job)), below(join(...inOrder)))
 }
 
 function milestone({ event, detail }: JobRow['timeline'][number]): string {
   return detail === '' ? event : `${event}: ${detail}`
 }
 
-function nextOfJob({ id, status, thread_id }: JobRow): string[] {
+function nextOfJob({ reader }: Telling, { id, status, thread_id }: JobRow): string[] {
+  if (reader) return [`souk jobs view ${id}`, `souk threads view ${thread_id}`]
   if (status === 'disputed') return [`souk admin jobs bundle ${id}`]
   return [`souk admin jobs bundle ${id}`, `souk admin threads view ${thread_id}`]
 }
 
-async function deliveriesOf(t: ReadTx, jobId: string): Promise<readonly DeliveryRow[]> {
-  return (await t.table(deliveries).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
+async function deliveriesOf(telling: Telling, jobId: string): Promise<readonly DeliveryRow[]> {
+  const { rows } = await telling.t.table(deliveries).page('job', [jobId], { limit: MAX_SIBLINGS })
+  return rows.filter(({ participant_id }) => mayRead(telling, [participant_id]))
 }
 
 /** A message to an endpoint, and each try to bring it there. */
-export function tellDelivery(delivery: DeliveryRow): StoryTold {
+export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryTold {
   const { id, type, url, state, reason, created_at, attempts } = delivery
   const sign = signOf({ failed: state === 'dead' || state === 'dropped', done: state === 'delivered' })
   const why = reason === null ? '' : `: ${reason}`
@@ -217,14 +229,18 @@ export function tellDelivery(delivery: DeliveryRow): StoryTold {
     const sign = one.error === null ? 'done' : 'failed'
     return line({ kind: 'attempt', at: one.at, sign, ms: one.latency_ms, sentence: `try ${number + 1}: ${came}` })
   })
-  const next = state === 'dead' ? [`souk admin webhooks replay ${id}`] : []
+  const next = state === 'dead' ? [reader ? `souk webhooks view ${id}` : `souk admin webhooks replay ${id}`] : []
   return join(alone(own, next), below({ steps: tries, next: [] }))
 }
 
 /** What was asked about a job since it was bought. */
-async function requestsAbout({ t, entries }: Telling, job: JobRow): Promise<StoryTold[]> {
+async function requestsAbout(telling: Telling, job: JobRow): Promise<StoryTold[]> {
+  const { t, entries } = telling
   const about = await aboutJob(t, job.id)
-  const found = entries.filter((one) => one.payment !== job.payment_id && one.method !== 'GET' && isAbout(one, about))
+  const found = entries.filter(
+    (one) =>
+      one.payment !== job.payment_id && one.method !== 'GET' && isAbout(one, about) && mayRead(telling, [one.caller]),
+  )
   const lines = found.slice(-MAX_SIBLINGS).map(async ({ id, at, method, path, status, code, caller, tookMs: ms }) => {
     const sentence = `${await whoIs(t, caller)}: ${method} ${shownPath(path)}, answered ${status}${whyOf(code)}`
     return alone(line({ kind: 'request', id, at, ms, sign: (status ?? 0) >= 400 ? 'failed' : 'done', sentence }))
@@ -236,8 +252,9 @@ async function entriesOf(t: ReadTx, jobId: string): Promise<readonly LedgerRow[]
   return (await t.table(ledger).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
 }
 
-/** How the books moved its money. */
-async function booksOf(t: ReadTx, job: JobRow): Promise<StoryTold[]> {
+/** How the books moved its money: for the operator, since they name everybody’s accounts. */
+async function booksOf({ t, reader }: Telling, job: JobRow): Promise<StoryTold[]> {
+  if (reader) return []
   return (await entriesOf(t, job.id)).map(({ id, kind, lines, at }) => {
     const gains = lines
       .filter(({ delta }) => delta > 0n)
@@ -247,14 +264,16 @@ async function booksOf(t: ReadTx, job: JobRow): Promise<StoryTold[]> {
 }
 
 /** The payouts that took its money away: of the provider's earnings, or back to the buyer's wallet. */
-async function payoutsOf(t: ReadTx, job: JobRow): Promise<StoryTold[]> {
-  const earned = await earningOf(t, job)
-  const found = [...(await byReference(t, [job.id, job.receipt_id])), ...(earned ? await covering(t, earned) : [])]
-  const told = [...new Map(found.map((row) => [row.id, row])).values()].map(tellPayout)
+async function payoutsOf(telling: Telling, job: JobRow): Promise<StoryTold[]> {
+  const { t, reader } = telling
+  const earned = mayRead(telling, [job.provider_id]) ? await earningOf(t, job) : undefined
+  const all = [...(await byReference(t, [job.id, job.receipt_id])), ...(earned ? await covering(t, earned) : [])]
+  const found = all.filter(({ wallet }) => mayRead(telling, [wallet]))
+  const told = [...new Map(found.map((row) => [row.id, row])).values()].map((row) => tellPayout(telling, row))
   if (earned === undefined || found.length > 0) return told
   const sentence = `$${formatAmount(earned.amount)} wait for the next settlement of the provider’s earnings`
   const waiting = line({ kind: 'payout', at: earned.at, sign: 'waits', amount: earned.amount, sentence })
-  return [...told, alone(waiting, ['souk crons run provider-settlement'])]
+  return [...told, alone(waiting, [reader ? 'souk earnings' : 'souk crons run provider-settlement'])]
 }
 
 async function byReference(t: ReadTx, ids: readonly string[]): Promise<PayoutRow[]> {
@@ -284,7 +303,7 @@ async function covering(t: ReadTx, { source, seq, at }: Earned): Promise<PayoutR
 }
 
 /** Money on its way to a wallet. */
-export function tellPayout(payout: PayoutRow): StoryTold {
+export function tellPayout({ reader }: Telling, payout: PayoutRow): StoryTold {
   const { id, kind, wallet, amount, status, attempts, last_error, transaction, created_at, updated_at } = payout
   const sign = signOf({ failed: status === 'failed' || status === 'needs_operator', done: status === 'confirmed' })
   const why = last_error === null ? '' : `: ${last_error}`
@@ -299,7 +318,7 @@ export function tellPayout(payout: PayoutRow): StoryTold {
     amount,
     sentence: 'moved on the chain',
   })
-  const next = sign === 'failed' ? [`souk admin payouts --status ${status}`] : []
+  const next = sign === 'failed' && !reader ? [`souk admin payouts --status ${status}`] : []
   return join(alone(own, next), transaction === null ? undefined : below(alone(sent)))
 }
 
@@ -319,13 +338,16 @@ export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<S
   return { steps, next: rows.slice(0, 1).map(({ id }) => `souk why ${id}`) }
 }
 
-export function threadLine(thread: {
-  id: string
-  status: string
-  message_count: number
-  created_at: number
-}): StoryTold {
+type Conversation = {
+  readonly id: string
+  readonly status: string
+  readonly message_count: number
+  readonly created_at: number
+}
+
+export function threadLine({ reader }: Telling, thread: Conversation): StoryTold {
   const { id, status, message_count, created_at } = thread
   const sentence = `conversation, ${message_count} ${message_count === 1 ? 'message' : 'messages'}: ${status}`
-  return alone(line({ kind: 'thread', id, at: created_at, sign: 'done', sentence }), [`souk admin threads view ${id}`])
+  const next = [`souk ${reader ? 'threads' : 'admin threads'} view ${id}`]
+  return alone(line({ kind: 'thread', id, at: created_at, sign: 'done', sentence }), next)
 }

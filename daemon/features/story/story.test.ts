@@ -140,6 +140,32 @@ test('a purchase is told from the 402 to the payout, by whatever id of it', asyn
   expect(wallet.steps.map((step) => step.id)).toContain(job)
 })
 
+test('buyer and seller read of their own what they may know, and nobody else anything', async () => {
+  const who = await market.agent()
+  const { answer, job } = await bought(who)
+  await until(async () => market.hook.received.some(({ body }) => body.job_id === job))
+  await market.provider.call('POST', `/v1/jobs/${job}/update`, { status: 'in_progress' })
+  const read = async (person: Person, id: string) => person.call('GET', `/v1/stories/${id}`)
+  const receipt = answer.body.receipt_id
+  for (const id of [job, receipt, idOf(answer), answer.body.thread_id]) {
+    const { status, body } = await read(who, id)
+    expect([id, status, body.steps.some((step: Step) => step.id === job)]).toEqual([id, 200, true])
+    expect(kinds(body.steps)).not.toEqual(expect.arrayContaining(['delivery']))
+    expect(kinds(body.steps)).not.toEqual(expect.arrayContaining(['books']))
+    expect(JSON.stringify(body.next)).not.toMatch(/souk (admin|crons|logs)/)
+  }
+  const sold = (await read(market.provider, job)).body.steps as Step[]
+  expect(ofKind(sold, 'delivery')).toHaveLength(1)
+  expect(ofKind(sold, 'request').map(({ sentence }) => sentence)).toEqual([
+    expect.stringContaining(`POST /v1/jobs/${job}/update`),
+  ])
+  expect(ofKind(sold, 'payment')).toEqual([])
+  const other = await market.agent()
+  for (const id of [job, receipt, idOf(answer), answer.body.thread_id, who.account.address]) {
+    expect([id, (await read(other, id)).status]).toEqual([id, 404])
+  }
+})
+
 test('a price that was asked of another buyer is not told with a purchase', async () => {
   const who = await market.agent()
   const service = await market.list('automated')

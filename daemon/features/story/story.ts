@@ -10,11 +10,12 @@ import { type PaymentRow, payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { threads } from '../threads/rows.ts'
 import { deliveries } from '../webhooks/rows.ts'
-import { REQUESTS_KEPT } from './request-log.ts'
-import { durableRequest, isAbout, requestOfPayment } from './requests.ts'
+import { type LoggedRequest, REQUESTS_KEPT } from './request-log.ts'
+import { durableRequest, isAbout, jobOf, requestOfPayment } from './requests.ts'
 import {
   below,
   join,
+  mayRead,
   type StoryTold,
   type Telling,
   tellDelivery,
@@ -69,7 +70,7 @@ function unknown(id: string, isKind: boolean): AppError {
 async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | undefined> {
   const { t, find } = telling
   const request = find(id) ?? (await durableRequest(t, id))
-  if (!request) return undefined
+  if (!request || !mayRead(telling, [request.caller])) return undefined
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)
   const told = await tellRequest(telling, request, payment)
   const named = /(job|thr|whd|out)_[0-9a-f]{16}/.exec(request.path)?.[0]
@@ -81,40 +82,48 @@ async function tellOfPayment(telling: Telling, id: string | undefined): Promise<
   const { t, find } = telling
   const payment = id === undefined ? undefined : await t.table(payments).get(id)
   if (!payment) return undefined
+  if (!mayRead(telling, [payment.payer, payment.participant_id])) return tellOfSale(telling, payment)
   const known = payment.request_id === undefined ? undefined : find(payment.request_id)
   const request = known ?? requestOfPayment(payment)
   return request ? tellRequest(telling, request, payment) : tellPayment(telling, payment)
 }
 
+/** What its seller sees of it: the job, and not how it was paid. */
+async function tellOfSale(telling: Telling, payment: PaymentRow): Promise<StoryTold | undefined> {
+  const job = await jobOf(telling.t, payment)
+  return job && mayRead(telling, [job.provider_id]) ? tellJob(telling, job) : undefined
+}
+
 async function tellOfDelivery(telling: Telling, id: string): Promise<StoryTold | undefined> {
   const delivery = await telling.t.table(deliveries).get(id)
-  if (!delivery) return undefined
+  if (!delivery || !mayRead(telling, [delivery.participant_id])) return undefined
   const job = delivery.job_id === null ? undefined : await telling.t.table(jobs).get(delivery.job_id)
   const story = job && (await tellOfPayment(telling, job.payment_id))
   if (story?.steps.some((step) => step.id === id)) return story
-  return join(story, tellDelivery(delivery))
+  return join(story, tellDelivery(telling, delivery))
 }
 
 async function tellOfThread(telling: Telling, id: string): Promise<StoryTold | undefined> {
   const { t, entries } = telling
   const thread = await t.table(threads).get(id)
-  if (!thread) return undefined
+  if (!thread || !mayRead(telling, [thread.buyer_wallet, thread.provider_id])) return undefined
   const job = thread.job_id === null ? undefined : await t.table(jobs).get(thread.job_id)
   const about = { ids: [id], paymentId: null }
-  const asked = job ? [] : entries.filter((one) => one.method !== 'GET' && isAbout(one, about))
+  const isMeant = (one: LoggedRequest) => one.method !== 'GET' && isAbout(one, about) && mayRead(telling, [one.caller])
+  const asked = job ? [] : entries.filter(isMeant)
   const requests = await Promise.all(asked.map((one) => tellRequest(telling, one, undefined)))
   const story = job && (await tellOfPayment(telling, job.payment_id))
-  return join(threadLine(thread), below(join(...requests, story ?? (job && (await tellJob(telling, job))))))
+  return join(threadLine(telling, thread), below(join(...requests, story ?? (job && (await tellJob(telling, job))))))
 }
 
 /** A payout, with what it gives back or the jobs that earned it. */
 async function tellOfPayout(telling: Telling, payout: PayoutRow | undefined): Promise<StoryTold | undefined> {
-  if (!payout) return undefined
+  if (!payout || !mayRead(telling, [payout.wallet])) return undefined
   const { t } = telling
   const payment = await paymentOf(t, payout)
   const story = payment && (await tellOfPayment(telling, payment.id))
   if (story?.steps.some(({ id }) => id === payout.id)) return story
-  return join(tellPayout(payout), below(story ?? (await tellPaidJobs(t, await earnedJobs(t, payout)))))
+  return join(tellPayout(telling, payout), below(story ?? (await tellPaidJobs(t, await earnedJobs(t, payout)))))
 }
 
 async function paymentOf(t: ReadTx, { ref_id }: PayoutRow): Promise<PaymentRow | undefined> {
@@ -152,6 +161,7 @@ async function tellOfHex(telling: Telling, id: string): Promise<StoryTold | unde
 }
 
 async function tellOfWallet(telling: Telling, wallet: string): Promise<StoryTold | undefined> {
+  if (!mayRead(telling, [wallet])) return undefined
   const { t, entries } = telling
   const paid = (await t.table(payments).page('payer', [wallet], { limit: OF_A_WALLET })).rows
   const known = new Set(paid.map(({ id }) => id))
@@ -161,7 +171,7 @@ async function tellOfWallet(telling: Telling, wallet: string): Promise<StoryTold
   const told = await Promise.all([
     ...asked.map((one) => tellRequest(telling, one, undefined)),
     ...paid.map((payment) => tellOfPayment(telling, payment.id)),
-    ...out.map(async (payout) => tellPayout(payout)),
+    ...out.map(async (payout) => tellPayout(telling, payout)),
   ])
   return join(...told)
 }

@@ -3,7 +3,7 @@ import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
-import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
+import { checkJson, refuseCostly } from '../../endpoint/json.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Ticker } from '../../ports/ticker.ts'
@@ -250,7 +250,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
 
 /** An answer that is not JSON says no more than that the message was taken. @throws AppError on JSON nested too deep. */
 function readAnswer(body: Buffer): Json | undefined {
-  if (hasTooManyValues(body)) throw tooManyValues()
+  refuseCostly(body)
   const answer = parsed(body.toString('utf8'))
   checkJson(answer)
   return answer

@@ -4,7 +4,7 @@ import type { Reached } from '../engine.ts'
 import { WebError } from '../web/error.ts'
 import type { WebResponse } from '../web/exchange.ts'
 import type { PublicWeb } from '../web/web.ts'
-import { UpstreamError } from './upstream.ts'
+import { readJson, UpstreamError } from './upstream.ts'
 
 /** Registration data of domains (RFC 9083), from the registry of each ending. */
 export type Rdap = {
@@ -78,7 +78,7 @@ export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions)
     if (known && wall() < known.until) return known.bases
     try {
       const answer = await asked(web, bootstrap, { signal, maxBytes: BOOTSTRAP_MAX_BYTES })
-      known = { bases: basesOf(Bootstrap.parse(json(answer.body)).services), until: wall() + BOOTSTRAP_KEPT_MS }
+      known = { bases: basesOf(Bootstrap.parse(readJson(answer.body)).services), until: wall() + BOOTSTRAP_KEPT_MS }
       return known.bases
     } catch (error) {
       if (signal.aborted) throw error
@@ -132,7 +132,7 @@ async function asked(web: Pick<PublicWeb, 'get'>, url: string, bounds: Bounds): 
 }
 
 function registrationOf({ body }: WebResponse): DomainRegistration {
-  const parsed = DomainObject.safeParse(json(body))
+  const parsed = DomainObject.safeParse(readJson(body))
   if (!parsed.success) {
     throw new UpstreamError('broken', 'The registry answered in a shape that is not known.', { cause: parsed.error })
   }
@@ -148,14 +148,6 @@ function registrationOf({ body }: WebResponse): DomainRegistration {
     expires_at: dateOf('expiration'),
     status,
     nameservers: nameservers.flatMap(({ ldhName }) => ldhName?.toLowerCase() ?? []),
-  }
-}
-
-function json(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
+import { costlyPart } from '../../../src/core/json-cost.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type Engine, EngineGone, type EngineStanding, type Reached } from '../engine.ts'
 import type { WebResponse } from '../web/exchange.ts'
@@ -140,8 +141,8 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     const known = kept.get(key)
     // An entry holds what this same question's schema made.
     if (known && options.wall() < known.until) return { value: known.value as T, at: known.at }
-    return answered({ path, body, signal }, (answer) => {
-      const value = read(options.name, answer, schema)
+    return answered({ path, body, signal }, async (answer) => {
+      const value = await read(options.name, answer, schema)
       kept.keep(key, { value, at: answer.at, until: options.wall() + keepMs })
       return { value, at: answer.at }
     })
@@ -155,10 +156,10 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     })
   }
 
-  async function answered<T>(asking: Asking, use: (answer: WebResponse) => T): Promise<T> {
+  async function answered<T>(asking: Asking, use: (answer: WebResponse) => T | Promise<T>): Promise<T> {
     gate.enter()
     try {
-      const made = use(await twice(options, asking))
+      const made = await use(await twice(options, asking))
       gate.succeed()
       return made
     } catch (error) {
@@ -219,10 +220,13 @@ function isBusy(status: number): boolean {
   return status === TOO_MANY || status >= 500
 }
 
-/** What it says is believed only in the shape that is known. */
-function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): T {
+/** What it says is believed only in the shape that is known; it is parsed in one turn and looked at in the next. */
+async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): Promise<T> {
   refuseFailure(name, answer)
-  const parsed = schema.safeParse(json(name, answer.body))
+  const value = readJson(answer.body)
+  if (value === undefined) throw new UpstreamError('broken', `${name} answered with no JSON.`)
+  await nextTurn()
+  const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
 }
@@ -240,11 +244,16 @@ function refuseFailure(name: string, { status }: WebResponse): void {
   if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
 }
 
-function json(name: string, body: Buffer): unknown {
+/** Values in an answer, whoever gives it: it is parsed on the thread that answers everybody. */
+const MAX_ANSWER_VALUES = 25_000
+
+/** The JSON of an answer; undefined where it is none, or holds more than anybody should have to parse. */
+export function readJson(body: Buffer): unknown {
+  if (costlyPart(body, MAX_ANSWER_VALUES) !== undefined) return undefined
   try {
     return JSON.parse(body.toString('utf8'))
-  } catch (error) {
-    throw new UpstreamError('broken', `${name} answered with no JSON.`, { cause: error })
+  } catch {
+    return undefined
   }
 }
 

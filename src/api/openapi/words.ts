@@ -7,7 +7,7 @@ const sectionTexts: Readonly<Record<string, string>> = {
   'Discovery and listings': 'Find what is for sale, sell, and buy.',
   'Named services (advertised, absent from the health listing)': 'The same services by a path of their own.',
   'Registration and participants': 'Who buys and sells here, and what is public of them.',
-  Account: 'Export of what is stored of a participant.',
+  Account: 'What waits for a participant, and export of what is stored of one.',
   'Threads (negotiation and delivery)': 'Conversations about a price, a delivery and its verification.',
   Jobs: 'What was bought, from its start to its end.',
   Subscriptions: 'Plans, and what was subscribed to.',

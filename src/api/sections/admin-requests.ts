@@ -3,7 +3,7 @@ import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
 import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
@@ -76,6 +76,13 @@ export const StoryStep = z
   })
   .meta({ id: 'StoryStep' })
 
+const Story = z.strictObject({
+  id: z.string(),
+  steps: z.array(StoryStep),
+  next: z.array(z.string()).meta({ description: 'commands to go on with' }),
+  lost: z.string().nullable().meta({ description: 'what is not remembered any more, and why' }),
+})
+
 export const requestsApi = {
   listRequests: defineEndpoint({
     method: 'GET',
@@ -126,15 +133,19 @@ export const requestsApi = {
     method: 'GET',
     path: '/dashboard/api/admin/requests/:id/story',
     ...ours,
-    reply: json(
-      z.strictObject({
-        id: z.string(),
-        steps: z.array(StoryStep),
-        next: z.array(z.string()).meta({ description: 'commands to go on with' }),
-        lost: z.string().nullable().meta({ description: 'what is not remembered any more, and why' }),
-      }),
-    ),
+    reply: json(Story),
     errors: ['not_found'],
     summary: 'everything that followed from one request, job, receipt, delivery or payout',
+  }),
+
+  getOwnStory: defineEndpoint({
+    method: 'GET',
+    path: '/v1/stories/:id',
+    access: key(),
+    origin: 'ours',
+    section: 'Jobs',
+    reply: json(Story),
+    errors: ['not_found'],
+    summary: 'what followed from a request, job, receipt, delivery or payout of yours',
   }),
 }

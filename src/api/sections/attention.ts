@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Amount } from '../../core/codecs.ts'
-import { attentionKinds } from '../../model/attention.ts'
+import { attentionKinds, ownAttentionKinds } from '../../model/attention.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 /** Something that waits for whoever runs the marketplace. */
 export const AttentionItem = z
@@ -20,7 +20,29 @@ export const AttentionItem = z
   })
   .meta({ id: 'AttentionItem' })
 
+/** Something that waits for a participant. */
+export const OwnAttentionItem = AttentionItem.omit({ grave: true, who: true })
+  .extend({ kind: z.enum(ownAttentionKinds) })
+  .meta({ id: 'OwnAttentionItem' })
+
 export const attentionApi = {
+  getOwnAttention: defineEndpoint({
+    method: 'GET',
+    path: '/v1/attention',
+    access: key(),
+    origin: 'ours',
+    section: 'Account',
+    reply: json(
+      z.strictObject({
+        items: z.array(OwnAttentionItem).meta({ description: 'the most urgent kind first' }),
+        counts: z.record(z.enum(ownAttentionKinds), z.int()).meta({ description: 'all there are, by kind' }),
+        total: z.int(),
+      }),
+    ),
+    errors: [],
+    summary: 'what waits for you, each with the act that goes on',
+  }),
+
   getAttention: defineEndpoint({
     method: 'GET',
     path: '/dashboard/api/admin/attention',

@@ -5,7 +5,7 @@ import { usdc } from '../../core/money.ts'
 import { historyTypes } from '../../model/ledger.ts'
 import { payoutStates } from '../../model/payout.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
 
@@ -54,7 +54,34 @@ export const BalanceWithdrawal = z
   })
   .meta({ id: 'BalanceWithdrawal' })
 
+/** Wallets that one question may name, with a comma between two. */
+export const MAX_WALLETS_NAMED = 50
+const WALLET_CHARS = 43
+
 export const balanceApi = {
+  getHoldings: defineEndpoint({
+    method: 'GET',
+    path: '/v1/wallets',
+    access: open,
+    origin: 'ours',
+    section: 'Balance',
+    query: z.strictObject({
+      of: z
+        .string()
+        .max(MAX_WALLETS_NAMED * WALLET_CHARS)
+        .meta({ description: `address of a wallet, or of up to ${MAX_WALLETS_NAMED} with commas between them` }),
+    }),
+    reply: json(
+      z.strictObject({
+        network: z.string(),
+        asset: Address,
+        wallets: z.array(z.strictObject({ wallet: Address, usdc: Amount })),
+      }),
+    ),
+    errors: ['invalid_request', 'unavailable'],
+    summary: 'what wallets hold on the chain of this marketplace',
+  }),
+
   getBalance: defineEndpoint({
     method: 'GET',
     path: '/v1/balance',

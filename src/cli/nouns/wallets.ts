@@ -1,6 +1,37 @@
 import type { Places } from '../../client/paths.ts'
 import { currentWallet, type NamedWallet } from '../../client/wallets.ts'
+import { AppError } from '../../core/error.ts'
 import { CliError } from '../exit.ts'
+import type { Session } from '../session.ts'
+
+export type Holding = { readonly holds: string | null }
+
+/** What wallets hold at the marketplace that is meant; null where none answers: a key needs no daemon. */
+export async function withHoldings(
+  { session }: { readonly session: () => Promise<Session> },
+  wallets: readonly NamedWallet[],
+): Promise<readonly (NamedWallet & Holding)[]> {
+  const held = new Map<string, string>()
+  try {
+    const at = await session()
+    for (let from = 0; from < wallets.length; from += WALLETS_AT_ONCE) {
+      const of = wallets.slice(from, from + WALLETS_AT_ONCE).map(({ address }) => address)
+      const found = await at.call('getHoldings', { query: { of: of.join() } })
+      for (const { wallet, usdc } of found.wallets) held.set(wallet, usdc)
+    }
+  } catch (error) {
+    if (!(error instanceof CliError) && !(error instanceof AppError)) throw error
+  }
+  return wallets.map((wallet) => ({ ...wallet, holds: held.get(wallet.address) ?? null }))
+}
+
+/** Of one question. */
+const WALLETS_AT_ONCE = 50
+
+/** As people read it. */
+export function holdingText({ holds }: Holding): string {
+  return holds === null ? 'not known: no marketplace answers' : `$${holds}`
+}
 
 /** The named wallet, else the active one. @throws CliError not_found when there is none. */
 export function chosenWallet(places: Places, name: string | undefined): NamedWallet {
