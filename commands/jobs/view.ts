@@ -41,7 +41,8 @@ export const command = defineCommand({
     const { save } = context.options
     // Reading may cost a fee.
     if (save !== undefined) tryFolder(context, save)
-    const job = context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)
+    const job =
+      context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)
     const files = save === undefined || !job.deliverables?.length ? [] : saveResult(save, id, job.deliverables)
     return { ...job, ...(save === undefined ? {} : { files }) }
   },
