@@ -33,6 +33,16 @@ describe('what is typed behind /', () => {
     expect(rows()[2]).toContain(' 3 of 3 ')
   })
 
+  it('takes what is pasted where the cursor is, and nothing where there is none', async () => {
+    const { type, advance, asked, rows } = await onJobs()
+    await type('\u001B[200~status:disputed\u001B[201~')
+    await type('vvvvv/status:')
+    await type('\u001B[200~disputed\n !logo\u001B[201~')
+    await advance(SETTLED_MS)
+    expect(asked()).toMatchObject({ filter: 'status:disputed !logo' })
+    expect(rows()[3]).toMatch(/\[all\] {3}\/status:disputed !logo▏/)
+  })
+
   it('goes with the view: both narrow', async () => {
     const { type, advance, asked } = await onJobs()
     await type('/amount:>0.10\r')

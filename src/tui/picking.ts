@@ -69,6 +69,11 @@ function written(text: string, key: Key): string {
   return [...(text + (typed(key) ?? ''))].slice(0, TEXT_CHARS_MAX).join('')
 }
 
+/** Text that was pasted goes where the cursor is. */
+export function pickerPaste(picker: Picker, text: string): Picker {
+  return { ...picker, at: 0, text: [...(picker.text + text)].slice(0, TEXT_CHARS_MAX).join('') }
+}
+
 function moved(host: Host, picker: Picker, by: number): Picker {
   const most = picksOf(host, picker).length - 1
   return { ...picker, at: Math.max(0, Math.min(picker.at + by, most)) }

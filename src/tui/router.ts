@@ -1,7 +1,8 @@
 import type { ScreenId } from '../model/screen.ts'
+import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
-import { pickerKey } from './picking.ts'
+import { pickerKey, pickerPaste } from './picking.ts'
 import { ask, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { startDaemon } from './shell/commands.ts'
@@ -70,7 +71,10 @@ export function createRouter(parts: RouterParts): Router {
     },
     paste(text) {
       const ui = host.ui.get()
+      const line = safe(text.replace(/\s+/g, ' '))
       if (ui.dialog) host.ui.set({ ...ui, dialog: dialogPaste(ui.dialog, text) })
+      else if (ui.picker) host.ui.set({ ...ui, picker: pickerPaste(ui.picker, line) })
+      else if (ui.typing) writeFilter(host, (ui.filters[ui.screen] ?? '') + line)
     },
     drawn: () => queueMicrotask(go),
   }
@@ -214,13 +218,20 @@ function inPicker(parts: RouterParts, picker: Picker, key: Key): void {
 function inFilter(parts: RouterParts, ui: Ui, key: Key): void {
   const { host } = parts
   const filter = ui.filters[ui.screen] ?? ''
-  const pages = { ...ui.pages, [ui.screen]: 0 }
-  const write = (text: string) => host.ui.set({ ...ui, pages, filters: { ...ui.filters, [ui.screen]: text } })
   if (key === 'enter') host.ui.set({ ...ui, typing: false })
-  else if (key === 'esc') host.ui.set({ ...ui, pages, typing: false, filters: { ...ui.filters, [ui.screen]: '' } })
-  else if (key === 'backspace' || key === 'delete') write([...filter].slice(0, -1).join(''))
+  else if (key === 'esc') {
+    host.ui.set({ ...ui, typing: false })
+    writeFilter(host, '')
+  } else if (key === 'backspace' || key === 'delete') writeFilter(host, [...filter].slice(0, -1).join(''))
   else if (key === 'up' || key === 'down') act(parts, key, key)
-  else write((filter + (typed(key) ?? '')).slice(0, FILTER_CHARS_MAX))
+  else writeFilter(host, filter + (typed(key) ?? ''))
+}
+
+/** What is looked for on the screen in sight, from its first page. */
+function writeFilter({ ui: state }: Host, text: string): void {
+  const ui = state.get()
+  const filters = { ...ui.filters, [ui.screen]: text.slice(0, FILTER_CHARS_MAX) }
+  state.set({ ...ui, filters, pages: { ...ui.pages, [ui.screen]: 0 } })
 }
 
 function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
