@@ -119,3 +119,14 @@ it('reads any bytes as an answer, as none or as broken, and never more than they
     { numRuns: 400 },
   )
 })
+
+it('reads a hundred records of a message that holds thousands, and nothing behind them', () => {
+  const asked = { name: 'site.test', type: 'NS', id: 7, recursive: true } as const
+  const question = encode({ type: 'response', id: asked.id, questions: [{ name: asked.name, type: asked.type }] })
+  // Each is a name that points at the one before it: a name server of a stranger sends as many as a message holds.
+  const record = Buffer.from([0xc0, 12, 0, 2, 0, 1, 0, 0, 0, 1, 0, 2, 0xc0, 12])
+  const broken = Buffer.alloc(1_000, 0xff)
+  question.writeUInt16BE(4_000, 6)
+  const message = Buffer.concat([question, ...Array.from({ length: 100 }, () => record), broken])
+  expect(readAnswer(message, asked)?.records).toHaveLength(100)
+})

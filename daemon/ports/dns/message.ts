@@ -88,10 +88,27 @@ export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonl
 
 function decoded(bytes: Buffer) {
   try {
-    return decode(bytes)
+    return decode(bounded(bytes))
   } catch (error) {
     throw new DnsError('broken', 'A name server sent something that is no answer.', error)
   }
+}
+
+/** Where a message says how many answers, authorities and further records it holds (RFC 1035 section 4.1.1). */
+const COUNTS = [6, 8, 10] as const
+
+/** The message with no more records than are kept: 64 KB of names that point at names take long to read. */
+function bounded(bytes: Buffer): Buffer {
+  const whole = Buffer.from(bytes)
+  let room = MAX_RECORDS
+  for (const at of COUNTS) {
+    if (bytes.length < at + 2) break
+    const count = bytes.readUInt16BE(at)
+    // What follows a part that is cut begins at no known place.
+    whole.writeUInt16BE(Math.min(count, room), at)
+    room = count > room ? 0 : room - count
+  }
+  return whole
 }
 
 function plain(name: string): string {
