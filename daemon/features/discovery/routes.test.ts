@@ -32,6 +32,10 @@ describe('the x402 discovery list', () => {
       const offer = await market.call('POST', pathname)
       const required = JSON.parse(Buffer.from(offer.headers.get('PAYMENT-REQUIRED') ?? '', 'base64').toString())
       expect([item.resource, item.accepts]).toEqual([required.resource.url, required.accepts])
+      // The 402 itself carries the short form, so that whoever meets it first can list it.
+      const { bazaar } = required.extensions
+      expect(compileInputSchema(bazaar.schema).validate(bazaar.info).ok).toBe(true)
+      expect(bazaar.routeTemplate).toBe(item.extensions.bazaar.routeTemplate)
       expect(item.serviceName).not.toMatch(/By quote/)
       expect(compileInputSchema(item.extensions.bazaar.schema).validate(item.extensions.bazaar.info).ok).toBe(true)
     }

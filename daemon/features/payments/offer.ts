@@ -116,7 +116,9 @@ function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusa
     ...noticed,
     ...(refusal.payer ? { payer: refusal.payer } : {}),
     ...(takesSignIn(seller.endpoint) ? { extensions: signInExtensions(ctx, exchange) } : {}),
-    ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
+    ...(quote.inputSchema
+      ? { outputSchema: discovery(quote.inputSchema), bazaar: bazaarOf(seller.endpoint.path) }
+      : {}),
   }
   const { body, header } = paymentRequired(offered)
   const price = `$${formatAmount(quote.price)}`
@@ -146,6 +148,25 @@ function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusa
 
 function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
   return notice === undefined ? {} : { notice }
+}
+
+/**
+ * v2 discovery, short enough for a header: the whole schema of an input stands in the discovery list. What `info` says
+ * is valid by `schema`.
+ */
+function bazaarOf(path: string): Record<string, unknown> {
+  const body = { type: 'object' }
+  const properties = { type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body }
+  return {
+    info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: {} } },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { input: { type: 'object', properties, required: Object.keys(properties) } },
+      required: ['input'],
+    },
+    routeTemplate: path,
+  }
 }
 
 /** v1 discovery: how the paid request is made (x402 v1, `outputSchema`). */

@@ -138,6 +138,8 @@ export type PaymentOffer = PaymentRequirement & {
   serviceName?: string
   tags?: readonly string[]
   extensions?: Record<string, unknown>
+  /** v2 discovery, the extension `bazaar`: how the paid request is made. Header only. */
+  bazaar?: Record<string, unknown>
 }
 
 /**
@@ -175,7 +177,7 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
       ...discoveryMembers(offer),
     },
     accepts: [acceptsV2(offer)],
-    ...compact({ extensions: offer.extensions }),
+    ...compact({ extensions: offer.bazaar ? { ...offer.extensions, bazaar: offer.bazaar } : offer.extensions }),
   }
   return { body, header: fittingHeader(required) }
 }
@@ -233,6 +235,10 @@ const HEADER_DESCRIPTION_CHARS = 160
 /** What goes first when a v2 object outgrows the header: the least needed to pay. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
+  ({ extensions: { bazaar: _, ...others } = {}, ...rest }) => ({
+    ...rest,
+    ...(Object.keys(others).length === 0 ? {} : { extensions: others }),
+  }),
   ({ error = '', ...rest }) => ({ ...rest, error: before(error, '. ') }),
   ({ extensions: _, ...rest }) => rest,
   (required) => withResource(required, { description: cut(required.resource.description ?? '') }),
