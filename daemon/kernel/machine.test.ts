@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../../src/core/error.ts'
 import { jobMachine, jobRoles } from '../features/jobs/machine.ts'
-import { allowedEvents, diagram, findTransition, transition } from './machine.ts'
+import { allowedActs, diagram, findTransition, transition } from './machine.ts'
 
 const events = [...new Set(jobMachine.transitions.map((row) => row.event))]
 const attempts = jobMachine.states.flatMap((from) =>
@@ -24,7 +24,7 @@ test('every attempt is in the table, or a 409 that says where it stands and what
     })() as AppError
     expect(refusal).toBeInstanceOf(AppError)
     expect([refusal.code, refusal.extra.from]).toEqual(['invalid_transition', attempt.from])
-    expect(refusal.extra.allowed).toEqual(allowedEvents(jobMachine, attempt))
+    expect(refusal.extra.allowed).toEqual(allowedActs(jobMachine, attempt))
     expect(refusal.extra.allowed).not.toContain(attempt.event)
   }
 })

@@ -3,6 +3,8 @@ import { AppError } from '../../src/core/error.ts'
 /** One arrow of a state diagram: who may make what happen, from where, and what comes of it. */
 export type Transition<S extends string, E extends string, R extends string, F extends string> = {
   readonly event: E
+  /** As the interface names what a caller does: its event unless said; null where no endpoint does it by itself. */
+  readonly act?: string | null
   readonly from: readonly S[]
   readonly to: S
   readonly by: readonly R[]
@@ -54,22 +56,29 @@ export function transition<S extends string, E extends string, R extends string,
 ): Transition<S, E, R, F> {
   const found = findTransition(machine, attempt)
   if (found) return found
-  const allowed = allowedEvents(machine, attempt)
+  const allowed = allowedActs(machine, attempt)
   const instead = allowed.length === 0 ? 'nothing can be done with it by you now' : `${allowed.join(', ')} can`
   throw new AppError(
     'invalid_transition',
-    `The ${machine.noun} is ${attempt.from}: ${attempt.event} cannot be done; ${instead}.`,
+    `The ${machine.noun} is ${attempt.from}: ${attempted(machine, attempt.event)} cannot be done; ${instead}.`,
     { extra: { from: attempt.from, to: targetOf(machine, attempt.event), allowed, ...facts } },
   )
 }
 
-/** Events that a role may make happen in a state, in table order. */
-export function allowedEvents<S extends string, E extends string, R extends string, F extends string>(
+/** Acts of the interface by which a role may go on from a state, in table order. */
+export function allowedActs<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   { from, by }: { readonly from: S; readonly by: R },
-): E[] {
-  const events = machine.transitions.filter((arrow) => arrow.from.includes(from) && arrow.by.includes(by))
-  return [...new Set(events.map((arrow) => arrow.event))]
+): string[] {
+  const arrows = machine.transitions.filter((arrow) => arrow.from.includes(from) && arrow.by.includes(by))
+  return [...new Set(arrows.flatMap(({ act, event }) => (act === undefined ? event : (act ?? []))))]
+}
+
+function attempted<S extends string, E extends string, R extends string, F extends string>(
+  machine: Machine<S, E, R, F>,
+  event: E,
+): string {
+  return machine.transitions.find((arrow) => arrow.event === event)?.act ?? event
 }
 
 function targetOf<S extends string, E extends string, R extends string, F extends string>(

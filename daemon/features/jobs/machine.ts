@@ -1,3 +1,4 @@
+import { compact } from '../../../src/core/record.ts'
 import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
 import { threadStatuses } from '../../../src/model/thread.ts'
 import { defineMachine } from '../../kernel/machine.ts'
@@ -17,10 +18,11 @@ export const jobMachine = defineMachine({
   states: jobStatuses,
   transitions: [
     { event: 'dispatch', from: ['created'], to: 'dispatched', by: ['system'], effects: ['call_provider'] },
-    { event: 'start', from: ['dispatched'], to: 'in_progress', by: ['provider'], effects: [] },
-    { event: 'start', from: ['in_progress'], to: 'in_progress', by: ['provider'], effects: [] },
+    { event: 'start', act: 'update', from: ['dispatched'], to: 'in_progress', by: ['provider'], effects: [] },
+    { event: 'start', act: 'update', from: ['in_progress'], to: 'in_progress', by: ['provider'], effects: [] },
     {
       event: 'deliver',
+      act: 'update',
       from: ['dispatched', 'in_progress'],
       to: 'completed',
       by: ['provider'],
@@ -28,13 +30,21 @@ export const jobMachine = defineMachine({
     },
     {
       event: 'fail',
+      act: 'update',
       from: ['dispatched', 'in_progress'],
       to: 'failed',
       by: ['provider'],
       effects: ['refund', 'tell_buyer'],
     },
-    { event: 'cancel', from: ['dispatched'], to: 'cancelled', by: ['buyer', 'provider'], effects: ['refund'] },
-    { event: 'cancel', from: ['in_progress'], to: 'cancelled', by: ['provider'], effects: ['refund'] },
+    {
+      event: 'cancel',
+      act: 'decline',
+      from: ['dispatched'],
+      to: 'cancelled',
+      by: ['buyer', 'provider'],
+      effects: ['refund'],
+    },
+    { event: 'cancel', act: 'decline', from: ['in_progress'], to: 'cancelled', by: ['provider'], effects: ['refund'] },
     {
       event: 'expire',
       from: ['created', 'dispatched', 'in_progress'],
@@ -43,19 +53,34 @@ export const jobMachine = defineMachine({
       effects: ['refund', 'tell_buyer'],
     },
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
-    { event: 'release', from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
+    { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
-    /** Nothing came by the deadline; before it the provider may still deliver. */
+    /** Nothing came by the deadline; before it the provider may still deliver, so nobody is told of it. */
     {
       event: 'dispute_undelivered',
+      act: null,
       from: ['dispatched', 'in_progress'],
       to: 'disputed',
       by: ['buyer'],
       effects: [],
     },
-    { event: 'rule_release', from: ['disputed'], to: 'verified', by: ['admin', 'system'], effects: [] },
-    { event: 'rule_refund', from: ['disputed'], to: 'refunded', by: ['admin', 'system'], effects: ['refund'] },
-    { event: 'rule_split', from: ['disputed'], to: 'released', by: ['admin', 'system'], effects: ['split'] },
+    { event: 'rule_release', act: 'resolve', from: ['disputed'], to: 'verified', by: ['admin', 'system'], effects: [] },
+    {
+      event: 'rule_refund',
+      act: 'resolve',
+      from: ['disputed'],
+      to: 'refunded',
+      by: ['admin', 'system'],
+      effects: ['refund'],
+    },
+    {
+      event: 'rule_split',
+      act: 'resolve',
+      from: ['disputed'],
+      to: 'released',
+      by: ['admin', 'system'],
+      effects: ['split'],
+    },
     {
       event: 'emergency_withdraw',
       from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
@@ -73,6 +98,7 @@ export const jobMachine = defineMachine({
     },
     {
       event: 'withdraw',
+      act: null,
       from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
       to: 'refunded',
       by: ['admin', 'system'],
@@ -128,8 +154,9 @@ export const threadMachine = defineMachine({
       by: ['buyer', 'provider'],
       effects: ['withdraw'],
     },
-    ...jobMachine.transitions.map(({ event, from, to, by }) => ({
+    ...jobMachine.transitions.map(({ event, act, from, to, by }) => ({
       event,
+      ...compact({ act }),
       from: [...new Set(from.map((status) => threadStatusOf[status]))],
       to: threadStatusOf[to],
       by,

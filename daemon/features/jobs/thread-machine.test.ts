@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
 import { type Proposal, proposalStatuses } from '../../../src/model/thread.ts'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
-import { allowedEvents, findTransition } from '../../kernel/machine.ts'
+import { allowedActs, findTransition } from '../../kernel/machine.ts'
 import { proposalMachine, proposalStatusAt } from '../threads/messages.ts'
 import { jobMachine, jobRoles, threadMachine, threadStatusOf } from './machine.ts'
 
@@ -79,7 +79,7 @@ test('a thread goes where its job goes, whatever happens to the job', () => {
       const thread = findTransition(threadMachine, { event, from: threadStatusOf[from], by })
       expect([from, event, thread?.to]).toEqual([from, event, threadStatusOf[job.to]])
     }
-  expect(allowedEvents(threadMachine, { from: 'cancelled', by: 'buyer' })).toEqual([])
+  expect(allowedActs(threadMachine, { from: 'cancelled', by: 'buyer' })).toEqual([])
 })
 
 test('a proposal expires by the clock when it is open, and only then', () => {

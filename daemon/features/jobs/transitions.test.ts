@@ -24,6 +24,25 @@ afterAll(async () => {
 type Allowed = readonly [from: JobStatus, event: JobEvent, by: JobRole, to: JobStatus, money: Money]
 type Money = 'stays' | 'back' | 'paid' | 'split' | 'has it'
 
+/** What the interface calls an event, where it has another name; what it has no endpoint for, it does not offer. */
+const acts: Readonly<Record<string, readonly string[]>> = {
+  start: ['update'],
+  deliver: ['update'],
+  fail: ['update'],
+  cancel: ['decline'],
+  release: [],
+  dispute_undelivered: [],
+  rule_release: ['resolve'],
+  rule_refund: ['resolve'],
+  rule_split: ['resolve'],
+  withdraw: [],
+}
+
+function actsBy(from: string, role: string): string[] {
+  const events = allowed.filter(([state, , by]) => state === from && by === role)
+  return [...new Set(events.flatMap(([, event]) => acts[event] ?? [event]))]
+}
+
 const allowed: readonly Allowed[] = [
   ['created', 'dispatch', 'system', 'dispatched', 'stays'],
   ['created', 'expire', 'system', 'expired', 'back'],
@@ -165,7 +184,7 @@ test.each(jobStatuses)('%s: whatever the table does not have is a 409, and no by
     )
     expect(error).toBeInstanceOf(AppError)
     const { code, status, extra } = error as AppError
-    const instead = allowed.filter(([state, , by]) => state === from && by === one.by).map(([, event]) => event)
+    const instead = actsBy(from, one.by)
     expect([code, status, extra.from, extra.allowed]).toEqual(['invalid_transition', 409, from, instead])
   }
   expect(await dump(market.ctx().store)).toBe(before)
@@ -263,8 +282,8 @@ describe.each(jobStatuses)('over HTTP, a job that is %s', (from) => {
         continue
       }
       const { code, from: state, allowed: instead } = answer.body
-      const events = allowed.filter(([at, , by]) => at === from && by === step.by).map(([, event]) => event)
-      expect([name, answer.status, code, state, instead]).toEqual([name, 409, 'invalid_transition', from, events])
+      const acts = actsBy(from, step.by)
+      expect([name, answer.status, code, state, instead]).toEqual([name, 409, 'invalid_transition', from, acts])
       expect(answer.body).toHaveProperty('to')
       expect([name, await market.onChain(buyer)]).toEqual([name, inWallet])
       expect((await dump(market.ctx().store)) === before, `${name} changed something`).toBe(true)

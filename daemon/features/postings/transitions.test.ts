@@ -6,7 +6,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
 import { background } from '../../kernel/context.ts'
-import { allowedEvents, findTransition } from '../../kernel/machine.ts'
+import { allowedActs, findTransition } from '../../kernel/machine.ts'
 import { commit } from '../../store/draw.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 import { bidMachine, bidRoles } from './bid-machine.ts'
@@ -82,7 +82,7 @@ test.each(postingStatuses)('a posting that is %s', async (from) => {
         'invalid_transition',
         409,
         from,
-        allowedEvents(postingMachine, { from, by }),
+        allowedActs(postingMachine, { from, by }),
       ])
       expect((await dump(ctx().store)) === before, `${event} by ${by} changed something`).toBe(true)
     }

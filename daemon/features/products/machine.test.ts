@@ -3,7 +3,7 @@ import { filePart, formBytes, sendForm } from '../../../fixtures/kit/forms.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { productStatuses } from '../../../src/model/product.ts'
-import { allowedEvents, findTransition } from '../../kernel/machine.ts'
+import { allowedActs, findTransition } from '../../kernel/machine.ts'
 import { productMachine } from './routes.ts'
 import { type ProductRow, products } from './rows.ts'
 
@@ -79,7 +79,7 @@ test.each(pairs)('%s, %s: as the table says', async (from, event) => {
       409,
       'invalid_transition',
       from,
-      allowedEvents(productMachine, { from, by: 'provider' }),
+      allowedActs(productMachine, { from, by: 'provider' }),
     ])
   }
 })

@@ -180,7 +180,8 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
       ...errorResponses(endpoint, { schemas, responses, ...example }),
       default: { $ref: `#/components/responses/${hasPages(endpoint) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
-    'x-status': statusOf(endpoint, switches),
+    // What is shelved in part goes on in part: `x-deferred` says what of it.
+    'x-status': endpoint.spares ? 'live' : statusOf(endpoint, switches),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : pricedAs(price)),
     ...(endpoint.feature ? { 'x-deferred': { feature: endpoint.feature, replacement: replacementOf(endpoint) } } : {}),
