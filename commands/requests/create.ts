@@ -2,7 +2,8 @@ import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { readDocument, textOf } from '../../src/cli/files/document.ts'
+import { DOCUMENT, readDocument, readObjectFile, textOf, unjudged } from '../../src/cli/files/document.ts'
+import { exampleOf, exampleOption } from '../../src/cli/files/examples.ts'
 import { showPosting } from '../../src/cli/nouns/requests.ts'
 import * as z from '../../src/cli/params.ts'
 import { isJsonObject, parseJson } from '../../src/core/json.ts'
@@ -11,13 +12,18 @@ import { compact } from '../../src/core/record.ts'
 type Body = Request<Api['createPosting']>['body']
 
 const options = z.object({
-  title: z.string().meta({ description: 'title of the request', value: 'text' }),
+  file: z
+    .string()
+    .optional()
+    .meta({ short: 'f', description: `${DOCUMENT} of the request, - for stdin`, value: 'file' }),
+  example: exampleOption,
+  title: z.string().optional().meta({ description: 'title of the request', value: 'text' }),
   brief: z.string().optional().meta({ description: 'details: JSON object or text', value: 'text' }),
   briefFile: z
     .string()
     .optional()
     .meta({ description: 'file with the details (text, YAML or JSON), - for stdin', value: 'file' }),
-  budget: z.number().meta({ description: 'highest price to pay', value: 'usd' }),
+  budget: z.number().optional().meta({ description: 'highest price to pay', value: 'usd' }),
   minBudget: z.number().optional().meta({ description: 'lowest price', value: 'usd' }),
   category: z.string().optional().meta({ description: 'category of the request', value: 'name' }),
   deadline: z
@@ -35,17 +41,35 @@ export const command = defineCommand({
   args: z.object({}),
   options,
   examples: [
+    'souk requests create --example > request.yaml',
     'souk requests create --title "Translate a page" --brief "One page into German" --budget 20',
     `souk requests create --title Logo --brief '{"style":"plain"}' --budget 15 --min-budget 5 --category design --json`,
   ],
   async run(context) {
-    const { title, budget, minBudget, category, deadline, parentJob } = context.options
-    const optional = compact({ budget_min_usd: minBudget, category, deadline, parent_job_id: parentJob })
-    const body: Body = { title, brief: await readBrief(context), budget_max_usd: budget, ...optional }
+    const { file, example, title, budget, minBudget, category, deadline, parentJob } = context.options
+    if (example) return { example: exampleOf('request') }
+    const given = file === undefined ? undefined : await readObjectFile(context.io, file, 'the request')
+    if (given === undefined && (title === undefined || budget === undefined))
+      throw usage('A request needs --title and --budget, or --file.')
+    const said = {
+      title,
+      budget_max_usd: budget,
+      budget_min_usd: minBudget,
+      category,
+      deadline,
+      parent_job_id: parentJob,
+    }
+    const isBriefSaid = context.options.brief !== undefined || context.options.briefFile !== undefined
+    const brief = given === undefined || isBriefSaid ? { brief: await readBrief(context) } : {}
+    const body = unjudged<Body>({ ...given, ...compact(said), ...brief })
     const session = await context.session()
     return session.call('createPosting', { body })
   },
-  view: showPosting,
+  ownText: true,
+  view(posting, io) {
+    if ('example' in posting) io.line(posting.example.trimEnd())
+    else showPosting(posting, io)
+  },
 })
 
 /** Text that is no JSON object is the whole brief, as its `text`. */

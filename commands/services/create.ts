@@ -2,7 +2,8 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import { inEditor } from '../../src/cli/files/editor.ts'
-import { AUTOMATED, newListing, readSettings } from '../../src/cli/nouns/services/write.ts'
+import { exampleOf, exampleOption } from '../../src/cli/files/examples.ts'
+import { newListing, readSettings } from '../../src/cli/nouns/services/write.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
 import { bold, cyan, green, yellow } from '../../src/text/text.ts'
@@ -17,17 +18,17 @@ export const command = defineCommand({
       .optional()
       .meta({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
-    example: z.boolean().default(false).meta({ description: 'print an example listing as YAML, and create nothing' }),
+    example: exampleOption,
     editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR' }),
   }),
   examples: [
-    'souk services create --example',
+    'souk services create --example > listing.yaml',
     'souk services create --set name=Echo --set description=Echoes --set price=0.50 --set fulfillment_type=automated',
     'souk services create --set name=Talk --set description=Advice --set pricing_model=quote_required --set fulfillment_type=human --json',
   ],
   async run(context) {
     const { file, set, editor, example } = context.options
-    if (example) return { example: await newListing(AUTOMATED) }
+    if (example) return { example: exampleOf('listing') }
     if (file === undefined && set.length === 0 && !editor)
       throw usage('Give the listing by --file listing.json, --set field=value, or --editor.')
     const fields = {
@@ -43,7 +44,7 @@ export const command = defineCommand({
   },
   ownText: true,
   view(listing, io) {
-    if ('example' in listing) return io.line(listing.example.trimEnd())
+    if ('example' in listing) return void io.line(listing.example.trimEnd())
     const { id, name, provider_net_price: net } = listing
     const isDead = listing.fulfillment_type === 'instant' && listing.webhook_url === null
     const sign = isDead ? yellow('!') : green('✓')

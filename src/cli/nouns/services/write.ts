@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CliError, usage } from '../../exit.ts'
+import { exampleOf } from '../../files/examples.ts'
 import type { Session } from '../../session.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -20,37 +21,18 @@ const WRITTEN = [
   'status',
 ]
 
-/** What a new listing may say, for those who have not written one. */
-const EXAMPLES: Fields = {
-  name: 'Proofreading',
-  description: 'What the buyer gets.',
-  price: '1.00',
-  fulfillment_type: 'human',
-}
-/** The same for a listing whose jobs `souk provide` runs. */
-export const AUTOMATED: Fields = {
-  fulfillment_type: 'automated',
-  input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
-}
-const OPTIONAL = [
-  '# category: writing',
-  '# tags: [text, english]',
-  '# estimated_delivery: 2 hours',
-  '# pricing_model: fixed, or quote_required without a price',
-  '# fulfillment_type: instant, automated or human',
-  '# input_schema: { type: object, properties: { text: { type: string } }, required: [text] }',
-  '# webhook_url: https://example.org/hook',
-]
-
 /** Fields as a draft. */
 export async function listingDraft(fields: Fields): Promise<string> {
   const { stringify } = await import('../../files/yaml.ts')
   return stringify(fields, { aliasDuplicateObjects: false })
 }
 
-/** A draft of a new listing. */
+/** A draft of a new listing: what was given, else an example. */
 export async function newListing(given: Fields): Promise<string> {
-  return `${await listingDraft({ ...EXAMPLES, ...given })}${OPTIONAL.join('\n')}\n`
+  const names = Object.keys(given)
+  const lines = exampleOf('listing').split('\n')
+  const rest = lines.filter((line) => !names.some((name) => line.replace(/^# /, '').startsWith(`${name}:`)))
+  return `${names.length === 0 ? '' : await listingDraft(given)}${rest.join('\n')}`
 }
 
 /** A listing of the caller's own, as it was written. @throws CliError not_found */
