@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Endpoint, Input } from '../../src/api/endpoint/define.ts'
 import { AppError, type ErrorDetail } from '../../src/core/error.ts'
 import { at, isKeyOf } from '../../src/core/record.ts'
+import { KnownJson } from '../../src/model/service.ts'
 import type { Exchange } from './exchange.ts'
 
 const MAX_PARAM_CHARS = 200
@@ -66,8 +67,8 @@ export function parseParams(exchange: Exchange): Readonly<Record<string, string>
 /** A request's input as it came, kept with its payment: recovery parses it again. */
 export const WireInput = z.strictObject({
   params: z.record(z.string(), z.string()),
-  query: z.json(),
-  body: z.json(),
+  query: KnownJson,
+  body: KnownJson,
 })
 export type WireInput = z.infer<typeof WireInput>
 
@@ -99,7 +100,7 @@ function parse(schema: z.ZodType, value: unknown, whole: string): unknown {
 function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
   const at = issue.path.join('.')
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'is not a member here: remove it' }))
+    return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'unknown field' }))
   }
   if (issue.code === 'invalid_value') {
     const [only = '', ...others] = issue.values.map(String)
@@ -107,5 +108,11 @@ function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
       { path: at, message: others.length === 0 ? `must be ${only}` : `must be one of ${[only, ...others].join(', ')}` },
     ]
   }
-  return [{ path: at, message: issue.message.replace(/^Invalid input: /, '') }]
+  return [{ path: at, message: messageOf(issue) }]
+}
+
+/** What was left out is required; what it has to be is said without the words of the library. */
+function messageOf({ message }: z.core.$ZodIssue): string {
+  const [, type] = /^Invalid input: expected (\w+), received undefined$/.exec(message) ?? []
+  return type === undefined ? message.replace(/^Invalid input: /, '') : `required (${type})`
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import express, {
   type ErrorRequestHandler,
   type Request,
@@ -190,6 +191,14 @@ function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
   return router
 }
 
+/** From here on a body takes a turn of its own to parse. */
+const LONG_BODY_BYTES = 64 * 1024
+
+/** What follows walks through a long body again, as a fingerprint and as what a schema says: in another turn. */
+async function turnFor({ headers }: IncomingMessage): Promise<void> {
+  if (Number(headers['content-length'] ?? LONG_BODY_BYTES) >= LONG_BODY_BYTES) await nextTurn()
+}
+
 function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
   const endpoint: Endpoint = api[name]
   const maxBytes = bodyBoundOf(endpoint)
@@ -216,6 +225,7 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
         await taken(isParted ? takeBytes : parseJson, req, res)
         const body: unknown = isParted ? await parseInTurns(req.body) : req.body
         checkJson(body)
+        await turnFor(req)
         return body
       } catch (error) {
         throw refusalOf(error) ?? error

@@ -10,18 +10,17 @@ export type WebhookStatus = (typeof webhookStatuses)[number]
 export type ServiceType = (typeof serviceTypes)[number]
 export type FulfillmentType = (typeof fulfillmentTypes)[number]
 
-/** A JSON document as stored and sent: listing schemas, inputs, deliverables. */
-export const JsonObject = z.record(z.string(), z.json())
-export type JsonObject = z.infer<typeof JsonObject>
-
 type AnyJson = z.infer<ReturnType<typeof z.json>>
 
 /**
- * JSON that was checked when it came in, or that we made: what stores it or answers with it takes it as it is. To walk
- * through it each time was half of what a page of the catalog cost.
+ * JSON as a parser made it, or as we did: nobody walks through it again. To do so was half of what a page of the
+ * catalog cost, and held everybody up for as long as a large body took.
  */
 export const KnownJson: z.ZodType<AnyJson, AnyJson> = z.any().meta({ id: 'JsonValue', description: 'any JSON value' })
 export const KnownJsonObject = z.record(z.string(), KnownJson)
+/** A JSON document as it comes in and is sent: listing schemas, inputs, deliverables. */
+export const JsonObject = KnownJsonObject
+export type JsonObject = z.infer<typeof JsonObject>
 
 /**
  * What a buyer is promised beside the price: how a delivery is checked, how soon it is due, and whether it is released

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Address, Amount } from '../../core/codecs.ts'
 import { facilitatedStates } from '../../model/payment.ts'
+import { KnownJsonObject } from '../../model/service.ts'
 import { clampedLimit, MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
 
@@ -10,7 +11,7 @@ const ours = { origin: 'ours', section: 'Facilitator', servedWith: 'facilitator'
 const MAX_ASKED_BYTES = 64 * 1024
 const MAX_FILTER_CHARS = 200
 
-const JsonObject = z.record(z.string(), z.json())
+const JsonObject = KnownJsonObject
 
 /** What servers of both generations send; members of their own are passed over. */
 const Asked = z

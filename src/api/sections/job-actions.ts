@@ -3,6 +3,7 @@ import { idOf } from '../../core/id.ts'
 import { MAX_DELIVERY_BODY_BYTES, MAX_RATING, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { disputeCategories } from '../../model/job.ts'
+import { KnownJson } from '../../model/service.ts'
 import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
 import { Job } from './jobs.ts'
 
@@ -19,9 +20,9 @@ export const JOB_DISPUTE_PRICE = usdc(5_000n)
 export const JobUpdate = z
   .object({
     status: z.enum(['in_progress', 'completed', 'failed']),
-    deliverables: z.json().optional().meta({ description: 'needed with completed; as the listing promised' }),
-    deliverable: z.json().optional(),
-    result: z.json().optional(),
+    deliverables: KnownJson.optional().meta({ description: 'needed with completed; as the listing promised' }),
+    deliverable: KnownJson.optional(),
+    result: KnownJson.optional(),
     notes: z.string().max(MAX_TEXT_CHARS).optional(),
     message: z.string().max(MAX_TEXT_CHARS).optional(),
     progress: z.union([z.number(), z.string().max(MAX_PROGRESS_CHARS)]).optional(),
