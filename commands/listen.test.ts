@@ -56,7 +56,8 @@ describe('handed on', () => {
     const answers = [502, 200]
     hook.answer = () => ({ status: answers.shift() ?? 200 })
     hook.received.length = 0
-    const to = ['--forward-to', hook.url, '--header', 'X-Tenant: blue', '--events', 'job.*']
+    // As people type it: without the scheme.
+    const to = ['--forward-to', hook.url.replace('http://', ''), '--header', 'X-Tenant: blue', '--events', 'job.*']
     const { code, lines, err } = await listen('--once', '--since', before, ...to)
     expect([code, lines.map(({ delivery }) => [delivery.status, delivery.attempts])]).toEqual([0, [[200, 2]]])
     expect(err).toContain('retry 1/5')

@@ -35,6 +35,12 @@ test('money in the balance is not stuck there: a part comes out, then all that i
   expect(history.map((entry: { type: string }) => entry.type)).toEqual(['withdrawal', 'withdrawal', 'deposit'])
 })
 
+test('nothing is left to withdraw: it says so, and sends nothing', async () => {
+  const { code, err } = await shop.souk(['balance', 'withdraw', 'all', '--as', 'ann'])
+  expect(code).not.toBe(0)
+  expect(err).toContain('There is nothing to withdraw: $0.00 is available')
+})
+
 test.each(['0', 'much', '-1'])('%s is no amount, and is not sent', async (amount) => {
   expect((await shop.souk(['balance', 'withdraw', '--as', 'ann', '--', amount])).code).toBe(2)
 })
