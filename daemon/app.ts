@@ -118,6 +118,7 @@ import { traceCollections } from './features/traces/rows.ts'
 import { openVendor, verificationVendor } from './features/verification/callback.ts'
 import { verificationRoutes } from './features/verification/routes.ts'
 import { verificationCollections } from './features/verification/rows.ts'
+import { readsOwnHeader } from './features/webhooks/own-header.ts'
 import { notePoll } from './features/webhooks/polling.ts'
 import { webhookRoutes } from './features/webhooks/routes.ts'
 import { webhookCollections } from './features/webhooks/rows.ts'
@@ -335,7 +336,12 @@ export async function openResources(ctx: Context, outside: Outside): Promise<voi
   for (const [, part] of contents) await part.open?.(ctx, outside)
   const under = background.open(ctx, new Set(), async () => void (await Promise.all(under)))
   followReversals(ctx)
-  const worker = createDeliveries({ ...ctx, web: web.of(ctx), hooks: deliveryHooks(ctx) })
+  const worker = createDeliveries({
+    ...ctx,
+    web: web.of(ctx),
+    hooks: deliveryHooks(ctx),
+    ownHeaderOf: readsOwnHeader(ctx),
+  })
   deliveryWorker.open(ctx, worker, worker.stop)
   await openCrons(ctx, { clock: outside.clock, crons: outside.ports.crons ?? allCrons })
 }

@@ -33,7 +33,7 @@ import { type TakenPort, takePort } from './http/port.ts'
 import { createEdge } from './http/server.ts'
 import { boundUrl, type Config, ownUrl } from './kernel/config.ts'
 import { type Context, inBackground } from './kernel/context.ts'
-import { installation, openIdentity } from './kernel/identity.ts'
+import { hashSecret, installation, openIdentity } from './kernel/identity.ts'
 import { keyedMutex } from './kernel/keyed-mutex.ts'
 import { closeResources } from './kernel/resource.ts'
 import { type OpenedChain, openChain } from './open-chain.ts'
@@ -193,6 +193,7 @@ async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened
       version: packageJson.version,
       instanceId: identity.instance_id,
       adminKeyHash: identity.admin_key_hash,
+      sealingSecret: hashSecret(`seal ${identity.adminKey}`),
       port: () => port,
     },
     storage: storageOf(opened),

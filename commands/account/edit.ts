@@ -20,6 +20,10 @@ export const command = defineCommand({
     name: z.string().optional().meta({ description: 'public name', value: 'name' }),
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
     webhook: z.string().optional().meta({ description: 'URL for jobs and notifications', value: 'url' }),
+    header: z
+      .string()
+      .optional()
+      .meta({ description: 'secret header sent to your endpoints; "none" removes it', value: 'name=value' }),
     capability: z.array(z.string()).default([]).meta({ description: 'what you can do', value: 'word' }),
     set: z
       .array(z.string())
@@ -30,13 +34,14 @@ export const command = defineCommand({
   examples: [
     'souk account edit --description "Reads charts"',
     'souk account edit --listable yes --json',
+    'souk account edit --header x-worker-key=abc123',
     `souk account edit --set 'capabilities=["charts"]'`,
   ],
   async run(context) {
-    const { name, description, webhook, capability, listable, set } = context.options
+    const { name, description, webhook, header, capability, listable, set } = context.options
     const body: Change = {
       ...unjudged<Change>(readSettings(set)),
-      ...compact({ name, description, webhook_url: webhook }),
+      ...compact({ name, description, webhook_url: webhook, endpoint_header: headerIn(header) }),
       ...(capability.length === 0 ? {} : { capabilities: capability }),
       ...(listable === undefined ? {} : { listable: listable === 'auto' ? null : listable === 'yes' }),
     }
@@ -53,3 +58,12 @@ export const command = defineCommand({
       io.line(`  secret    ${profile.webhook_secret}   (of webhooks; kept here)`)
   },
 })
+
+/** @throws CliError usage */
+function headerIn(text: string | undefined): { name: string; value: string } | null | undefined {
+  if (text === undefined) return undefined
+  if (text === 'none') return null
+  const at = text.indexOf('=')
+  if (at < 1) throw usage('--header must be like x-worker-key=abc123, or none.')
+  return { name: text.slice(0, at), value: text.slice(at + 1) }
+}

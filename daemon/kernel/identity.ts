@@ -22,7 +22,7 @@ export const ADMIN_KEY_FILE = 'admin.key'
 const PRIVATE_MODE = 0o600
 
 const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.string() })
-type Identity = z.infer<typeof Identity>
+type Identity = z.infer<typeof Identity> & { readonly adminKey: string }
 
 /** What tells this installation from others. */
 export type Installation = {
@@ -32,6 +32,8 @@ export type Installation = {
   readonly instanceId: string
   /** SHA-256 of the admin key, hex. */
   readonly adminKeyHash: string
+  /** What secrets in the store are sealed with: it follows from the admin key, which is not in the store. */
+  readonly sealingSecret: string
   /** Port that the edge is bound to. */
   readonly port: () => number
 }
@@ -44,7 +46,7 @@ export async function openIdentity(parts: { store: Store; entropy: Entropy; data
   const known = row && Identity.parse(row.value)
   const file = join(parts.dataDir, ADMIN_KEY_FILE)
   const kept = await readKey(file)
-  if (known && kept !== undefined && hashSecret(kept) === known.admin_key_hash) return known
+  if (known && kept !== undefined && hashSecret(kept) === known.admin_key_hash) return { ...known, adminKey: kept }
   const key = `adm_${parts.entropy(ADMIN_KEY_BYTES).toString('hex')}`
   const identity = { instance_id: known?.instance_id ?? randomUUID(), admin_key_hash: hashSecret(key) }
   await writeFile(file, `${key}\n`, { mode: PRIVATE_MODE })
@@ -52,7 +54,7 @@ export async function openIdentity(parts: { store: Store; entropy: Entropy; data
     await t.table(settings).getForUpdate(IDENTITY)
     await t.table(settings).put({ id: IDENTITY, value: identity })
   })
-  return identity
+  return { ...identity, adminKey: key }
 }
 
 async function readKey(file: string): Promise<string | undefined> {

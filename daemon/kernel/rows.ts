@@ -35,6 +35,8 @@ export const ParticipantRow = z.strictObject({
   /** SHA-256 of the API key, hex. */
   key_hash: z.string(),
   webhook_secret: z.string(),
+  /** A header of its own choice that its endpoints are called with; the value is sealed. */
+  endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
   /** The secret before the last rotation; deliveries are signed with it too until this wall time. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),

@@ -1,3 +1,4 @@
+import { invalidField } from '../../src/core/error.ts'
 import { reachOf } from '../ports/web/address.ts'
 import { openWeb, type Web, type WebOptions } from '../ports/web/web.ts'
 import type { Config } from './config.ts'
@@ -24,6 +25,16 @@ export function openWebOf(ctx: Context, change: WebChange = {}): void {
 function isLocal({ host, publicUrl }: Config): boolean {
   const shown = publicUrl === undefined ? host : (URL.parse(publicUrl)?.hostname ?? '')
   return isLoopback(host) && isLoopback(shown)
+}
+
+const REACHED_BY_OTHERS =
+  'leads to this machine, but other machines can reach this marketplace (--tls, --host or a public URL): use https to another address'
+
+/** Refuses an endpoint that nothing would ever be sent to, when it is written. @throws AppError 400 */
+export function refuseUnsendable({ config }: Context, url: string | null | undefined, at = ''): void {
+  const host = url ? URL.parse(url)?.hostname : undefined
+  if (host !== undefined && isLoopback(host) && !isLocal(config))
+    throw invalidField(`${at}webhook_url`, REACHED_BY_OTHERS)
 }
 
 function isLoopback(host: string): boolean {

@@ -4,6 +4,7 @@ import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { refuseUnsendable } from '../../kernel/web.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
@@ -17,6 +18,7 @@ import { refuseBrokenPromise } from './listing-kind.ts'
 import { ownListingView } from './view.ts'
 
 const createService: FreeHandler<typeof listingsApi.createService> = async ({ body }, { ctx, caller, now }) => {
+  refuseUnsendable(ctx, body.webhook_url)
   await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const fields = readListing(body)
   const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
@@ -27,6 +29,7 @@ const updateService: FreeHandler<typeof listingsApi.updateService> = async (
   { params, body },
   { ctx, caller, now, wall },
 ) => {
+  refuseUnsendable(ctx, body.webhook_url)
   await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const row = await commit(ctx, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)

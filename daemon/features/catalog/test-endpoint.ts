@@ -5,7 +5,9 @@ import { notYours } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 import { noteTested } from '../reputation/trust.ts'
+import { TEST_TYPE } from '../webhooks/health.ts'
 import { endpointOf } from '../webhooks/queue.ts'
+import type { SentAttempt } from '../webhooks/send.ts'
 import { sendTest } from '../webhooks/test-message.ts'
 
 const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
@@ -38,8 +40,15 @@ const testService: FreeHandler<typeof serviceTestApi.testService> = async (
     latency_ms: sent.latencyMs,
     signature_headers: sent.signatureHeaders,
     response_excerpt: sent.excerpt,
-    ...(sent.error === null ? {} : { error: sent.error }),
+    ...(sent.error === null ? {} : { error: whyRefused(sent) }),
   }
+}
+
+/** A receiver that takes jobs alone refuses the test: what it was sent, and what to answer. */
+function whyRefused({ error, status }: Pick<SentAttempt, 'error' | 'status'>): string {
+  const isRefusal = status !== null && status >= 400 && status < 500
+  if (!isRefusal) return error ?? ''
+  return `${error}: your receiver refused {"type": "${TEST_TYPE}", "test": true, "service_id": …}; answer 200 to it, it is no job`
 }
 
 export const serviceTestRoutes: FreeHandlers<typeof serviceTestApi> = { testService }

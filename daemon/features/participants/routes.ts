@@ -11,6 +11,8 @@ import { hashSecret } from '../../kernel/identity.ts'
 import { participantNamed } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { SEAL_IV_BYTES } from '../../kernel/sealed.ts'
+import { refuseUnsendable } from '../../kernel/web.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { ownListingView } from '../catalog/view.ts'
@@ -20,6 +22,7 @@ import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
 import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import { forgetHealthOfAll } from '../webhooks/health.ts'
+import { sealedHeader } from '../webhooks/own-header.ts'
 import {
   checkRegistration,
   insertParticipant,
@@ -36,6 +39,7 @@ export const OLD_SECRET_LIFE_MS = DAY_MS
 
 const register: PaidHandler<typeof registrationApi.register> = {
   async check({ body }, { ctx, payer }) {
+    refuseUnsendable(ctx, body.webhook_url)
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
   },
 
@@ -53,7 +57,9 @@ const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
     refuseUnaccepted(ctx, body.accept_terms)
     listingsOf(body)
+    refuseUnsendable(ctx, body.webhook_url)
     for (const [i, service] of body.services.entries()) {
+      refuseUnsendable(ctx, service.webhook_url, `services.${i}.`)
       await schemas.of(ctx).refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
     }
   },
@@ -115,6 +121,7 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
   { ctx, caller, now, wall },
 ) => {
   refuseOtherVersion('accept_terms', body.accept_terms)
+  refuseUnsendable(ctx, body.webhook_url)
   const row = await commit(ctx, async (t, draw) => {
     const named = await participantNamed(t, params.id)
     if (!named) throw notFound('The participant')
@@ -122,7 +129,9 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
     const locked = await t.table(participants).getForUpdate(named.id)
     if (!locked) throw notFound('The participant')
     const rotated = body.rotate_webhook_secret ? rotatedSecret(locked, newWebhookSecret(draw), wall) : locked
-    const changed = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
+    const header = sealedHeader(ctx, { owner: locked, given: body.endpoint_header, iv: draw.bytes(SEAL_IV_BYTES) })
+    const { endpoint_header: _, ...others } = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
+    const changed = { ...others, ...header }
     const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
     if (written.webhook_url !== locked.webhook_url) await forgetHealthOfAll(t, written.id, now)
     await announce(t, draw, { row: written, type: 'participant.updated', at: now })

@@ -24,6 +24,7 @@ export function ownParticipantView(row: ParticipantRow, rotated: boolean): z.out
   return {
     ...participantView(row),
     webhook_url: row.webhook_url,
+    endpoint_header: row.endpoint_header?.name ?? null,
     listable: row.listable,
     in_directory: row.in_directory,
     terms_version: row.terms_version,

@@ -12,6 +12,7 @@ import { reportOf } from '../jobs/report.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import type { Begin, PayCall } from '../payments/seller.ts'
 import { deliverNow } from '../webhooks/direct.ts'
+import { readsOwnHeader } from '../webhooks/own-header.ts'
 import { endpointOf } from '../webhooks/queue.ts'
 import type { SentAttempt } from '../webhooks/send.ts'
 
@@ -70,7 +71,7 @@ async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
   const ids = { job: draw.id('job'), thread: draw.id('thread') }
   const waiting = untilStopped(call)
   const sent = await deliverNow(
-    { ...ctx, web: web.of(ctx) },
+    { ...ctx, web: web.of(ctx), ownHeaderOf: readsOwnHeader(ctx) },
     {
       endpoint,
       signal: waiting.signal,

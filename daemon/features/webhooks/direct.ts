@@ -69,6 +69,7 @@ async function sendAll(parts: Parts, { message, endpoint, signal, tries }: Sendi
       ...message,
       url: endpoint.url,
       secrets: secretsOf(endpoint.owner, clock.wall()),
+      headers: parts.ownHeaderOf?.(endpoint.owner),
       timeoutMs: Math.max(1, until - clock.wall()),
       signal,
     })

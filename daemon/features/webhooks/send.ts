@@ -1,5 +1,6 @@
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { signedHeaders } from '../../../src/core/webhook-signature.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { WebError } from '../../ports/web/error.ts'
 import type { WebResponse } from '../../ports/web/exchange.ts'
@@ -13,13 +14,20 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 const EXCERPT_CHARS = 512
 
 /** What the worker and the test row send with; the real one in `daemon/index.ts`. */
-export type Sender = { readonly web: Pick<Web, 'post'>; readonly clock: Clock }
+export type Sender = {
+  readonly web: Pick<Web, 'post'>
+  readonly clock: Clock
+  /** The header that an owner of endpoints chose; none unless given. */
+  readonly ownHeaderOf?: (owner: ParticipantRow) => Readonly<Record<string, string>>
+}
 
 export type OutgoingMessage = {
   readonly url: string
   readonly eventId: string
   readonly body: string
   readonly secrets: readonly string[]
+  /** Of the endpoint's owner; ours go before it. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
@@ -49,7 +57,7 @@ export async function sendOnce({ web, clock }: Sender, message: OutgoingMessage)
   const { url, eventId: id, body, secrets, signal, timeoutMs = WEBHOOK_TIMEOUT_MS } = message
   const signatureHeaders = signedHeaders({ id, body, secrets, wall: at })
   const begun = { at, signatureHeaders }
-  const headers = { 'content-type': 'application/json', ...signatureHeaders }
+  const headers = { ...message.headers, 'content-type': 'application/json', ...signatureHeaders }
   try {
     const answer = await web.post({
       url,

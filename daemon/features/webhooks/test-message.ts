@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context.ts'
 import { web } from '../../kernel/web.ts'
 import { deliverNow } from './direct.ts'
 import { TEST_TYPE } from './health.ts'
+import { readsOwnHeader } from './own-header.ts'
 import type { WebhookEndpoint } from './queue.ts'
 import type { SentAttempt } from './send.ts'
 
@@ -13,7 +14,7 @@ type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> &
 /** Sends `{test: true, service_id}`, signed like every other message. @throws WebError aborted by its signal. */
 export function sendTest(ctx: Context, { serviceId, endpoint, ...how }: Test): Promise<SentAttempt> {
   return deliverNow(
-    { ...ctx, web: web.of(ctx) },
+    { ...ctx, web: web.of(ctx), ownHeaderOf: readsOwnHeader(ctx) },
     {
       participantId: endpoint.owner.id,
       serviceId,

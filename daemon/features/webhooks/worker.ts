@@ -192,8 +192,9 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     const body = await bodyOf(parts, row)
     if (body === undefined)
       return giveUp(parts, row, { state: 'dead', reason: 'its message is not there any more', now })
-    const secrets = secretsOf(found.endpoint.owner, clock.wall())
-    const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body, secrets, signal })
+    const { owner } = found.endpoint
+    const [secrets, headers] = [secretsOf(owner, clock.wall()), parts.ownHeaderOf?.(owner)]
+    const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body, secrets, headers, signal })
     await record(parts, row, sent)
   }
 }

@@ -72,10 +72,15 @@ function checkPublic({ port }: WebTarget): void {
   }
 }
 
-function checkWebhook({ url, port, reach }: WebTarget, rules: WebRules): void {
+function checkWebhook(target: WebTarget, rules: WebRules): void {
+  const { url, port, reach } = target
   if (port === rules.ownPort()) throw new WebError('port_refused', 'A webhook must not lead back to this marketplace.')
   if (reach === 'loopback') return
-  if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'A webhook on another machine must be https.')
+  if (isThisMachine(target.host)) {
+    const message = 'Other machines can reach this marketplace, so its webhooks may not lead to this machine.'
+    throw new WebError('address_refused', message)
+  }
+  if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'Webhooks to other machines must use https.')
   if (port !== HTTPS_PORT && port < FIRST_UNPRIVILEGED_PORT) {
     throw new WebError('port_refused', 'A webhook uses port 443, or 1024 and above.')
   }

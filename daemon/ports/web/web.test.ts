@@ -151,7 +151,7 @@ describe('the policy for webhooks', () => {
   it.each(['127.0.0.1', '127.9.9.9', '[::1]', 'localhost'])(
     'may stay on %s where the marketplace is local',
     async (host) => {
-      expect(await away(`http://${host}:${site.port}/`)).toBe('scheme_refused')
+      expect(await away(`http://${host}:${site.port}/`)).toBe('address_refused')
       expect(await away(`https://${host}:${site.port}/`)).toBe('address_refused')
       expect(await local(`http://${host}:${OWN_PORT}/`)).toBe('port_refused')
     },

@@ -59,7 +59,30 @@ export const Participant = z
   .meta({ id: 'Participant' })
 
 /** What only the participant itself sees besides its public profile. */
+/** Headers that calls of endpoints have already, or that are none of a message. */
+const OUR_HEADERS =
+  /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept.*|user-agent|cookie|webhook-.*|x-webhook-.*|x-request-id|x-payment.*|payment-.*)$/i
+const MAX_HEADER_VALUE_CHARS = 1_000
+
+/** A header that a provider chose, and that its own endpoints are called with. */
+const EndpointHeader = z.strictObject({
+  name: z
+    .string()
+    .max(MAX_NAME_CHARS)
+    .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
+    .refine((name) => !OUR_HEADERS.test(name), 'is a header of ours: choose another one'),
+  value: z
+    .string()
+    .min(1)
+    .max(MAX_HEADER_VALUE_CHARS)
+    .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII'),
+})
+
 const ownFields = {
+  endpoint_header: z
+    .string()
+    .nullable()
+    .meta({ description: 'name of the header that your endpoints are called with' }),
   webhook_url: z.string().nullable(),
   listable: z.boolean().nullable().meta({ description: 'null: listed while it has an active listing' }),
   in_directory: z.boolean(),
@@ -180,6 +203,9 @@ export const participantsApi = {
           .refine((links) => Object.keys(links).length <= MAX_LINKS, `at most ${MAX_LINKS} links`)
           .optional(),
         listable: z.boolean().nullable().optional(),
+        endpoint_header: EndpointHeader.nullable()
+          .optional()
+          .meta({ description: 'sent to your own endpoints; its value is never shown again' }),
         rotate_webhook_secret: z.literal(true).optional(),
         accept_terms: TermsVersion.optional(),
       }),

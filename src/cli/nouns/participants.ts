@@ -15,6 +15,8 @@ export function showParticipant(participant: Participant, io: Io): void {
   if (description !== '') io.line(`  about     ${description}`)
   if (capabilities.length > 0) io.line(`  can       ${capabilities.join(', ')}`)
   if (webhook !== undefined) io.line(`  webhook   ${webhook ?? 'none'}`)
+  if (participant.endpoint_header)
+    io.line(`  header    ${participant.endpoint_header}   (sent to your endpoints; its value is not shown)`)
   io.line(`  since     ${created_at}`)
 }
 

@@ -5,7 +5,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SALT = 'souk sealed answer v1'
 
-/** What a sealed answer is locked with: the caller's proof and the `Idempotency-Key` that came with it. */
+/** What a box is locked with: a secret that is not in the store, and what the box belongs to. */
 export type SealKey = { readonly proof: string; readonly idempotencyKey: string }
 
 function derive(key: SealKey): Buffer {
