@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered, stranger } from '../../../fixtures/market/people.ts'
 
+import { toWallet } from '../../../src/core/hex.ts'
+
 /* A marketplace that other machines can reach sends nothing to its own machine: it says so when an endpoint is written. */
 
 const HERE = 'http://127.0.0.1:9/hook'
@@ -29,11 +31,11 @@ test('an endpoint on this machine is refused wherever it can be written, before 
   expect(edited).toMatchObject(refused)
 
   const newcomer = await stranger(market)
-  const before = await market.daemon.ctx.chain.balanceOf(newcomer.account.address.toLowerCase() as `0x${string}`)
+  const before = await market.daemon.ctx.chain.balanceOf(toWallet(newcomer.account.address))
   const body = { name: 'a shop', type: 'provider', webhook_url: HERE }
   expect(await newcomer.pay('/v1/register', { body })).toMatchObject(refused)
   const services = [{ ...listing, webhook_url: HERE }]
   expect(await newcomer.pay('/v1/provider/onboard', { body: { name: 'a shop', services } })).toMatchObject(refused)
-  const after = await market.daemon.ctx.chain.balanceOf(newcomer.account.address.toLowerCase() as `0x${string}`)
+  const after = await market.daemon.ctx.chain.balanceOf(toWallet(newcomer.account.address))
   expect(after).toBe(before)
 })
