@@ -63,8 +63,10 @@ describe('published programs for agents', () => {
 
   test('the inspector lists tools and resources, and calls a tool', async () => {
     const { command, args } = server()
+    // Published apart, it still reads the name and version of the package that it is a part of.
+    await writeFile(join(OUTSIDE, '@modelcontextprotocol/package.json'), '{"name":"inspector","version":"1.0.3"}')
     const inspect = (...words: string[]) =>
-      run(join(OUTSIDE, '@modelcontextprotocol/inspector-cli/build/cli.js'), command, ...args, ...words)
+      run(join(OUTSIDE, '@modelcontextprotocol/inspector-cli/build/cli.js'), '--cli', command, ...args, ...words)
     expect(JSON.parse(await inspect('--method', 'tools/list')).tools.length).toBeGreaterThan(20)
     const { resources } = JSON.parse(await inspect('--method', 'resources/list'))
     expect(resources[0].uri).toMatch(/^souk:\/\/services\//)
