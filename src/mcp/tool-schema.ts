@@ -43,7 +43,21 @@ function simplified(node: Node, expansion: Expansion): Node {
 function expanded($ref: string, { definitions, open }: Expansion): Node {
   const target = definitions[$ref.slice('#/$defs/'.length)]
   if (!isObject(target) || open.filter((one) => one === $ref).length >= EXPANSIONS_MAX) return ANY_OBJECT
+  if (isAnything(target)) return { ...target, anyOf: ANYTHING }
   return simplified({ ...target }, { definitions, open: [...open, $ref] })
+}
+
+/** Any JSON, by the kinds there are. */
+const ANYTHING = [
+  ANY_OBJECT,
+  { type: 'array', items: ANY_OBJECT },
+  { type: 'string' },
+  { type: 'number' },
+  { type: 'boolean' },
+]
+
+function isAnything(schema: Node): boolean {
+  return Object.keys(schema).every((keyword) => keyword === 'description')
 }
 
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {

@@ -51,7 +51,8 @@ test('the command line waits for what it buys as long as the daemon may work on 
   const call = { method: 'POST', path: '/v1/services/svc_0123456789abcdef/purchase', idempotencyKey: 'k' } as const
   for (const timeoutMs of [undefined, 5_000]) {
     const globals = { timeoutMs, maxPrice: usdc(1n) }
-    await payFor({ budget: createBudget(), globals } as unknown as SessionHost, session, call)
+    const host = { budget: createBudget(), globals } as unknown as SessionHost // all that a payment without a price asks for
+    await payFor(host, session, call)
   }
   const [usual = 0, named] = waits
   expect(usual).toBeGreaterThan(paymentWindows.last.maxTimeoutSeconds * 1_000)
