@@ -32,10 +32,10 @@ export const command = defineCommand({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
     ...watchOptions,
   }),
-  examples: ['souk attention', 'souk attention --as main', 'souk attention --exit-status', 'souk attention --json'],
+  examples: ['souk attention', 'souk attention --exit-status', 'souk attention --json'],
   async run(context) {
     const session = await context.session()
-    const found: { items: readonly Item[]; counts: object; total: number } = (await readsAsOperator(context, session))
+    const found = (await readsAsOperator(context, session))
       ? await session.call('getAttention', {})
       : await session.call('getOwnAttention', {})
     if (context.options.exitStatus && found.total > 0) context.exit('check_failed')

@@ -24,11 +24,7 @@ export const command = defineCommand({
     }),
   }),
   options: z.object({}),
-  examples: [
-    'souk why job_0123456789abcdef',
-    'souk why rcp_0123456789abcdef --as main',
-    'souk why job_0123456789abcdef --json',
-  ],
+  examples: ['souk why job_0123456789abcdef', 'souk why job_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
     const asked = { params: { id: context.args.id } }

@@ -24,7 +24,7 @@ export const command = defineCommand({
     description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [
-    'souk plans create --example > plan.yaml',
+    'souk plans create --example',
     'souk plans create --name Basic --price 5.00 --service svc_0123456789abcdef',
     'souk plans create --name Yearly --price 50.00 --period annual --service svc_0123456789abcdef --json',
   ],

@@ -23,7 +23,7 @@ export const command = defineCommand({
     ...productOptions,
   }),
   examples: [
-    'souk products create --example > product.yaml',
+    'souk products create --example',
     'souk products create --name "A book" --price 5.00 --upload book.pdf',
     'souk products create --name "A map" --price 0.50 --category maps --json',
   ],

@@ -41,7 +41,7 @@ export const command = defineCommand({
   args: z.object({}),
   options,
   examples: [
-    'souk requests create --example > request.yaml',
+    'souk requests create --example',
     'souk requests create --title "Translate a page" --brief "One page into German" --budget 20',
     `souk requests create --title Logo --brief '{"style":"plain"}' --budget 15 --min-budget 5 --category design --json`,
   ],

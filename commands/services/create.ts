@@ -22,7 +22,7 @@ export const command = defineCommand({
     editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR' }),
   }),
   examples: [
-    'souk services create --example > listing.yaml',
+    'souk services create --example',
     'souk services create --set name=Echo --set description=Echoes --set price=0.50 --set fulfillment_type=automated',
     'souk services create --set name=Talk --set description=Advice --set pricing_model=quote_required --set fulfillment_type=human --json',
   ],
