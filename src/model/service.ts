@@ -19,7 +19,7 @@ type AnyJson = z.infer<ReturnType<typeof z.json>>
 export const KnownJson: z.ZodType<AnyJson, AnyJson> = z.any().meta({ id: 'JsonValue', description: 'any JSON value' })
 export const KnownJsonObject = z.record(z.string(), KnownJson)
 /** A JSON document as it comes in and is sent: listing schemas, inputs, deliverables. */
-export const JsonObject = KnownJsonObject
+export const JsonObject = z.record(z.string(), KnownJson)
 export type JsonObject = z.infer<typeof JsonObject>
 
 /**
