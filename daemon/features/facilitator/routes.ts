@@ -9,7 +9,7 @@ import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core
 import { compact } from '../../../src/core/record.ts'
 import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, paused } from '../../kernel/context.ts'
-import { wrongTokens } from '../payments/wrong-tokens.ts'
+import { wrongTokens } from '../../kernel/wrong-tokens.ts'
 import { type FacilitatorAsk, type ReadAsk, readAsk } from './ask.ts'
 import { type Catalogued, catalogue, resourcesFor, typeOf } from './catalogue.ts'
 import { faultOf, repeatedFault } from './checks.ts'

@@ -36,7 +36,7 @@ test('a wallet whose key everybody has signs nothing where money is real', async
   const session = { target: { name: 'real', url, network: 'base', instance: url } } as Session
   const first = { status: 402, headers: { 'payment-required': header }, body: JSON.parse(JSON.stringify(body)) }
   const call = { method: 'POST', path: '/v1/discover' } as const
-  await expect(signPayment(host, session, { wallet, first, limit, call })).rejects.toThrow('everybody has its key')
+  await expect(signPayment(host, session, { wallet, first, limit, call })).rejects.toThrow('is a public demo wallet')
 })
 
 test('the command line waits for what it buys as long as the daemon may work on it', async () => {

@@ -1,7 +1,7 @@
-import type { PaymentFault } from '../../../src/core/payment-fault.ts'
-import { DAY_MS } from '../../../src/core/time.ts'
-import { defineResource } from '../../kernel/resource.ts'
-import type { Log } from '../../ports/log.ts'
+import type { PaymentFault } from '../../src/core/payment-fault.ts'
+import { DAY_MS } from '../../src/core/time.ts'
+import type { Log } from '../ports/log.ts'
+import { defineResource } from './resource.ts'
 
 /** Kept since the start; what comes after so many others is not told. */
 const KINDS_MAX = 20
