@@ -1,5 +1,6 @@
 import type { EngineStanding } from '../engine.ts'
 import { openProgram, ProgramError, programStanding } from '../program/program.ts'
+import type { Segment } from './segments.ts'
 
 const MAX_OUT_BYTES = 1024 * 1024
 /** Languages by the three letters that it uses and the two that others do. */
@@ -77,14 +78,34 @@ export function openApertium(path?: string) {
     pairs: () => [...modes.keys()],
     targets: () => [...new Set([...modes.keys()].map((pair) => pair.replace(/^.*-/, '')))],
     pairOf: (from: string, to: string) => modes.get(`${from}-${to}`),
-    translate: async (text: string, mode: string, signal: AbortSignal) => {
-      const { stdout } = await program.run({ args: ['-u', mode], stdin: text, maxBytes: MAX_OUT_BYTES, signal })
-      const made = stdout.toString('utf8')
+    translate: async (segments: readonly Segment[], mode: string, signal: AbortSignal) => {
+      // Its plain format keeps nothing apart; marked-up text costs it word order around each mark.
+      const isMarked = segments.some(isToStay)
+      const stdin = segments.map((one) => (isMarked ? markedUp(one) : one.text)).join('')
+      const args = ['-u', ...(isMarked ? ['-f', 'html'] : []), mode]
+      const { stdout } = await program.run({ args, stdin, maxBytes: MAX_OUT_BYTES, signal })
+      const made = isMarked ? plain(stdout.toString('utf8')) : stdout.toString('utf8')
       // It ends well also where one of its parts did not.
       if (made.trim() === '') throw new ProgramError('refused', 'apertium made nothing of a text')
       return made
     },
   }
+}
+
+const STAY = 'apertium-notrans'
+
+function isToStay({ text, isKept }: Segment): boolean {
+  return isKept && /[\p{L}\p{N}]/u.test(text)
+}
+
+function markedUp(segment: Segment): string {
+  const text = segment.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return isToStay(segment) ? `<${STAY}>${text}</${STAY}>` : text
+}
+
+function plain(html: string): string {
+  const text = html.replaceAll(`<${STAY}>`, '').replaceAll(`</${STAY}>`, '')
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 }
 
 /** The first variant of a pair is the plain one. */

@@ -1,21 +1,42 @@
 /** Longest text that is sent in one piece. */
 const MAX_SEGMENT_CHARS = 4_000
 
-/** Pieces of a text that together are the text again: what is translated, and the space between. */
-export type Segment = { readonly text: string; readonly isSpace: boolean }
+/** Pieces of a text that together are the text again: what is translated, and what is kept as it is. */
+export type Segment = { readonly text: string; readonly isKept: boolean }
 
-/** Cuts at paragraphs, then at sentences, then at words: never within one. */
+/** Code, addresses, tags, and places that a program fills in: `{name}`, `{{name}}`, `${name}`, `%s`. */
+const KEPT =
+  /```[\s\S]*?```|`[^`\n]{1,500}`|\bhttps?:\/\/[^\s<>"')\]]{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|\{\{[^{}\n]{1,80}\}\}|\$?\{[^{}\n]{1,80}\}|%(?:\d\$)?[sd]\b|<\/?[a-zA-Z][^<>\n]{0,200}>/g
+
+/** Cuts around what is kept, at paragraphs, then at sentences, then at words: never within one. */
 export function segmentsOf(text: string): Segment[] {
-  const runs: { text: string; isSpace: boolean }[] = []
+  return aroundKept(text).flatMap((part) => (part.isKept ? part : paragraphsOf(part.text)))
+}
+
+function paragraphsOf(text: string): Segment[] {
+  const runs: { text: string; isKept: boolean }[] = []
   for (const line of text.split(/(?<=\n)/)) {
-    const isSpace = line.trim() === ''
+    const isKept = line.trim() === ''
     const last = runs.at(-1)
-    if (last?.isSpace === isSpace) last.text += line
-    else runs.push({ text: line, isSpace })
+    if (last?.isKept === isKept) last.text += line
+    else runs.push({ text: line, isKept })
   }
-  return runs.flatMap((run) =>
-    run.isSpace ? run : piecesOf(run.text).map((text) => ({ text, isSpace: text.trim() === '' })),
-  )
+  return runs.flatMap((run) => (run.isKept ? run : piecesOf(run.text).map(judged)))
+}
+
+function aroundKept(text: string): Segment[] {
+  const parts: Segment[] = []
+  let from = 0
+  for (const { index, 0: kept } of text.matchAll(KEPT)) {
+    parts.push({ text: text.slice(from, index), isKept: false }, { text: kept, isKept: true })
+    from = index + kept.length
+  }
+  return [...parts, { text: text.slice(from), isKept: false }].filter((part) => part.text !== '')
+}
+
+/** Nothing can be said of a piece without a letter in another language. */
+function judged(text: string): Segment {
+  return { text, isKept: !/\p{L}/u.test(text) }
 }
 
 function piecesOf(paragraph: string): string[] {

@@ -82,7 +82,7 @@ type Ladder = { readonly remote: PieceTranslator; readonly local: Apertium }
 async function byRemote({ remote, local }: Ladder, wish: TranslationWish, signal: AbortSignal): Promise<Translated> {
   try {
     const { segments } = wish
-    const said = segments.filter(({ isSpace }) => !isSpace).map(({ text }) => around(text))
+    const said = segments.filter(({ isKept }) => !isKept).map(({ text }) => around(text))
     const { texts, from } = await remote.pieces(
       said.map(({ inner }) => inner),
       wish,
@@ -91,7 +91,7 @@ async function byRemote({ remote, local }: Ladder, wish: TranslationWish, signal
     if (texts.length !== said.length) throw new UpstreamError('broken', `${remote.name} lost a part of the text.`)
     const pieces = said.map(({ before, after }, at) => `${before}${texts[at] ?? ''}${after}`)
     let next = 0
-    const translation = segments.map(({ text, isSpace }) => (isSpace ? text : (pieces[next++] ?? ''))).join('')
+    const translation = segments.map(({ text, isKept }) => (isKept ? text : (pieces[next++] ?? ''))).join('')
     const { name, kind, model } = remote
     const engine = { name, version: '1', kind, ...(model === undefined ? {} : { model }) }
     return { translation, from: wish.from ?? from, segments: said.length, quality: 'full', engine }
@@ -106,7 +106,7 @@ async function byRemote({ remote, local }: Ladder, wish: TranslationWish, signal
 async function byLocal(local: Apertium, wish: TranslationWish, signal: AbortSignal): Promise<Translated> {
   const pair = wish.from === undefined ? undefined : local.pairOf(wish.from, wish.to)
   if (pair === undefined) throw new UpstreamError('asker', `there are ${local.pairs().join(', ') || 'no languages'}`)
-  const translation = await local.translate(wish.segments.map(({ text }) => text).join(''), pair, signal)
+  const translation = await local.translate(wish.segments, pair, signal)
   const engine = { name: 'apertium', version: local.version(), kind: 'deterministic' } as const
   return { translation, from: wish.from, segments: 1, quality: 'gist', engine }
 }

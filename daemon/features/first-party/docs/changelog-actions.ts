@@ -3,7 +3,7 @@ import { compact } from '../../../../src/core/record.ts'
 import { type ActionKind, type ChangeKind, kindOf } from './change-kinds.ts'
 import { type ChangelogEntry, dateIn } from './changelog-entries.ts'
 
-export type Action = { readonly weight: number; readonly urgency: Urgency; readonly shown: { [member: string]: Json } }
+type Action = { readonly weight: number; readonly urgency: Urgency; readonly shown: { [member: string]: Json } }
 type Urgency = 'now' | 'soon' | 'later'
 
 const todos: Readonly<Record<ActionKind, { readonly weight: number; readonly todo: string }>> = {

@@ -93,6 +93,32 @@ describe('a translation', () => {
     expect(JSON.stringify([asked[0]?.body, result, site.asked])).not.toContain('secret')
   })
 
+  const marked =
+    'See `make house` at https://x.test/the/house, {name}:\n\n```sh\nmake the house\n\nrun\n```\nor write to the@house.test.'
+  const kept = [
+    '`make house`',
+    'https://x.test/the/house',
+    '{name}',
+    '```sh\nmake the house\n\nrun\n```',
+    'the@house.test',
+  ]
+
+  it('leaves code, addresses and places to fill in as they are', async () => {
+    const asked = answer('/t/v2/translate', (body) => ({
+      translations: body.text.map((one) => ({ text: one.toUpperCase() })),
+    }))
+    const result = await translate({ text: marked, target_lang: 'de' }, deepL(upstream()), '/nowhere')
+    for (const part of kept) expect(result.translation).toContain(part)
+    expect(asked[0]?.body.text).toEqual(['See', 'at', 'or write to'])
+  })
+
+  it.skipIf(!apertium)('on this machine leaves them too (needs apertium)', async () => {
+    const text = `The house has a garden. ${marked}`
+    const result = await translate({ text, source_lang: 'en', target_lang: 'es' })
+    for (const part of kept) expect(result.translation).toContain(part)
+    expect(result.translation).toContain('La casa tiene un jardín')
+  })
+
   it('of the longest text allowed is whole', async () => {
     const texts = Array.from({ length: 2_000 }, (_, n) => `Sentence number ${n} is here.`)
     const text = texts.join(' ').slice(0, MAX_CHARS)
@@ -191,6 +217,7 @@ describe('pieces of a text', () => {
     ['one long word', 'x'.repeat(10_000)],
     ['long sentences', `${'word '.repeat(3_000)}.`],
     ['space alone', ' \n\n '],
+    ['code and addresses', 'a `b` {c} https://d.test/e f@g.test\n\n```\nh\n'],
   ])('of %s are the text again', (_, text) => {
     const pieces = segmentsOf(text)
     expect(pieces.map((piece) => piece.text).join('')).toBe(text)
