@@ -204,6 +204,15 @@ describe('the observed listings', () => {
   })
 })
 
+it('the README names every function that needs nothing installed, and no other', () => {
+  const everywhere = new Set<string>(['advisories', 'dns', 'grants', 'rdap', 'speech', 'tls'])
+  const free = [...firstPartyServices].filter(
+    ([, { lacking }]) => lacking((names) => names.filter((name) => !everywhere.has(name))).length === 0,
+  )
+  const [, told = ''] = /need nothing installed: ([^.]+)\./.exec(readFileSync('README.md', 'utf8')) ?? []
+  expect([...told.matchAll(/`(\w+)`/g)].map(([, slug]) => slug).sort()).toEqual(free.map(([slug]) => slug).sort())
+})
+
 it('every command of the page of functions names one listing', () => {
   const plain = (text: string) => text.toLowerCase().replaceAll('_', ' ')
   const names = slugs.map((slug) => plain(JSON.parse(readFileSync(`fixtures/listings/${slug}.json`, 'utf8')).name))
