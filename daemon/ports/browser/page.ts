@@ -55,8 +55,10 @@ export type BrowserPage = {
 
 export type Throttling = { readonly cpu: number; readonly latencyMs: number; readonly bytesPerSecond: number }
 
-/** Longest wait for a page to come to rest; then it is taken as it is. */
+/** Longest wait for a page that makes no progress; then it is taken as it is. */
 export const REST_MS = 15 * SECOND_MS
+/** Longest wait for one that does. */
+const MAX_LOAD_MS = 25 * SECOND_MS
 /** How often a page is looked at while it loads. */
 const LOOK_MS = 50
 /** A page whose script never ends answers nothing any more. */
@@ -115,7 +117,7 @@ async function load(session: PageSession, url: string): Promise<Loaded> {
   const late = sleep(REST_MS, 'late' as const, { ref: false })
   const begun = await Promise.race([session.send('Page.navigate', { url }, Navigated), late])
   if (begun !== 'late' && begun.errorText !== undefined) throw whyNot(session, url, begun.errorText)
-  const timed_out = begun === 'late' || (await isMissingParts(session, late, begun.loaderId))
+  const timed_out = begun === 'late' || (await isMissingParts(session, begun.loaderId))
   await isAnswering(session)
   const final_url = session.url()
   const document = traffic
@@ -127,14 +129,12 @@ async function load(session: PageSession, url: string): Promise<Loaded> {
 }
 
 /** Waits until the page has loaded and what it asked for has come. @returns whether parts were missing at the end. */
-async function isMissingParts(session: PageSession, late: Promise<unknown>, loaderId?: string): Promise<boolean> {
-  const isWhole = () => session.isLoaded(loaderId) && session.traffic.isQuiet()
-  let isLate = false
-  void late.then(() => {
-    isLate = true
-  })
-  while (!isWhole() && !isLate) await sleep(LOOK_MS)
-  return !session.isLoaded(loaderId) || session.traffic.missing() > 0
+async function isMissingParts(session: PageSession, loaderId?: string): Promise<boolean> {
+  const { traffic } = session
+  const end = performance.now() + MAX_LOAD_MS
+  const isWhole = () => session.isLoaded(loaderId) && traffic.isQuiet()
+  while (!isWhole() && traffic.silentMs() < REST_MS && performance.now() < end) await sleep(LOOK_MS)
+  return !session.isLoaded(loaderId) || traffic.missing() > 0
 }
 
 function withoutHash(url: string): string {
@@ -165,7 +165,7 @@ async function show(session: PageSession, html: string): Promise<{ timed_out: bo
   const { send } = session
   await send('Emulation.setScriptExecutionDisabled', { value: true }, Nothing)
   await send('Page.setDocumentContent', { frameId: session.frame, html }, Nothing)
-  return { timed_out: await isMissingParts(session, sleep(REST_MS, undefined, { ref: false })) }
+  return { timed_out: await isMissingParts(session) }
 }
 
 /** A world of its own: the page's scripts have changed nothing in it, and its policy does not hold there. */

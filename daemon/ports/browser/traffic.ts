@@ -26,6 +26,8 @@ export type PageTraffic = {
   readonly missing: () => number
   /** Nothing is missing and nothing ended just now, so that what follows from it has begun. */
   readonly isQuiet: () => boolean
+  /** Since anything of the page moved on the network. */
+  readonly silentMs: () => number
   /** Requests that were not let through. */
   readonly blocked: () => number
   /** Answers of the main frame that led on to another address. */
@@ -97,7 +99,8 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
   const state: State = {
     log: new Map(),
     finished: [],
-    changedAt: 0,
+    changedAt: performance.now(),
+    movedAt: performance.now(),
     asked: 0,
     blocked: 0,
     decoded: 0,
@@ -113,6 +116,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
   cdp.on('Network.requestWillBeSent', (params) => begun(state, options, WillBeSent.parse(params)))
   cdp.on('Network.responseReceived', (params) => answered(state, Received.parse(params)))
   cdp.on('Network.dataReceived', (params) => {
+    state.movedAt = performance.now()
     const why = arrived(state, Data.parse(params))
     if (why) onExceeded(new BrowserError('page', why))
   })
@@ -127,6 +131,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
   return {
     resources: () => [...state.finished, ...state.log.values()],
     missing: () => missing(state),
+    silentMs: () => performance.now() - Math.max(state.changedAt, state.movedAt),
     isQuiet: () => {
       const sinceMs = performance.now() - state.changedAt
       return sinceMs >= QUIET_MS && missing(state) + (sinceMs < LONG_POLL_MS ? openQuestions(state) : 0) === 0
@@ -136,7 +141,14 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
     refusal: () => state.refusal,
     clear: () => {
       state.log.clear()
-      Object.assign(state, { finished: [], redirects: [], documents: [], asked: 0, refusal: undefined })
+      Object.assign(state, {
+        finished: [],
+        redirects: [],
+        documents: [],
+        asked: 0,
+        refusal: undefined,
+        movedAt: performance.now(),
+      })
     },
     shut: (session) => state.shut.add(session),
     guard: async (session, isWorker) => {
@@ -154,6 +166,8 @@ type State = {
   finished: PageResource[]
   /** When a request last began or ended, by the clock of this process. */
   changedAt: number
+  /** When a byte of one last came, too. */
+  movedAt: number
   asked: number
   blocked: number
   decoded: number
