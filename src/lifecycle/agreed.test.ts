@@ -79,7 +79,7 @@ test('a seed fills data that have no listing, and data that began with another o
   await user.json('up')
   await user.souk('seed', '--file', join(user.home, 'people.yaml'))
   await user.json('down')
-  expect(await refusal('demo')).toEqual([6, expect.stringContaining('has a history already')])
+  expect(await refusal('demo')).toEqual([6, expect.stringContaining('already has data')])
   expect(await refusal('mystery')).toEqual([2, 'There is no seed "mystery".'])
 })
 
