@@ -35,7 +35,7 @@ export const globalOptions = [
     flags: '--pay <how>',
     env: 'SOUK_PAY',
     choices: ['auto', 'balance', 'x402', 'none'],
-    summary: 'how to pay (default: auto, balance first)',
+    summary: 'payment method (default: auto, balance first)',
   },
   {
     key: 'maxPrice',

@@ -27,7 +27,7 @@ export type DaemonRegistration = RegisteredProcess & {
   readonly fingerprint?: string
   /** Where other machines of its network find it then. */
   readonly lan_url?: string
-  /** Where payments settle; a sandbox unless told. What is signed for it goes by this, never by what an answer says. */
+  /** Where payments settle (default: a sandbox). Payments are signed for this chain, never for one that an answer names. */
   readonly chain?: keyof typeof chainNetworks
   /** What its store began with: demo, house or none. */
   readonly seed?: string

@@ -23,6 +23,10 @@ const TEXT = /(\.(ts|tsx|cjs|json|md|grit)|^\.ci\/\w+|^\.\w+)$/
 const PROSE = /(\.(ts|tsx|cjs|md|grit)|^\.ci\/\w+)$/
 const NOT_PRODUCT = /\.(test|fake|testkit)\.tsx?$/
 
+/** Phrases of an older style that readers had to read twice. */
+const ODD_WORDS =
+  /\b(unless (said|told|given)|(is|are) to be\b|has to do with|at the bench|for good\b|nobody can be asked|was not expected|expected \w+, received)/
+
 export const lineRules: readonly LineRule[] = [
   {
     name: 'double-cast',
@@ -202,6 +206,41 @@ export const lineRules: readonly LineRule[] = [
     pattern: /^\s+"[@\w./-]+": "([~^*]|latest|[<>]=?\d)/,
     plant: '    "zod": "^4.0.0"',
     spare: '    "zod": "4.0.0"',
+  },
+  {
+    name: 'odd-words',
+    instead: 'say it in standard words: (default: X), permanently, no terminal to ask on',
+    covers: PRODUCT,
+    spares: NOT_PRODUCT,
+    pattern: new RegExp(`^(?!\\s*(/\\*|\\*|//)).*['"\`][^'"\`]*${ODD_WORDS.source}`),
+    plant: "description: 'how many; 20 unless told'",
+    spare: '// unless told, it is the last one',
+  },
+  {
+    name: 'odd-words-in-docs',
+    instead: 'say it in standard words',
+    covers: /^(README|docs\/[\w/-]+)\.md$/,
+    pattern: ODD_WORDS,
+    plant: 'The port is 4020 unless given.',
+    spare: 'The port is 4020 (default).',
+  },
+  {
+    name: 'summary-without-verb',
+    instead: 'begin with a verb or a noun: "list your jobs", "seller reputation"',
+    covers: PRODUCT,
+    spares: NOT_PRODUCT,
+    pattern: /\bsummary: ['"`](what|who|whom|whose|that|how|whether|which|why)\b/,
+    plant: "summary: 'whom to buy from, and why',",
+    spare: "summary: 'seller reputation',",
+  },
+  {
+    name: 'default-in-milliseconds',
+    instead: 'write the default with the unit that people use: (default: 5s)',
+    covers: PRODUCT,
+    spares: NOT_PRODUCT,
+    pattern: /default:? \d{4,} ?ms\b/,
+    plant: "description: 'wait between tries (default: 5000 ms)'",
+    spare: "description: 'wait between tries (default: 5s)'",
   },
 ]
 

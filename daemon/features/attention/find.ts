@@ -60,7 +60,7 @@ export async function disputesOf({ t }: Reading): Promise<FoundItems> {
       amount: job.amount,
       since: job.dispute?.opened_at ?? null,
       due: decider?.at ?? null,
-      sentence: `A buyer disputes "${await listingOf(t, job)}": ${decider?.at == null ? 'it waits for your decision' : 'without your decision it ends by itself'}.`,
+      sentence: `A buyer disputes "${await listingOf(t, job)}": ${decider?.at == null ? 'it waits for your decision' : 'without your decision the default applies'}.`,
       fix: `souk admin jobs resolve ${job.id} --outcome refund --reason "..."`,
     }
   })
@@ -81,7 +81,7 @@ export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
       amount: job.amount,
       since: job.next_event_at,
       due: null,
-      sentence: `The next step of a job, ${job.next_event}, was due and has not been taken.`,
+      sentence: `The next step of a job, ${job.next_event}, is overdue.`,
       fix: 'souk crons run escrow-monitor',
     }),
   )
@@ -107,7 +107,7 @@ export async function reversedOf({ t }: Reading): Promise<FoundItems> {
       itemOf(payment, {
         id: `reversed ${payment.receipt_id}`,
         amount: payment.uncovered ?? null,
-        sentence: 'The chain undid a settled payment, and nothing that was earned covers this part of it yet.',
+        sentence: 'The chain reverted a settled payment, and earnings do not cover this part of it yet.',
         fix: 'souk money audit',
       }),
     ),
@@ -117,7 +117,7 @@ export async function reversedOf({ t }: Reading): Promise<FoundItems> {
         itemOf(payment, {
           id: `owed ${payment.receipt_id}`,
           amount: payment.withheld ?? null,
-          sentence: 'A payer is owed a refund that the marketplace had spent: it is paid out of what is earned next.',
+          sentence: 'A refund to a payer is outstanding: it is paid from the next earnings.',
           fix: 'souk crons run auto-refund',
         }),
       ),
@@ -142,8 +142,8 @@ export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
     fix: `souk admin payouts --status ${payout.status}`,
   })
   const items = [
-    ...stuck.rows.map((one) => itemOf(one, `A ${one.kind} did not get through: ${one.last_error ?? 'unknown'}.`)),
-    ...blocked.rows.map((one) => itemOf(one, `A ${one.kind} waits: its wallet may not be paid.`)),
+    ...stuck.rows.map((one) => itemOf(one, `A ${one.kind} failed: ${one.last_error ?? 'unknown error'}.`)),
+    ...blocked.rows.map((one) => itemOf(one, `A ${one.kind} is on hold: its wallet is blocked.`)),
   ]
   return { kind: 'payout', items: items.slice(0, MAX_OF_A_KIND), count: stuck.count + blocked.count }
 }
@@ -191,7 +191,7 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
       amount: null,
       since: row.at,
       due: null,
-      sentence: `A ${row.type} was given up after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}.`,
+      sentence: `A ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}.`,
       fix: `souk admin webhooks replay ${row.id}`,
     }),
   )

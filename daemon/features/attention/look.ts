@@ -88,7 +88,7 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
 }
 
 function freeActsSentence(count: number): string {
-  return `Wallets made ${count} withdrawals and cancels today (UTC): they cost gas and bring no fee.`
+  return `Wallets made ${count} withdrawals and cancellations today (UTC): they cost gas and earn no fee.`
 }
 
 function wrongTokenWords({ chain }: Context, { seller, network, asset, count }: WrongToken) {
@@ -100,7 +100,7 @@ function wrongTokenWords({ chain }: Context, { seller, network, asset, count }: 
 
 function sentenceOf({ id, taken, last_error: error }: DealRow): string {
   if (taken) return `The money of ${id} has left the escrow contract: ${error}.`
-  return `The escrow contract does not let the money of ${id} go on: ${error ?? 'nobody says why'}.`
+  return `The escrow contract does not release the money of ${id}: ${error ?? 'no reason given'}.`
 }
 
 const graveFaults: ReadonlySet<ChainFaultCode> = new Set(['silent', 'gas_empty', 'reversed', 'nonce_taken'])
@@ -122,7 +122,8 @@ export function cronsOf(ctx: Context): FoundItems {
       amount: null,
       since: health.last_success,
       due: null,
-      sentence: row.runs[0]?.result === 'failed' ? `Its last run failed: ${row.runs[0].reason}.` : 'It is stale.',
+      sentence:
+        row.runs[0]?.result === 'failed' ? `Its last run failed: ${row.runs[0].reason}.` : 'It has not run on time.',
       fix: `souk crons run ${cron.name}`,
     }),
   )
@@ -153,9 +154,9 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
     sentence,
     fix: 'souk doctor --only engines',
   })
-  const lost = `Functions of the house are not offered, since what they work with is missing: ${missing.join(', ')}.`
+  const lost = `House functions are unavailable, because these engines are missing: ${missing.join(', ')}.`
   const items = [
-    ...failing.map(({ name, detail }) => itemOf(name, `Functions of the house wait for ${name}: ${detail}`)),
+    ...failing.map(({ name, detail }) => itemOf(name, `House functions wait for ${name}: ${detail}`)),
     ...(missing.length === 0 ? [] : [itemOf('missing', lost)]),
   ]
   return { kind: 'engine', items, count: items.length }
@@ -199,7 +200,7 @@ export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
   const shut = {
     id: 'escrow_paused',
     since: escrowPausedAt,
-    sentence: 'Nothing enters or leaves escrow but refunds.',
+    sentence: 'Escrow is paused: only refunds are possible.',
     fix: 'souk admin escrow unpause',
   }
   return [

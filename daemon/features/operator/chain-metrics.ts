@@ -54,7 +54,7 @@ function countersOf(registry: Registry): (event: ChainEvent) => void {
     resent: counter('resends_total', 'Times that the same bytes were sent again.'),
     replaced: counter('replacements_total', 'Transactions that were replaced at a higher fee.'),
     reorged: counter('reorged_total', 'Transactions that a reorganisation took out of their block.'),
-    reversed: counter('reversed_total', 'Settled transfers that were undone for good: each is a loss.'),
+    reversed: counter('reversed_total', 'Settled transfers that the chain reverted permanently: each is a loss.'),
   }
   const endings = (result: string) => () => txs.inc({ kind: 'any', result })
   const count: { readonly [kind in ChainEvent['kind']]: (event: Extract<ChainEvent, { kind: kind }>) => void } = {

@@ -65,7 +65,7 @@ export async function reverse(means: ReversalMeans, { from, nonce, value, transa
     amount: formatAmount(usdc(value)),
     transaction,
   }
-  means.log.error(facts, 'the chain undid a settled payment for good: its money is not there')
+  means.log.error(facts, 'the chain permanently reverted a settled payment: its money is missing')
 }
 
 /** What was booked as a loss is there after all: once, however often it is told, and nothing where it was never booked. */

@@ -32,7 +32,7 @@ describe('an endpoint', () => {
     await kit.pass(DAY_MS)
     expect((await kit.store.table(participants).get(OWNER))?.webhook_url).toBeNull()
     const reasons = await Promise.all([row, other].map(async (sent) => (await kit.row(sent)).reason))
-    expect(reasons.sort()).toEqual(['the endpoint is gone for good (410)', 'there is no endpoint any more'])
+    expect(reasons.sort()).toEqual(['the endpoint is permanently gone (410)', 'there is no endpoint any more'])
     expect(await kit.eventTypes()).toContain('webhook.disabled')
     expect(await kit.healthy()).toBe(false)
     await expect(kit.store.tx((t) => replay(t, row.id, { owner: OWNER, now: kit.now() }))).rejects.toThrow(

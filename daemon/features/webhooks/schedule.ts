@@ -49,7 +49,7 @@ type Situation = {
 /** What follows from a try: taken, given up, or tried again, never before the endpoint wants to be asked. */
 export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitter }: Situation): NextAttempt {
   if (outcome.ok) return { state: 'delivered', nextAt: null, reason: null }
-  if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint is gone for good (410)' }
+  if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint is permanently gone (410)' }
   const delay = tries < maxTries ? RETRY_DELAYS_MS[tries] : undefined
   if (delay === undefined)
     return { state: 'dead', nextAt: null, reason: `not taken in ${tries} ${tries === 1 ? 'try' : 'tries'}` }

@@ -77,6 +77,6 @@ export const MAX_OFFSET = 1_000_000
 export const pageQuery = {
   limit: queryInt({ min: 1, max: MAX_PAGE })
     .optional()
-    .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+    .meta({ description: `rows per page (default: ${DEFAULT_PAGE})` }),
   offset: queryInt({ min: 0, max: MAX_OFFSET }).optional(),
 }

@@ -62,9 +62,7 @@ export function clientNotes(price: Usdc, token: LocalToken | undefined): string[
   return [
     ...(caps.length === 0
       ? []
-      : [
-          `The price is ${formatAmount(price)} USDC; unless told otherwise clients stop above a limit: ${caps.join('; ')} USDC.`,
-        ]),
+      : [`The price is ${formatAmount(price)} USDC; clients stop above a limit by default: ${caps.join('; ')} USDC.`]),
     ...(token ? [`The token is test money of this marketplace alone; allow it: ${allowances(token).join('; ')}.`] : []),
   ]
 }

@@ -137,7 +137,7 @@ const messages = {
   'subscription.resumed': { to: 'provider', summary: 'it goes on', members: aboutSubscription },
   test: {
     to: 'provider',
-    summary: 'what POST /v1/services/{id}/test sends',
+    summary: 'test message of POST /v1/services/{id}/test',
     members: { test: z.literal(true), service_id: idOf('service') },
   },
 } as const satisfies Record<string, Omit<WebhookMessage, 'schema'> & { members: z.ZodRawShape }>

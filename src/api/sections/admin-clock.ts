@@ -41,7 +41,7 @@ export const clockApi = {
         .strictObject({
           advance_ms: z.int().min(1).max(MAX_ADVANCE_MS).optional(),
           set: Time.optional().meta({ description: 'a time that is not behind the present one' }),
-          state: state.optional().meta({ description: 'how the clock goes on; as before unless told' }),
+          state: state.optional().meta({ description: 'new state of the clock (default: unchanged)' }),
         })
         .refine((body) => Object.keys(body).length > 0, 'needs advance_ms, set or state')
         .refine(

@@ -139,7 +139,7 @@ export const figuresApi = {
     query: z.strictObject({
       hours: queryInt({ min: 1, max: CALL_HOURS })
         .optional()
-        .meta({ description: `how far back, the running hour included; ${CALL_HOURS} unless told` }),
+        .meta({ description: `hours back, including the current one (default: ${CALL_HOURS})` }),
     }),
     reply: json(
       z.strictObject({

@@ -113,7 +113,7 @@ export const rulingsApi = {
     section,
     reply: json(JobBundle),
     errors: ['not_found'],
-    summary: 'what a ruling rests on: job, schemas, hashes, messages, postings',
+    summary: 'collect the evidence of a dispute: job, schemas, hashes, messages, postings',
   }),
 
   resolveJob: defineEndpoint({

@@ -29,7 +29,7 @@ export const marketAdminApi = {
       status: z
         .enum(['active', 'inactive'])
         .optional()
-        .meta({ description: 'whether they are offered; active unless told' }),
+        .meta({ description: 'only with this status (default: active)' }),
       ...listQuery(planFields),
       ...pageQuery,
     }),
@@ -43,7 +43,7 @@ export const marketAdminApi = {
     path: '/dashboard/api/admin/subscriptions',
     ...ours,
     query: z.strictObject({
-      ended: QueryBoolean.optional().meta({ description: 'those that are over; those that are not unless told' }),
+      ended: QueryBoolean.optional().meta({ description: 'ended ones (default: current ones)' }),
       ...listQuery(subscriptionFields),
       ...pageQuery,
     }),
@@ -62,7 +62,7 @@ export const marketAdminApi = {
     path: '/dashboard/api/admin/postings',
     ...ours,
     query: z.strictObject({
-      status: z.enum(postingStatuses).optional().meta({ description: 'open unless told' }),
+      status: z.enum(postingStatuses).optional().meta({ description: 'only in this state (default: open)' }),
       ...listQuery(postingFields),
       ...pageQuery,
     }),

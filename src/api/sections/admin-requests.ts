@@ -117,7 +117,7 @@ export const requestsApi = {
         .meta({ description: 'with a cursor: seconds to wait where there is nothing yet' }),
       limit: queryInt({ min: 1, max: MAX_REQUESTS })
         .optional()
-        .meta({ description: `how many, the newest; ${DEFAULT_PAGE} unless told` }),
+        .meta({ description: `number of newest rows (default: ${DEFAULT_PAGE})` }),
     }),
     reply: json(
       z.strictObject({

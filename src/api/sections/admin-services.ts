@@ -40,7 +40,7 @@ export const catalogAdminApi = {
       status: z
         .enum(['active', 'inactive'])
         .optional()
-        .meta({ description: 'whether they are offered; active unless told' }),
+        .meta({ description: 'only with this status (default: active)' }),
       ...listQuery(serviceFields),
       ...pageQuery,
     }),

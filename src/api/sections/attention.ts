@@ -57,6 +57,6 @@ export const attentionApi = {
       }),
     ),
     errors: [],
-    summary: 'what needs a hand, each with the act that mends it',
+    summary: 'list problems, each with the action that fixes it',
   }),
 }

@@ -110,6 +110,6 @@ export const payeesApi = {
       z.strictObject({ payees: z.array(Payee), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
     ),
     errors: ['invalid_request'],
-    summary: 'who may sell: what was earned, paid, is due and held, and when the next payment goes',
+    summary: 'list providers with earnings, payouts, amounts due and held, and the next payment time',
   }),
 }

@@ -29,7 +29,7 @@ export const enginesApi = {
     path: '/dashboard/api/admin/engines',
     reply: json(Standings),
     errors: [],
-    summary: 'what functions of the house work with, and how it stands; asks nobody outside',
+    summary: 'list engines of house functions and their state; contacts no external service',
   }),
 
   checkEngines: defineEndpoint({

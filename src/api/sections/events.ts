@@ -49,7 +49,7 @@ export const eventsApi = {
         .meta({ description: 'seconds to wait where there is nothing yet' }),
       limit: queryInt({ min: 1, max: MAX_PAGE })
         .optional()
-        .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+        .meta({ description: `rows per page (default: ${DEFAULT_PAGE})` }),
     }),
     reply: feed(z.strictObject({ events: z.array(OwnEvent), next_cursor: z.string() }), OwnEvent),
     errors: ['invalid_request', 'rate_limited'],

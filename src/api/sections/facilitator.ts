@@ -200,6 +200,6 @@ export const facilitatorAdminApi = {
       }),
     ),
     errors: ['invalid_request'],
-    summary: 'how others settle here, and what they settled',
+    summary: 'show facilitator settings and settlements',
   }),
 }

@@ -156,7 +156,7 @@ export const registrationApi = {
       type: z.enum(participantTypes).optional(),
       limit: queryInt({ min: 1, max: MAX_PAGE })
         .optional()
-        .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+        .meta({ description: `rows per page (default: ${DEFAULT_PAGE})` }),
       cursor: z
         .string()
         .min(1)

@@ -200,7 +200,7 @@ export const subscriptionsApi = {
         at_period_end: z
           .boolean()
           .optional()
-          .meta({ description: 'true unless told; false ends it now, and nothing is given back' }),
+          .meta({ description: 'false ends it immediately, without a refund (default: true)' }),
       }),
     ),
     reply: json(Subscription),
@@ -227,10 +227,7 @@ export const subscriptionsApi = {
     feature,
     body: jsonBody(
       z.strictObject({
-        keep: z
-          .boolean()
-          .optional()
-          .meta({ description: 'true takes a cancellation back that waits; it stands unless told' }),
+        keep: z.boolean().optional().meta({ description: 'true undoes a scheduled cancellation (default: false)' }),
       }),
     ),
     reply: json(Subscription),

@@ -37,7 +37,7 @@ export const NewBid = z.strictObject({
 export type NewBid = z.output<typeof NewBid>
 
 const NotificationChange = z.strictObject({
-  enabled: z.boolean().optional().meta({ description: 'true unless told' }),
+  enabled: z.boolean().optional().meta({ description: '(default: true)' }),
   min_budget_usd: UsdNumber.nullable().optional(),
   max_budget_usd: UsdNumber.nullable().optional(),
   categories: z.array(Category).max(MAX_CATEGORIES).optional().meta({ description: 'empty: every category' }),

@@ -142,7 +142,7 @@ export const referralsApi = {
         to: z
           .enum(withdrawalTargets)
           .optional()
-          .meta({ description: 'the balance unless told; to the wallet it goes on under the checkout cutover' }),
+          .meta({ description: 'destination (default: balance); wallet works under the checkout cutover too' }),
       }),
     ),
     reply: json(

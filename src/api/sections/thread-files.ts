@@ -33,11 +33,7 @@ export const threadFilesApi = {
     section,
     body: multipart(
       z.strictObject({
-        message: z
-          .string()
-          .max(MAX_MESSAGE_CHARS)
-          .optional()
-          .meta({ description: 'shown beside it; its name unless told' }),
+        message: z.string().max(MAX_MESSAGE_CHARS).optional().meta({ description: 'caption (default: file name)' }),
       }),
       { maxFileBytes: MAX_ATTACHMENT_BYTES, orJson: false },
     ),

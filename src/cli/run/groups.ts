@@ -55,7 +55,7 @@ export const groups: readonly Group[] = [
   { name: 'admin verification', heading: 'Administration', summary: 'identity verification attempts' },
   { name: 'admin webhooks', heading: 'Administration', summary: 'webhook deliveries of all participants' },
   { name: 'compliance', heading: 'Health and interface', summary: 'sanctions list and screening' },
-  { name: 'discovery', heading: 'Health and interface', summary: 'what x402 clients and agents can discover' },
+  { name: 'discovery', heading: 'Health and interface', summary: 'discovery for x402 clients and agents' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'API endpoints and their status' },
   { name: 'stats', heading: 'Health and interface', summary: 'usage statistics' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys that pay and sign' },

@@ -49,11 +49,11 @@ const drafts: Readonly<Record<EventType, (told: Told) => Draft>> = {
   'thread.inquiry': (t) => [news, '', `${t.buyer} asks ${t.provider} about ${t.service}`],
   'thread.proposal': (t) => [asks, '', `${t.provider} offers ${t.service} to ${t.buyer}`],
   'thread.accepted': (t) => [news, '+', `${t.buyer} accepted the price of ${t.provider} for ${t.service}`],
-  'thread.cancelled': (t) => [over, '', `${t.buyer} and ${t.provider} ended their talk about ${t.service}`],
+  'thread.cancelled': (t) => [over, '', `${t.buyer} and ${t.provider} ended their conversation about ${t.service}`],
   'message.created': (t) => [
     news,
     '',
-    t.service === '' ? `${t.buyer} has a new message` : `${t.buyer} and ${t.provider} talk about ${t.service}`,
+    t.service === '' ? `${t.buyer} has a new message` : `${t.buyer} and ${t.provider}: message about ${t.service}`,
   ],
   'service.created': (t) => [news, '', `${t.provider} listed ${t.service}`],
   'service.updated': (t) => [news, '', `${t.provider} changed ${t.service}`],

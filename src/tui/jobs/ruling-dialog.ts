@@ -78,6 +78,6 @@ function effect({ amount, providerAmount }: JobOnScreen, { outcome, buyer = '' }
   if (outcome === 'release') return `the provider gets ${providerAmount}`
   if (outcome === 'refund') return `the buyer gets ${amount} back`
   const [part, whole] = [microOf(buyer), microOf(amount)]
-  if (outcome !== 'split' || part === undefined || whole === undefined || part > whole) return 'money moves, for good'
+  if (outcome !== 'split' || part === undefined || whole === undefined || part > whole) return 'money moves, final'
   return `${dollars(part)} to the buyer, ${dollars(whole - part)} as a sale`
 }

@@ -56,7 +56,7 @@ const unregistered: DomainRegistration = {
 
 function registered(domain: Domain): Registered {
   const { registrable } = domain
-  if (registrable === null) throw wrongField('domain', 'is an ending for domains of others, such as co.uk')
+  if (registrable === null) throw wrongField('domain', 'is a public suffix, such as co.uk')
   return { ...domain, registrable }
 }
 

@@ -193,7 +193,7 @@ function slowFaults({ parts, ageSeconds, queue, payments }: Slow): ChainFault[] 
     fault(
       'reversed',
       reversed > 0 && wall() - reversedAt < REVERSED_MS,
-      `${reversed} settled payments were undone by the chain for good: their money is not there.`,
+      `${reversed} settled payments were permanently reverted by the chain: their money is missing.`,
     ),
     fault('nonce_taken', foreignNonces > 0, others),
   ].flat()
