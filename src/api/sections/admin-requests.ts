@@ -146,6 +146,6 @@ export const requestsApi = {
     section: 'Jobs',
     reply: json(Story),
     errors: ['not_found'],
-    summary: 'what followed from a request, job, receipt, delivery or payout of yours',
+    summary: 'trace a request, job, receipt, delivery or payout of yours',
   }),
 }

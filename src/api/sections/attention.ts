@@ -40,7 +40,7 @@ export const attentionApi = {
       }),
     ),
     errors: [],
-    summary: 'what waits for you, each with the act that goes on',
+    summary: 'list items that wait for you, each with the next action',
   }),
 
   getAttention: defineEndpoint({

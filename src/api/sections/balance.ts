@@ -79,7 +79,7 @@ export const balanceApi = {
       }),
     ),
     errors: ['invalid_request', 'unavailable'],
-    summary: 'what wallets hold on the chain of this marketplace',
+    summary: 'list wallet balances on the chain of this marketplace',
   }),
 
   getBalance: defineEndpoint({
