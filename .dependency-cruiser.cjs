@@ -18,8 +18,10 @@ const shared = [
 const front = [
   'src/text',
   'src/client',
+  'src/nouns',
   'src/tui/parts',
   'src/tui/shell',
+  'src/tui/list',
   'src/tui/feed',
   'src/tui/clock',
   'src/tui/crons',

@@ -5,7 +5,7 @@ import { endpointCommands } from './endpoint-commands.ts'
 
 /* Nothing of the interface needs another program than souk. */
 
-const rows = endpointCommands()
+const rows = await endpointCommands()
 
 test('every endpoint has a command that calls it, or is a page or a callback', () => {
   expect(rows.map(({ name }) => name)).toEqual(endpointNames)

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { entries } from '../commands/index.ts'
 import type { Endpoint } from '../src/api/endpoint/define.ts'
 import { templatePath } from '../src/api/endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../src/api/index.ts'
@@ -17,13 +18,18 @@ export type CalledBy = {
   readonly apart?: 'page' | 'callback'
 }
 
-/** Which commands call each endpoint, read from their own text, or from what they share where none names it itself. */
-export function endpointCommands(): CalledBy[] {
+/** Which commands call each endpoint: those that print its answer, or name it in their own text, or in what they share. */
+export async function endpointCommands(): Promise<CalledBy[]> {
+  const loaded = await Promise.all(
+    entries.map(async ({ name, load }) => [name, (await load()).command.prints] as const),
+  )
+  const printed = new Map(loaded)
   const files = globSync('commands/**/*.ts', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'))
   const commands = files
     .filter((file) => !file.endsWith('.test.ts') && file !== ANY)
     .flatMap((file) => {
-      const text = textOf(file)
+      // What it prints is not what it calls: others may call it for it.
+      const text = textOf(file).replace(/^ {2}prints: .*$/m, '')
       const name = /^ {2}name: '([^']+)'/m.exec(text)?.[1]
       return name === undefined || name.startsWith('__') ? [] : [{ file, name, text }]
     })
@@ -31,8 +37,10 @@ export function endpointCommands(): CalledBy[] {
   return endpointNames.map((name) => {
     const calls = (text: string) => new RegExp(`(?:\\(|[:?] |=> |, )'${name}'`).test(text)
     const own = commands.filter(({ text }) => calls(text))
-    const found =
-      own.length > 0 ? own : commands.filter(({ file }) => sharedBy(file).some((path) => calls(textOf(path))))
+    const isShared = ({ file }: { readonly file: string }) => sharedBy(file).some((path) => calls(textOf(path)))
+    const found = commands.filter(
+      (one) => printed.get(one.name) === name || (own.length > 0 ? own.includes(one) : isShared(one)),
+    )
     return { name, commands: found.map((one) => one.name), ...apartOf(name) }
   })
 }
@@ -63,8 +71,8 @@ function sharedBy(file: string, seen = new Set<string>()): string[] {
 }
 
 /** The page: a line for each endpoint. */
-export function endpointCommandTable(): string {
-  const rows = endpointCommands().map(({ name, commands, apart }) => {
+export async function endpointCommandTable(): Promise<string> {
+  const rows = (await endpointCommands()).map(({ name, commands, apart }) => {
     const { method, path } = api[name]
     const called = commands.map((command) => `\`souk ${command}\``).join(', ')
     return `| ${method} | \`${templatePath(path)}\` | ${called || apart} |`

@@ -8,7 +8,6 @@ import { fieldsAfter, pathsAfter } from '../src/cli/run/members.ts'
 import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 import { clip, oneLine } from '../src/text/text.ts'
-import { schemasIn } from './help.ts'
 
 /** Somebody waits with a finger on the key: `--timeout` says otherwise. */
 const ANSWER_MS = 400
@@ -82,7 +81,7 @@ async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly C
   if (wanted.command?.name === 'snapshots restore') {
     return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
   }
-  if (wanted.isOption && (wanted.member === 'fields' || wanted.member === 'jq')) return printedBy(wanted)
+  if (wanted.isOption && (wanted.member === 'fields' || wanted.member === 'jq')) return membersOf(wanted)
   const over = new AbortController()
   const late = context.system.sleep(context.globals.timeoutMs ?? ANSWER_MS, over.signal).then(() => [])
   // Nobody is there to be told: what cannot be asked is not offered.
@@ -91,9 +90,12 @@ async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly C
   return found
 }
 
-/** Members of what a command prints, as its schema names them. */
-async function printedBy({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
-  const { definitions, outputs } = await import('./outputs.ts')
-  const printed = { shape: schemasIn(outputs)[command?.name ?? ''], named: schemasIn(definitions) }
+/** Members of what a command prints, where that is the answer of an endpoint. */
+async function membersOf({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
+  const endpoint = command?.prints
+  if (endpoint === undefined) return []
+  const { answerSchemas } = await import('../src/api/openapi/printed.ts')
+  const { answers, $defs: named } = answerSchemas([endpoint])
+  const printed = { shape: answers[endpoint], named }
   return member === 'jq' ? pathsAfter(printed, begun) : fieldsAfter(printed, begun)
 }

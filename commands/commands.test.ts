@@ -3,12 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
 import { sampled } from '../fixtures/kit/depth.ts'
+import { answerSchemas } from '../src/api/openapi/printed.ts'
 import type { Entry } from '../src/cli/command.ts'
 import { exits } from '../src/cli/exit.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
-import { schemasIn } from './help.ts'
 import { entries } from './index.ts'
-import { definitions, heldBack, outputs } from './outputs.ts'
 
 // @slow every example of every command
 
@@ -41,8 +40,6 @@ const READING = ['mcp serve', 'wallet import', 'webhooks verify']
 const OF_ANOTHER = /^souk as \S+ \w/
 /** Names and forms in what they print are the instance's own. */
 const OWN_FORMS = ['api', 'openapi']
-/** What one of its flags prints alone is the seller's own, where the rest is a listing. */
-const SELLERS_OWN = / --(schema|example)\b/
 const STREAMED = [
   'seed traffic',
   'seed load',
@@ -58,21 +55,23 @@ const STREAMED = [
 const schemas = new Ajv2020({ strict: false, allErrors: true, verbose: true, validateFormats: false })
 /** By the line that is judged: streams have thousands of parts. */
 const compiled = new Map<string, ValidateFunction>()
-const $defs = schemasIn(definitions)
-const printed = schemasIn(outputs)
-const [dryRun] = Object.values(schemasIn(heldBack))
+const endpoints = new Map(
+  (await Promise.all(runnable.map(({ load }) => load()))).map(({ command }) => [command.name, command.prints]),
+)
+const { answers, $defs } = answerSchemas([...new Set([...endpoints.values()].flatMap((name) => name ?? []))])
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** In dollars, as numbers: the contract has them so. */
 const NUMBERS_OF_CONTRACT = /(_usd|_pct)$/
 const MONEY = /(^|_)(price|amount|fee|paid|spent|cost|balance|available|held|credited|withdrawn|revenue|money)$/
 
-/** What of printed data is not as `help --json` says, or not in the form that money and times have everywhere. */
+/** What of printed data is not as the contract says, or not in the form that money and times have everywhere. */
 function faultsOf(line: string, name: string, data: unknown): string[] {
   if (OF_ANOTHER.test(line)) return []
   const isFiltered = /--fields/.test(line)
-  const shown = strictOf(line, printed[name])
-  const schema = line.includes('--dry-run') ? { anyOf: [dryRun, shown] } : shown
-  const check = compiled.get(line) ?? schemas.compile({ $defs, allOf: [schema] })
+  const answer = answers[endpoints.get(name) ?? '']
+  // What a command makes of several answers, and what it would have sent, has a form of its own.
+  const isOwn = answer === undefined || line.includes('--dry-run')
+  const check = compiled.get(line) ?? schemas.compile(isOwn ? {} : { $defs, allOf: [answer] })
   compiled.set(line, check)
   const wrong = isFiltered || check(data) ? [] : (check.errors ?? [])
   return [
@@ -81,13 +80,6 @@ function faultsOf(line: string, name: string, data: unknown): string[] {
     ),
     ...(OWN_FORMS.includes(name) ? [] : oddForms(data, '')),
   ]
-}
-
-/** Without the form that takes any object, unless the line asks for that one. */
-function strictOf(line: string, schema: Readonly<Record<string, unknown>> | undefined): unknown {
-  if (!Array.isArray(schema?.anyOf) || SELLERS_OWN.test(line)) return schema ?? false
-  const isOpen = (one: Record<string, unknown>) => one.type === 'object' && !('properties' in one)
-  return { ...schema, anyOf: schema.anyOf.filter((one) => !isOpen(one)) }
 }
 
 function oddForms(data: unknown, path: string): string[] {

@@ -28,7 +28,6 @@ export const command = defineCommand({
   summary: 'find and fix problems on this machine',
   description:
     '--fix fixes file modes, a stale registration and unreferenced files, without data loss. --repair makes a damaged store open again; removed parts are kept in a file beside it. --online sends one free request to each external service, at most once an hour; without it, none is contacted.',
-  args: z.object({}),
   options: z.object({
     online: z
       .boolean()

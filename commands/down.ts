@@ -10,7 +10,6 @@ export const command = defineCommand({
   name: 'down',
   heading: 'Daemon',
   summary: 'stop the local daemon; forced if it does not stop in time',
-  args: z.object({}),
   options: z.object({
     all: z.boolean().default(false).meta({ description: 'all instances on this machine' }),
     force: z.boolean().default(false).meta({ description: 'kill immediately (SIGKILL)' }),

@@ -22,7 +22,6 @@ export const command = defineCommand({
   name: 'health',
   heading: 'Health and interface',
   summary: 'show the health report',
-  args: z.object({}),
   options: z.object({
     section: z.enum(sections).optional().meta({ description: 'only this part' }),
     exitStatus: z

@@ -24,14 +24,10 @@ export const command = defineCommand({
     const [topic] = args.words
     if (topic !== undefined) return { kind: 'topic' as const, topic, text: textOf(args.words.join(' '), entries) }
     const loaded = entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
-    const { definitions, heldBack, outputs } = await import('./outputs.ts')
-    const printed = schemasIn(outputs)
-    const commands = await Promise.all(
-      loaded.map(async (entry) => ({
-        ...described((await entry.load()).command),
-        output: printed[entry.name] ?? {},
-      })),
-    )
+    const known = await Promise.all(loaded.map(async (entry) => (await entry.load()).command))
+    const { answerSchemas } = await import('../src/api/openapi/printed.ts')
+    const { answers, $defs } = answerSchemas([...new Set(known.flatMap((one) => one.prints ?? []))])
+    const commands = known.map((one) => ({ ...described(one), output: answers[one.prints ?? ''] ?? {} }))
     const exit_codes = keysOf(exits).map((name) => ({ code: exits[name], name, meaning: exitMeanings[name] }))
     const global_options = globalOptions
       .filter((option) => !('hidden' in option))
@@ -41,10 +37,9 @@ export const command = defineCommand({
       version: system.version,
       output_version: OUTPUT_VERSION,
       commands,
-      dry_run: Object.values(schemasIn(heldBack))[0] ?? {},
       exit_codes,
       global_options,
-      $defs: schemasIn(definitions),
+      $defs,
     }
   },
   view(data, io) {
@@ -59,17 +54,6 @@ export const command = defineCommand({
     }
   },
 })
-
-/** JSON Schemas by name, out of a text with one a line. */
-export function schemasIn(text: string): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
-  const lines = text.trim().split('\n')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', schema = 'true'] = line.split('\t')
-      return [name, JSON.parse(schema)]
-    }),
-  )
-}
 
 function described({ name, summary, aliases = [], args, options, examples }: Command) {
   return {

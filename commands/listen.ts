@@ -65,7 +65,6 @@ export const command = defineCommand({
   summary: 'follow your events; forward them to a URL or a command',
   description:
     'Events are kept for 7 days. After a lost connection it reconnects and shows missed events. Events are forwarded one by one, in order. A new job arrives as the job_dispatch webhook that an endpoint would get.',
-  args: z.object({}),
   options,
   examples: [
     "souk listen --events 'job.*' --since 1d --once",

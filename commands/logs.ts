@@ -53,7 +53,6 @@ export const command = defineCommand({
   summary: 'show the daemon log and its requests',
   description:
     'Requests are kept in memory, without queries, bodies and credentials. Earlier ones show what is in the store. `souk why ID` shows the effects of one request.',
-  args: z.object({}),
   options,
   examples: [
     'souk logs',

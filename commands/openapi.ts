@@ -9,7 +9,6 @@ export const command = defineCommand({
   name: 'openapi',
   heading: 'Health and interface',
   summary: 'print the OpenAPI description, or compare it with the health report',
-  args: z.object({}),
   options: z.object({
     check: z.boolean().default(false).meta({ description: 'compare with /health; exit with code 11 if they differ' }),
     yaml: z.boolean().default(false).meta({ description: 'print it as YAML' }),

@@ -21,7 +21,6 @@ export const command = defineCommand({
   summary: 'delete all data of the local daemon; keeps wallets and settings (see --keep)',
   description:
     'Stop the daemon first. Snapshots and logs stay. Deleted wallet keys cannot be recovered, nor can their money.',
-  args: z.object({}),
   options: z.object({
     keep: z.string().default(keepable.join(',')).meta({
       description: 'what to keep: wallets, config (settings, remotes, keys), none',

@@ -16,7 +16,6 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'restart the local daemon with the same options',
   description: 'Pause, cutover and features keep their current settings.',
-  args: z.object({}),
   options: z.object({
     port: port.meta({ description: 'new port', value: 'n' }),
     host: host.meta({ description: 'new address to listen on', value: 'address' }),

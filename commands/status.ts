@@ -13,7 +13,6 @@ export const command = defineCommand({
   name: 'status',
   heading: 'Daemon',
   summary: 'show whether the daemon runs, and its state',
-  args: z.object({}),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 10 if it is not running' }),
     ...watchOptions,

@@ -28,7 +28,7 @@ it('shows plans to everybody, and what a subscriber pays', async () => {
   const listed = await souk('plans', 'list')
   expect(listed.out).toContain(`${plan}\tBasic\t0.21`)
   const shown = await souk('plans', 'view', plan)
-  expect(shown.out).toMatch(/Basic {3}active[\s\S]*\$0\.21 a month[\s\S]*Echo/)
+  expect(shown.out).toMatch(/Basic {3}● offered[\s\S]*\$0\.21 a month[\s\S]*Echo/)
 })
 
 it('subscribes by signature, then buys what the plan holds for nothing', async () => {
@@ -58,7 +58,7 @@ it('pauses, resumes and cancels, from the subscriber’s side only', async () =>
   expect((await json('subs', 'resume', id, ...asReader)).status).toBe('active')
   expect(await json('subs', 'cancel', id, ...asReader)).toMatchObject({ status: 'active', cancel_at_period_end: true })
   const shown = await souk('subs', 'view', id, ...asReader)
-  expect(shown.out).toContain('active, ending')
+  expect(shown.out).toContain('● ends')
   expect((await souk('subs', 'cancel', id, '--now', '--yes', '--as', 'seller')).code).toBe(4)
   expect((await souk('subs', 'cancel', id, '--now', '--at-period-end', ...asReader)).code).toBe(2)
   expect((await json('subs', 'cancel', id, '--now', '--yes', ...asReader)).status).toBe('canceled')

@@ -36,7 +36,6 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'make a first purchase step by step: daemon, wallet, price, payment, result',
   description: 'Each step shows its command. Running it again is safe.',
-  args: z.object({}),
   options: z.object({
     chain: z.enum(['sandbox', 'devnet']).optional().meta({
       description: 'chain of a new marketplace: sandbox, or devnet, a real local chain (default: sandbox)',

@@ -69,23 +69,17 @@ describe.each(entries.map((entry) => [entry.name, entry] as const))('souk %s', (
   })
 })
 
-function takesAnything(schema: Readonly<Record<string, unknown>>): boolean {
-  const forms = Array.isArray(schema.anyOf) ? schema.anyOf : [schema]
-  return forms.some((one) =>
-    '$ref' in one ? one.$ref === '#/$defs/Json' : one.type === 'object' && !('properties' in one),
-  )
-}
-
 describe('help --json', () => {
-  it('has a schema of what each command prints; one that takes anything says why', async () => {
+  it('has the schema of the contract for each command that prints an answer', async () => {
     const { commands, $defs } = JSON.parse((await run('souk help --json')).out)
-    expect(commands.map(({ name }: { name: string }) => name)).toEqual(
-      entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined).map(({ name }) => name),
+    const shown = entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
+    expect(commands.map(({ name }: { name: string }) => name)).toEqual(shown.map(({ name }) => name))
+    const printing = await Promise.all(shown.map(async ({ load }) => (await load()).command.prints))
+    const outputs = commands.map(({ output }: { output: object }) => output)
+    expect(outputs.map((output: object) => Object.keys(output).length > 0)).toEqual(
+      printing.map((name) => name !== undefined),
     )
-    for (const { name, output } of commands) {
-      expect([name, Object.keys(output)]).not.toEqual([name, []])
-      if (takesAnything(output)) expect(output).toEqual({ ...output, description: expect.stringMatching(/\w{3}/) })
-      expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile({ ...output, $defs })).not.toThrow()
-    }
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    expect(() => ajv.compile({ anyOf: outputs, $defs })).not.toThrow()
   })
 })

@@ -3,7 +3,7 @@ import { CliError, usage } from '../src/cli/exit.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import type { Noun } from '../src/core/id-prefixes.ts'
+import type { IdNoun } from '../src/core/id-prefixes.ts'
 import { at, isKeyOf } from '../src/core/record.ts'
 import type { Triggered } from '../src/market/situations/run.ts'
 import type { EventSettings, Sayable, SettingName } from '../src/market/situations/settings.ts'
@@ -34,7 +34,7 @@ type Listed = {
   readonly means: string
 } & (
   | { readonly why: string }
-  | { readonly moves_ms: number; readonly about: readonly Noun[]; readonly settings: readonly SettingName[] }
+  | { readonly moves_ms: number; readonly about: readonly IdNoun[]; readonly settings: readonly SettingName[] }
 )
 
 const columns: readonly Column<Listed>[] = [

@@ -65,7 +65,6 @@ export const command = defineCommand({
   endsItself: true,
   description:
     'Runs in the background and keeps its data across restarts. Waits as long as the start makes progress, also for a start by another command. To change options of a running daemon, use `souk restart` or stop it first.',
-  args: z.object({}),
   options,
   examples: [
     'souk up',

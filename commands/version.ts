@@ -1,11 +1,8 @@
 import { defineCommand } from '../src/cli/command.ts'
-import * as z from '../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'version',
   summary: 'print the version of souk, the commit it was built from, and the version of Node',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk version', 'souk version --json'],
   run: async ({ system: { version, commit, node, platform } }) => ({ version, commit, node, platform }),
   view: ({ version, commit, node, platform }, io) =>

@@ -15,7 +15,6 @@ type Change = NonNullable<Request<Api['updateParticipant']>['body']>
 export const command = defineCommand({
   name: 'account edit',
   summary: 'change your own profile',
-  args: z.object({}),
   options: z.object({
     name: z.string().optional().meta({ description: 'public name', value: 'name' }),
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
@@ -37,6 +36,7 @@ export const command = defineCommand({
     'souk account edit --header x-worker-key=abc123',
     `souk account edit --set 'capabilities=["charts"]'`,
   ],
+  prints: 'updateParticipant',
   async run(context) {
     const { name, description, webhook, header, capability, listable, set } = context.options
     const body: Change = {

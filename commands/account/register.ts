@@ -13,7 +13,6 @@ export const command = defineCommand({
   summary: 'register the wallet as agent, provider or both ($0.01)',
   description:
     'The payment proves that you own the wallet. Prints the API key and the webhook secret, and saves them in a private file. They are shown here once.',
-  args: z.object({}),
   options: z.object({
     name: z.string().optional().meta({ description: 'public name (default: wallet name)', value: 'name' }),
     role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'role' }),

@@ -1,5 +1,4 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
 import { keepAccount } from '../../src/client/secrets.ts'
 import { green } from '../../src/text/text.ts'
@@ -7,9 +6,8 @@ import { green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'account rotate-key',
   summary: 'replace your API key; the old one stops working immediately ($0.001)',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk account rotate-key', 'souk account rotate-key --json'],
+  prints: 'rotateKey',
   async run(context) {
     const session = await context.session()
     const { answer: rotated } = await pay(context, session, {

@@ -1,11 +1,11 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'admin adjust',
   summary: 'move money between a balance and the operator',
   description: 'Needs the admin key of the instance. With the same --idempotency-key it is applied only once.',
@@ -25,16 +25,17 @@ export const command = defineCommand({
     'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',
     'souk admin adjust p_0123456789abcdef 0.01 --reason goodwill --dry-run --json',
   ],
-  async run(context) {
+  asks: 'adjustBalance',
+  asked(context) {
     const { participant, amount: text } = context.args
     const { take, reason, settles } = context.options
     const amount = parseAmount(text)
     if (amount === undefined || amount === ZERO) throw usage(`The amount must be like 1.50; you gave "${text}".`)
-    return (await context.session()).call('adjustBalance', {
+    return {
       params: { id: participant },
       body: { amount: formatAmount(take ? -amount : amount), reason, ...compact({ settles }) },
       headers: { 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
-    })
+    }
   },
   view: ({ adjusted, balance }, io) => io.line(`${green('✓')} $${adjusted}; the balance is $${balance}`),
 })

@@ -9,7 +9,6 @@ export const command = defineCommand({
   name: 'admin metrics',
   summary: 'show Prometheus metrics',
   description: 'Needs the admin key of the instance.',
-  args: z.object({}),
   options: z.object({
     match: z.string().default('').meta({ description: 'only metrics whose name starts with this', value: 'prefix' }),
   }),

@@ -9,8 +9,8 @@ export const command = defineCommand({
   name: 'balance deposit',
   summary: 'add money from the wallet to the balance',
   args: z.object({ amount: z.string().meta({ description: 'amount in USDC, from 0.01 to 10000' }) }),
-  options: z.object({}),
   examples: ['souk balance deposit 0.50', 'souk balance deposit 0.25 --json'],
+  prints: 'deposit',
   async run(context) {
     const amount = parseAmount(context.args.amount)
     if (amount === undefined || amount === ZERO)

@@ -12,8 +12,8 @@ export const command = defineCommand({
   summary: 'withdraw your balance to your wallet',
   description: 'Sends a payout within a minute. The amount is locked until then. A wallet can have one pending payout.',
   args: z.object({ amount: z.string().meta({ description: `amount in USDC, such as 1.50, or "${ALL}"` }) }),
-  options: z.object({}),
   examples: ['souk balance withdraw 0.50 --dry-run', 'souk balance withdraw 0.50 --dry-run --json'],
+  prints: 'withdrawBalance',
   async run(context) {
     const { amount: text } = context.args
     const given = parseAmount(text)

@@ -31,7 +31,6 @@ export const command = defineCommand({
   summary: 'list transactions that are not final, oldest first',
   description:
     'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
-  args: z.object({}),
   options: z.object({
     all: z.boolean().default(false).meta({ description: 'include final ones, newest first' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),

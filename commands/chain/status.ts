@@ -16,7 +16,6 @@ export const command = defineCommand({
   description:
     'While the chain is down, no one is asked to sign; signed transactions continue when it is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
   isDefault: true,
-  args: z.object({}),
   options: z.object({
     exitStatus: z
       .boolean()

@@ -22,7 +22,6 @@ export const command = defineCommand({
   args: z.object({
     id: z.string().min(1).max(MAX_ID_CHARS).meta({ description: 'id, nonce or hash of the transaction' }),
   }),
-  options: z.object({}),
   examples: [
     'souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210',
     'souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210 --json',

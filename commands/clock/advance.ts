@@ -20,6 +20,7 @@ export const command = defineCommand({
       .meta({ description: `stop after this cron has run: ${NEXT_CRON} or a name`, value: 'cron' }),
   }),
   examples: ['souk clock advance 1h', 'souk clock advance 31d --json', 'souk clock advance --until next-cron'],
+  prints: 'moveClock',
   async run({ args: { duration }, options: { until }, session }) {
     if ((duration === undefined) === (until === undefined)) throw usage('Say how far: 31d, or --until next-cron.')
     const open = await session()

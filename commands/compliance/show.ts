@@ -11,7 +11,6 @@ export const command = defineCommand({
   name: 'compliance show',
   summary: 'show the sanctions list and refused requests',
   isDefault: true,
-  args: z.object({}),
   options: z.object({
     exitStatus: z
       .boolean()

@@ -1,7 +1,6 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { inEditor } from '../../src/cli/files/editor.ts'
 import { changeKept, draftOf } from '../../src/cli/nouns/config.ts'
-import * as z from '../../src/cli/params.ts'
 import { readGlobals } from '../../src/cli/run/values.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { green } from '../../src/text/text.ts'
@@ -11,8 +10,6 @@ export const command = defineCommand({
   summary: 'edit the settings in your editor',
   description:
     'Opens the settings as YAML in $VISUAL or $EDITOR. Invalid input is reported and opened again; nothing is saved until all of it is valid.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk config edit --dry-run', 'souk config edit --dry-run --json'],
   async run(context) {
     wouldDo(context.globals, 'open the settings in your editor')

@@ -6,7 +6,6 @@ export const command = defineCommand({
   name: 'config get',
   summary: 'show one setting',
   args: z.object({ key: z.string().meta({ description: 'name of the setting, from `souk config list`' }) }),
-  options: z.object({}),
   examples: ['souk config get max-price', 'souk config get pay --json'],
   run: async (context) => oneKept(context, context.args.key),
   view: ({ value }, io) => io.line(value ?? ''),

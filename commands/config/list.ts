@@ -1,14 +1,11 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { allKept, columns } from '../../src/cli/nouns/config.ts'
 import { printRows } from '../../src/cli/output.ts'
-import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'config list',
   summary: 'list default settings and where each comes from',
   description: 'Order of precedence: flag, environment variable, saved setting.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk config list', "souk config list -q '.settings | map(.key)'"],
   async run(context) {
     const settings = allKept(context)

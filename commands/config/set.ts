@@ -12,7 +12,6 @@ export const command = defineCommand({
     key: z.string().meta({ description: 'name of the setting, from `souk config list`' }),
     value: z.string().meta({ description: 'value, as for the flag; true or false for a switch' }),
   }),
-  options: z.object({}),
   examples: ['souk config set max-price 5.00', 'souk config set pay x402 --json'],
   async run(context) {
     const { key, value } = context.args

@@ -8,7 +8,6 @@ export const command = defineCommand({
   name: 'config unset',
   summary: 'reset a setting to its default',
   args: z.object({ key: z.string().meta({ description: 'name of the setting, from `souk config list`' }) }),
-  options: z.object({}),
   examples: ['souk config unset max-price', 'souk config unset pay --json'],
   async run(context) {
     const { key } = context.args

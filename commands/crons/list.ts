@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { cronState } from '../../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
@@ -16,13 +16,13 @@ const columns: readonly Column<ListedCron>[] = [
   { title: 'NEXT', value: ({ next_run }) => next_run, drop: 2 },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'crons list',
   summary: 'list scheduled jobs and their state',
-  args: z.object({}),
   options: z.object(watchOptions),
   examples: ['souk crons list', 'souk crons list --json'],
-  run: async (context) => (await context.session()).call('listCrons', {}),
+  asks: 'listCrons',
+  asked: () => ({}),
   rows: ({ crons }) => crons,
   columns,
   view({ crons, automatic }, io) {

@@ -15,6 +15,7 @@ export const command = defineCommand({
     'souk crons run auto-refund --json',
     'souk crons run auto-refund --at 2030-01-31T00:00:00Z --dry-run',
   ],
+  prints: 'runCron',
   async run({ args: { cron: name }, options: { at }, session }) {
     const set = at === undefined ? undefined : timeOf(at)
     const open = await session()

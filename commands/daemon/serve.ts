@@ -10,7 +10,6 @@ export const command = defineCommand({
   name: 'daemon serve',
   summary: 'run the daemon in the foreground (used by `souk up`)',
   hidden: true,
-  args: z.object({}),
   options: z.object(launchOptions),
   examples: ['souk daemon serve --help', 'souk help daemon serve'],
   async run(context) {

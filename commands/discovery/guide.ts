@@ -1,12 +1,9 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
 import { dim, linesOf } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'discovery guide',
   summary: 'print the guide for agents (/llms.txt)',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk discovery guide', 'souk discovery guide --json'],
   async run(context) {
     return { text: await (await (await context.session()).open('getLlmsText', {})).text() }

@@ -1,23 +1,23 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { discoveryOptions, resourceColumns } from '../../src/cli/nouns/discovery.ts'
 import { printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'discovery list',
   isDefault: true,
   summary: 'list the paid endpoints that x402 clients can discover',
-  args: z.object({}),
   options: z.object({
     ...discoveryOptions,
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk discovery', 'souk discovery list --limit 5 --json'],
-  async run(context) {
+  asks: 'listResources',
+  asked(context) {
     const { limit, page, ...filters } = context.options
     const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact(filters) }
-    return (await context.session()).call('listResources', { query })
+    return { query }
   },
   rows: ({ items }) => items,
   columns: resourceColumns,

@@ -1,13 +1,11 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
+import { defineCall } from '../../src/cli/command.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'discovery manifest',
   summary: 'show the x402 manifest: payee, chain and paid endpoints',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk discovery manifest', "souk discovery manifest -q '.payTo'"],
-  run: async (context) => (await context.session()).call('getManifest', {}),
+  asks: 'getManifest',
+  asked: () => ({}),
   view({ payTo, network, resources, discovery, search, openapi }, io) {
     io.line(`pays      ${payTo} on ${network}`)
     io.line(`lists     ${discovery}   ${search}`)

@@ -1,10 +1,10 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { discoveryOptions, resourceColumns } from '../../src/cli/nouns/discovery.ts'
 import { printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'discovery search',
   summary: 'search paid endpoints, as x402 clients do',
   args: z.object({ words: z.array(z.string()).min(1).meta({ description: 'search words' }) }),
@@ -13,10 +13,11 @@ export const command = defineCommand({
     cursor: z.string().optional().meta({ description: 'next_cursor of the previous page', value: 'cursor' }),
   }),
   examples: ['souk discovery search qr code', 'souk discovery search translate --limit 3 --json'],
-  async run(context) {
+  asks: 'searchResources',
+  asked(context) {
     const { limit, ...filters } = context.options
     const query = { query: context.args.words.join(' '), limit: String(limit), ...compact(filters) }
-    return (await context.session()).call('searchResources', { query })
+    return { query }
   },
   rows: ({ resources }) => resources,
   columns: resourceColumns,

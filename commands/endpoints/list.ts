@@ -39,7 +39,6 @@ const options = z.object({
 export const command = defineCommand({
   name: 'endpoints list',
   summary: 'list API endpoints and their status',
-  args: z.object({}),
   options,
   examples: [
     'souk endpoints list',

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
@@ -21,23 +21,23 @@ const columns: readonly Column<Settlement>[] = [
   { title: 'TRANSACTION', value: ({ transaction }) => transaction, drop: 5 },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'facilitator list',
   summary: 'list settlements of other servers, newest first',
   description:
     'States: sent (waiting for the chain), settled (money moved, server not informed yet), handed (server informed). Needs the admin key of the instance.',
-  args: z.object({}),
   options: z.object({
     state: z.enum(facilitatedStates).optional().meta({ description: 'only in this state', value: 'state' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk facilitator list', 'souk facilitator list --state settled --json'],
-  async run(context) {
+  asks: 'listFacilitatedSettlements',
+  asked(context) {
     const { limit, page, state } = context.options
-    return (await context.session()).call('listFacilitatedSettlements', {
+    return {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ state }) },
-    })
+    }
   },
   rows: ({ settlements }) => settlements,
   columns,

@@ -2,7 +2,6 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import * as z from '../../src/cli/params.ts'
 
 type Day = WireAnswer<Api['listFacilitatedSettlements']>['today'][number]
 
@@ -17,8 +16,6 @@ export const command = defineCommand({
   summary: 'list settlements of today by key, busiest first',
   description:
     'A key is the API key of a registered participant. Rotate the key to replace it; suspend the participant to block it. Needs the admin key of the instance.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk facilitator sellers', 'souk facilitator sellers --json'],
   async run(context) {
     const { today, daily_gas } = await (await context.session()).call('listFacilitatedSettlements', {

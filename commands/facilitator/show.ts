@@ -11,7 +11,6 @@ export const command = defineCommand({
   description:
     'A facilitator verifies and settles x402 payments for other servers. Needs the admin key of the instance.',
   isDefault: true,
-  args: z.object({}),
   options: z.object({
     server: z
       .enum(packages)

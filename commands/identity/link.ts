@@ -7,7 +7,6 @@ export const command = defineCommand({
   summary: 'link the ERC-8004 identity that your wallet owns',
   description:
     'Replaces an earlier link. In the sandbox, `souk wallet fund --identity` registers an identity and prints its registry and id.',
-  args: z.object({}),
   options: z.object({
     agentId: z.string().meta({ description: 'id in the registry, from 0', value: 'number' }),
     registry: z.string().meta({ description: 'eip155:<chain id>:<registry address>', value: 'name' }),
@@ -16,6 +15,7 @@ export const command = defineCommand({
     'souk identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432',
     'souk identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432 --json',
   ],
+  prints: 'linkIdentity',
   async run(context) {
     const { agentId, registry } = context.options
     const session = await context.session()

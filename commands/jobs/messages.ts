@@ -1,20 +1,17 @@
 import { headersAt } from '../../src/cli/account.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'jobs messages',
   summary: 'show the conversation of a job',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
-  options: z.object({}),
   examples: ['souk jobs messages job_0123456789abcdef', 'souk jobs messages job_0123456789abcdef --json'],
-  async run(context) {
-    const session = await context.session()
-    return session.call('getJobMessages', {
-      params: { id: context.args.job },
-      headers: await headersAt(context, session, context.args.job),
-    })
-  },
+  asks: 'getJobMessages',
+  asked: async (context) => ({
+    params: { id: context.args.job },
+    headers: await headersAt(context, await context.session(), context.args.job),
+  }),
   rows: ({ messages }) => messages,
   columns: [
     { title: 'AT', value: ({ created_at: at }) => at },

@@ -1,4 +1,4 @@
-import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCall } from '../../src/cli/command.ts'
 import { DOCUMENT, readDocument } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
 import type { Json } from '../../src/core/json.ts'
@@ -19,7 +19,7 @@ const options = z.object({
 })
 type Host = CommandContext<{ job: string }, z.output<typeof options>>
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'jobs update',
   summary: 'update or deliver a job, as its provider',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
@@ -29,13 +29,13 @@ export const command = defineCommand({
     'souk jobs update job_0123456789abcdef --deliverable deliverable.json',
     'souk jobs update job_0123456789abcdef --status failed --notes "The page is gone" --json',
   ],
-  async run(context) {
+  asks: 'updateJob',
+  async asked(context) {
     const { progress, notes, deliverable, status = deliverable ? 'completed' : 'in_progress' } = context.options
-    const session = await context.session()
-    return session.call('updateJob', {
+    return {
       params: { id: context.args.job },
       body: { status, ...compact({ progress, notes }), ...(await delivered(context, deliverable)) },
-    })
+    }
   },
   view: (job, io) => io.line(`${green('✓')} ${bold(job.job_id)}   ${job.status}`),
 })

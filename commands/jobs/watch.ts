@@ -14,6 +14,7 @@ export const command = defineCommand({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if it ended without a delivery' }),
   }),
   examples: ['souk jobs watch job_0123456789abcdef', 'souk jobs watch job_0123456789abcdef --exit-status --json'],
+  prints: 'getJob',
   async run(context) {
     const session = await context.session()
     const { job: id } = context.args

@@ -1,5 +1,4 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
 import { toolOptions } from '../../src/mcp/agents.ts'
 
 export const command = defineCommand({
@@ -8,7 +7,6 @@ export const command = defineCommand({
   summary: 'run an MCP server for an agent, on stdin and stdout',
   description:
     'Tools cover buying and selling services. --tools all adds subscriptions, products and requests; --admin adds operator tools. Listings and jobs are resources. Payments follow the spending limits of the wallet, within --max-price per call. Without limits, each payment needs approval in the agent program; if it cannot ask, nothing is paid until you run `souk wallet policy set`.',
-  args: z.object({}),
   options: toolOptions,
   ownForm: true,
   examples: ['souk mcp', 'souk mcp --tools all', 'souk mcp --readonly --tools services,jobs'],

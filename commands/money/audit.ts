@@ -6,11 +6,11 @@ export const command = defineCommand({
   name: 'money audit',
   summary: 'recompute the books and report differences',
   description: 'Needs the admin key of the instance.',
-  args: z.object({}),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if a check fails' }),
   }),
   examples: ['souk money audit', 'souk money audit --exit-status --json'],
+  prints: 'getAudit',
   async run(context) {
     const report = await (await context.session()).call('getAudit', {})
     if (context.options.exitStatus && !report.ok) context.exit('check_failed')

@@ -1,21 +1,19 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { dim, green, padEnd, padStart, red } from '../../src/text/text.ts'
 
 type River = WireAnswer<Api['getRiver']>
 const NAME_COLUMNS = 18
 const AMOUNT_COLUMNS = 16
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'money river',
   summary: "show today's cash flow: paid in, held in escrow, paid out",
   description: 'Covers the current day of business time, from midnight UTC. Needs the admin key of the instance.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk money river', 'souk money river -q .held'],
-  run: async (context) => (await context.session()).call('getRiver', {}),
+  asks: 'getRiver',
+  asked: () => ({}),
   view(river, io) {
     for (const [name, amount, more] of linesOf(river)) {
       io.line(`${padEnd(name, NAME_COLUMNS)}${padStart(`$${amount}`, AMOUNT_COLUMNS)}  ${dim(more)}`)

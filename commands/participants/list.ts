@@ -1,31 +1,23 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import type { Participant } from '../../src/cli/nouns/participants.ts'
-import { type Column, printRows } from '../../src/cli/output.ts'
+import { columnsOf, PAGE_ROWS_MAX, pageOptions } from '../../src/cli/nouns/lists.ts'
+import { printRows } from '../../src/cli/output.ts'
 import { allRows, type NextPage } from '../../src/cli/paging.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
+import { person } from '../../src/nouns/people.ts'
 
 type Directory = WireAnswer<Api['getDirectory']>
 
-const PAGE_ROWS_MAX = 100
-
-const columns: readonly Column<Participant>[] = [
-  { title: 'ID', value: ({ id }) => id },
-  { title: 'NAME', value: ({ name }) => name, flexible: true },
-  { title: 'TYPE', value: ({ type }) => type, drop: 1 },
-  { title: 'TIER', value: ({ verification_tier }) => verification_tier, drop: 2 },
-  { title: 'WALLET', value: ({ wallet }) => wallet, drop: 3 },
-]
+const columns = columnsOf(person, 'own')
 
 export const command = defineCommand({
   name: 'participants list',
   summary: 'browse the public directory',
-  args: z.object({}),
   options: z.object({
     type: z.enum(['agent', 'provider', 'both']).optional().meta({ description: 'only of this kind' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    limit: pageOptions.limit,
     cursor: z.string().optional().meta({ description: 'next_cursor of the previous page', value: 'text' }),
     all: z.boolean().default(false).meta({ description: 'fetch all pages' }),
   }),

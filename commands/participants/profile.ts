@@ -1,15 +1,15 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
 import * as z from '../../src/cli/params.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'participants profile',
   summary: 'show the public profile of a participant: trust, webhook health, identity, links',
   description: 'For publicly listed participants. For others use `souk participants view`.',
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
-  options: z.object({}),
   examples: ['souk participants profile p_0123456789abcdef', 'souk participants profile p_0123456789abcdef --json'],
-  run: async (context) => (await context.session()).call('getProfile', { params: { id: context.args.participant } }),
+  asks: 'getProfile',
+  asked: ({ args }) => ({ params: { id: args.participant } }),
   view(profile, io) {
     const { trust, reputation, webhook_health: health, identity, links } = profile
     showParticipant(profile, io)

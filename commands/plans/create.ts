@@ -2,10 +2,11 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../../src/cli/files/examples.ts'
-import { showPlan } from '../../src/cli/nouns/plans.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
 import { compact } from '../../src/core/record.ts'
+import { plan as noun } from '../../src/nouns/plans.ts'
 
 export const command = defineCommand({
   name: 'plans create',
@@ -45,6 +46,6 @@ export const command = defineCommand({
   ownText: true,
   view(plan, io) {
     if ('example' in plan) io.line(plan.example.trimEnd())
-    else showPlan(plan, io)
+    else showNoun(noun, plan, io)
   },
 })

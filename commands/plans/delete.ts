@@ -6,8 +6,8 @@ export const command = defineCommand({
   name: 'plans delete',
   summary: 'delete one of your plans',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
-  options: z.object({}),
   examples: ['souk plans delete plan_0123456789abcdef --yes', 'souk plans delete plan_0123456789abcdef --yes --json'],
+  prints: 'deletePlan',
   async run(context) {
     const { plan: id } = context.args
     const session = await context.session()

@@ -1,10 +1,11 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { showPlan } from '../../src/cli/nouns/plans.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
+import { plan } from '../../src/nouns/plans.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'plans edit',
   summary: 'change one of your plans',
   description:
@@ -24,7 +25,8 @@ export const command = defineCommand({
     'souk plans edit plan_0123456789abcdef --price 6.00',
     'souk plans edit plan_0123456789abcdef --name "Basic plus" --json',
   ],
-  async run(context) {
+  asks: 'updatePlan',
+  asked(context) {
     const { name, price, period, service, description } = context.options
     const changes = compact({
       name,
@@ -34,8 +36,7 @@ export const command = defineCommand({
       service_ids: service.length === 0 ? undefined : service,
     })
     if (Object.keys(changes).length === 0) throw usage('Name what to change, such as --price 6.00.')
-    const session = await context.session()
-    return session.call('updatePlan', { params: { id: context.args.plan }, body: changes })
+    return { params: { id: context.args.plan }, body: changes }
   },
-  view: showPlan,
+  view: (row, io) => showNoun(plan, row, io),
 })

@@ -1,8 +1,9 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
+import { subscription as noun } from '../../src/nouns/subscriptions.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -10,7 +11,6 @@ export const command = defineCommand({
   summary: 'subscribe to a plan: pay the first period, then use its services for free',
   description: 'Later periods are charged to your balance. Top it up with `souk balance deposit`.',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
-  options: z.object({}),
   examples: [
     'souk plans subscribe plan_0123456789abcdef',
     'souk plans subscribe plan_0123456789abcdef --pay x402 --json',
@@ -29,7 +29,7 @@ export const command = defineCommand({
   view({ paid, ...subscription }, io) {
     const from = paid.method === 'balance' ? 'from balance' : 'by x402'
     io.line(`${green('✓')} paid ${bold(`$${paid.amount}`)} ${from}   receipt ${subscription.receipt_id}`)
-    showSubscription(subscription, io)
+    showNoun(noun, subscription, io)
     io.note(`  next      ${cyan(io.hint(`souk buy ${subscription.service_ids[0]}`))}`)
   },
 })

@@ -3,10 +3,11 @@ import { usage } from '../../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../../src/cli/files/examples.ts'
 import { sending } from '../../src/cli/files/transfer.ts'
-import { fileWords, productOptions } from '../../src/cli/nouns/products.ts'
+import { productOptions } from '../../src/cli/nouns/products.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
 import { compact } from '../../src/core/record.ts'
+import { fileWords } from '../../src/nouns/products.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({

@@ -1,6 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { productArg } from '../../src/cli/nouns/products.ts'
-import * as z from '../../src/cli/params.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -8,11 +7,11 @@ export const command = defineCommand({
   summary: 'delete a product; buyers keep their files',
   description: 'Asks for confirmation; skip it with --yes.',
   args: productArg,
-  options: z.object({}),
   examples: [
     'souk products delete prod_0123456789abcdef --yes',
     'souk products delete prod_0123456789abcdef --yes --json',
   ],
+  prints: 'deleteProduct',
   async run(context) {
     const { product: id } = context.args
     const session = await context.session()

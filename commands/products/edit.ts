@@ -1,9 +1,10 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { sending } from '../../src/cli/files/transfer.ts'
-import { fileWords, productArg, productOptions } from '../../src/cli/nouns/products.ts'
+import { productArg, productOptions } from '../../src/cli/nouns/products.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
+import { fileWords } from '../../src/nouns/products.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -19,6 +20,7 @@ export const command = defineCommand({
     'souk products edit prod_0123456789abcdef --price 6.00',
     'souk products edit prod_0123456789abcdef --status inactive --json',
   ],
+  prints: 'updateProduct',
   async run(context) {
     const { upload, ...changes } = context.options
     const body = compact(changes)

@@ -1,18 +1,13 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
+import { defineCall } from '../../src/cli/command.ts'
 
 const CODE = /^\w{1,64}$/
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'referrals code',
   summary: 'show your referral code',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk referrals code', 'souk referrals code --json'],
-  async run(context) {
-    const session = await context.session()
-    return session.call('getReferralCode', {})
-  },
+  asks: 'getReferralCode',
+  asked: () => ({}),
   view({ referral_code: code }, io) {
     io.line(code)
     // Only what has the form of a code is put into a line to paste.

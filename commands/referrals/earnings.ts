@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 
@@ -16,19 +16,18 @@ const columns: readonly Column<Reward>[] = [
   { title: 'SALE', value: ({ reference }) => reference.id, drop: 2 },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'referrals earnings',
   summary: 'list your referral earnings, sale by sale',
-  args: z.object({}),
   options: z.object({
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
   examples: ['souk referrals earnings', 'souk referrals earnings --limit 5 --json'],
-  async run(context) {
+  asks: 'getReferralEarnings',
+  asked(context) {
     const { limit, page } = context.options
-    const session = await context.session()
-    return session.call('getReferralEarnings', { query: { limit: String(limit), offset: String((page - 1) * limit) } })
+    return { query: { limit: String(limit), offset: String((page - 1) * limit) } }
   },
   rows: ({ history }) => history,
   columns,

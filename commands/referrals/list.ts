@@ -1,10 +1,9 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
+import { pageOf, pageOptions } from '../../src/cli/nouns/lists.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
-
-const PAGE_ROWS_MAX = 100
 
 type Referral = WireAnswer<Api['listReferrals']>['referrals'][number]
 
@@ -16,19 +15,17 @@ const columns: readonly Column<Referral>[] = [
   { title: 'SINCE', value: ({ registered_at }) => registered_at, drop: 2 },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'referrals list',
   summary: 'list your referrals and their earnings',
-  args: z.object({}),
   options: z.object({
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+    ...pageOptions,
   }),
   examples: ['souk referrals list', 'souk referrals list --limit 5 --json'],
-  async run(context) {
+  asks: 'listReferrals',
+  asked(context) {
     const { limit, page } = context.options
-    const session = await context.session()
-    return session.call('listReferrals', { query: { limit: String(limit), offset: String((page - 1) * limit) } })
+    return { query: { ...pageOf({ limit, page }) } }
   },
   rows: ({ referrals }) => referrals,
   columns,

@@ -1,16 +1,12 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { bold } from '../../src/text/text.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'referrals program',
   summary: 'show the rates and rules of the referral program',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk referrals program', 'souk referrals program --json'],
-  async run(context) {
-    return (await context.session()).call('getReferralProgram', {})
-  },
+  asks: 'getReferralProgram',
+  asked: () => ({}),
   view({ description, rates, minimum_withdrawal: minimum, rules, participation }, io) {
     io.line(description)
     io.line(

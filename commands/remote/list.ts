@@ -1,6 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import * as z from '../../src/cli/params.ts'
 import { findDaemon } from '../../src/client/discover.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { adminKeyOf } from '../../src/client/secrets.ts'
@@ -31,8 +30,6 @@ const columns: readonly Column<Row>[] = [
 export const command = defineCommand({
   name: 'remote list',
   summary: 'list remotes and where their credentials are stored',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk remote list', 'souk remote list --json'],
   async run({ places, io }) {
     const active = readSettings(places).remote ?? LOCAL

@@ -10,7 +10,6 @@ export const command = defineCommand({
   name: 'remote remove',
   summary: 'remove a remote and its credentials',
   args: z.object({ name: z.string().meta({ description: 'remote name' }) }),
-  options: z.object({}),
   examples: ['souk remote remove shop --yes', 'souk help remote remove'],
   async run({ args, globals, io, places }) {
     const remote = getRemote(places, args.name)

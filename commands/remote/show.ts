@@ -1,13 +1,10 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
-import * as z from '../../src/cli/params.ts'
 import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote show',
   summary: 'show the current instance as it describes itself',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk remote show', 'souk remote show --json'],
   async run(context) {
     const { target, ...session } = await context.session()

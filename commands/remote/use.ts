@@ -9,7 +9,6 @@ export const command = defineCommand({
   name: 'remote use',
   summary: 'set the default remote',
   args: z.object({ name: z.string().meta({ description: 'remote name or local' }) }),
-  options: z.object({}),
   examples: ['souk remote use local', 'souk remote use local --json'],
   async run({ args, globals, places }) {
     wouldDo(globals, `talk to ${args.name} from now on`)

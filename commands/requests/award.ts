@@ -12,7 +12,6 @@ export const command = defineCommand({
     request: z.string().meta({ description: 'id of the request' }),
     bid: z.string().meta({ description: 'id of the bid' }),
   }),
-  options: z.object({}),
   examples: [
     'souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20',
     'souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20 --json',

@@ -1,8 +1,8 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { showBid } from '../../src/cli/nouns/requests.ts'
 import * as z from '../../src/cli/params.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'requests bid',
   summary: 'bid on a request',
   aliases: ['postings bid'],
@@ -17,13 +17,13 @@ export const command = defineCommand({
     'souk requests bid post_0123456789abcdef --service svc_0123456789abcdef --price 8 --eta 24',
     'souk requests bid post_0123456789abcdef --service svc_0123456789abcdef --price 7.50 --eta 2 --pitch "Done often" --json',
   ],
-  async run(context) {
+  asks: 'createBid',
+  asked(context) {
     const { service, price, eta, pitch } = context.options
-    const session = await context.session()
-    return session.call('createBid', {
+    return {
       params: { id: context.args.request },
       body: { service_id: service, price_usd: price, eta_hours: eta, pitch },
-    })
+    }
   },
   view: showBid,
 })

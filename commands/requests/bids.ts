@@ -1,13 +1,12 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
+import { pageOf, pageOptions } from '../../src/cli/nouns/lists.ts'
 import { bidColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { cyan } from '../../src/text/text.ts'
 
-const PAGE_ROWS_MAX = 100
-
-export const command = defineCommand({
+export const command = defineCall({
   name: 'requests bids',
   summary: 'list bids on your request',
   aliases: ['postings bids'],
@@ -17,20 +16,19 @@ export const command = defineCommand({
       .enum(['submitted', 'accepted', 'rejected', 'withdrawn'])
       .optional()
       .meta({ description: 'only in this state' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+    ...pageOptions,
   }),
   examples: [
     'souk requests bids post_0123456789abcdef',
     'souk requests bids post_0123456789abcdef --status submitted --json',
   ],
-  async run(context) {
+  asks: 'listBids',
+  asked(context) {
     const { status, limit, page } = context.options
-    const session = await context.session()
-    return session.call('listBids', {
+    return {
       params: { id: context.args.request },
-      query: compact({ status, limit: String(limit), offset: String((page - 1) * limit) }),
-    })
+      query: compact({ status, ...pageOf({ limit, page }) }),
+    }
   },
   rows: ({ bids }) => bids,
   columns: bidColumns,

@@ -7,11 +7,11 @@ export const command = defineCommand({
   summary: 'cancel one of your requests',
   aliases: ['postings cancel'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
-  options: z.object({}),
   examples: [
     'souk requests cancel post_0123456789abcdef --yes',
     'souk requests cancel post_0123456789abcdef --yes --json',
   ],
+  prints: 'cancelPosting',
   async run(context) {
     const session = await context.session()
     await context.io.confirm(`Cancel ${context.args.request}? Its bids are rejected.`)

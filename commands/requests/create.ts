@@ -4,10 +4,11 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { DOCUMENT, readDocument, readObjectFile, textOf, unjudged } from '../../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../../src/cli/files/examples.ts'
-import { showPosting } from '../../src/cli/nouns/requests.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
 import { isJsonObject, parseJson } from '../../src/core/json.ts'
 import { compact } from '../../src/core/record.ts'
+import { posting as noun } from '../../src/nouns/postings.ts'
 
 type Body = Request<Api['createPosting']>['body']
 
@@ -68,7 +69,7 @@ export const command = defineCommand({
   ownText: true,
   view(posting, io) {
     if ('example' in posting) io.line(posting.example.trimEnd())
-    else showPosting(posting, io)
+    else showNoun(noun, posting, io)
   },
 })
 

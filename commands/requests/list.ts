@@ -2,15 +2,14 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { type Posting, postingColumns } from '../../src/cli/nouns/requests.ts'
+import { columnsOf, pageOf, pageOptions, showPage } from '../../src/cli/nouns/lists.ts'
 import { printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { compact } from '../../src/core/record.ts'
+import { type Posting, posting } from '../../src/nouns/postings.ts'
 
-const PAGE_ROWS = 20
-const PAGE_ROWS_MAX = 100
 const POLL_MS = 2_000
 
 const options = z.object({
@@ -25,11 +24,11 @@ const options = z.object({
   createdAfter: z.string().optional().meta({ description: 'created after this time', value: 'time' }),
   cursor: z.string().optional().meta({ description: 'continue after this next_cursor', value: 'cursor' }),
   follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new ones' }),
-  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
-  page: z.int().min(1).default(1).meta({ description: 'page number' }),
+  ...pageOptions,
   ...watchOptions,
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
+const columns = columnsOf(posting, 'own')
 /** A page, or one of those that came while following. */
 type Shown = WireAnswer<Api['listPostings']> | Posting
 
@@ -37,7 +36,6 @@ export const command = defineCommand({
   name: 'requests list',
   summary: 'list requests for work, oldest first',
   aliases: ['postings list'],
-  args: z.object({}),
   options,
   examples: [
     'souk requests list --status open',
@@ -46,20 +44,17 @@ export const command = defineCommand({
   ],
   run: (context) => (context.options.follow ? follow(context) : once(context)),
   rows: (data) => ('postings' in data ? data.postings : [data]),
-  columns: postingColumns,
+  columns,
   view(data, io) {
-    if (!('postings' in data)) return printRows(io, postingColumns, [data])
-    const { postings, total, offset, limit } = data
-    printRows(io, postingColumns, postings)
-    io.note(postings.length === 0 ? 'no such request' : `${postings.length} of ${total}`)
-    if (offset + postings.length < total && postings.length > 0) io.note(`  next page: --page ${offset / limit + 2}`)
+    if ('postings' in data) showPage(posting, data, { io, place: 'own' })
+    else printRows(io, columns, [data])
   },
 })
 
 async function once(context: Host): Promise<Shown> {
   const { cursor, page, limit } = context.options
   if (cursor !== undefined && page > 1) throw usage('--cursor and --page go on in two ways: give one of them.')
-  const place = cursor === undefined ? { offset: String((page - 1) * limit) } : { cursor }
+  const place = cursor === undefined ? pageOf({ limit, page }) : { cursor }
   return read(await context.session(), context, place)
 }
 

@@ -2,9 +2,9 @@ import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { dollars } from '../../src/cli/nouns/requests.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
+import { dollars } from '../../src/nouns/postings.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -12,7 +12,6 @@ export const command = defineCommand({
   summary: 'show or change notifications about new requests',
   description: 'Without options, shows the current setting. --on or a filter opts in; --off opts out.',
   aliases: ['postings notifications'],
-  args: z.object({}),
   options: z.object({
     on: z.boolean().default(false).meta({ description: 'turn notifications on' }),
     off: z.boolean().default(false).meta({ description: 'turn notifications off' }),
@@ -27,6 +26,7 @@ export const command = defineCommand({
     'souk requests notifications --max-budget 25 --category design',
     'souk requests notifications --off',
   ],
+  prints: 'getPostingNotifications',
   async run(context) {
     const { on, off, all, minBudget, maxBudget, category } = context.options
     const change: Request<Api['setPostingNotifications']>['body'] = {

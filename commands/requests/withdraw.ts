@@ -1,8 +1,8 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 import { green } from '../../src/text/text.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'requests withdraw',
   summary: 'withdraw one of your bids',
   aliases: ['postings withdraw'],
@@ -10,15 +10,14 @@ export const command = defineCommand({
     request: z.string().meta({ description: 'id of the request' }),
     bid: z.string().meta({ description: 'id of the bid' }),
   }),
-  options: z.object({}),
   examples: [
     'souk requests withdraw post_0123456789abcdef bid_0123456789abcdef',
     'souk requests withdraw post_0123456789abcdef bid_0123456789abcdef --json',
   ],
-  async run(context) {
+  asks: 'withdrawBid',
+  asked(context) {
     const { request, bid } = context.args
-    const session = await context.session()
-    return session.call('withdrawBid', { params: { id: request, bidId: bid } })
+    return { params: { id: request, bidId: bid } }
   },
   view: ({ bid_id: id }, io) => io.line(`${green('✓')} ${id} withdrawn`),
 })

@@ -1,5 +1,4 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { findDaemon } from '../../src/client/discover.ts'
 import { lastLaunchOf } from '../../src/lifecycle/launch.ts'
@@ -18,8 +17,6 @@ export const command = defineCommand({
   summary: 'fill an untouched local marketplace with sellers, buyers and months of trade',
   description:
     'Creates real sandbox purchases over the past months: jobs, conversations, subscriptions, requests and disputes in every state. Restarts a running daemon. Running it again changes nothing.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk seed demo --instance demo', 'souk seed demo --instance demo --json'],
   async run(context) {
     localOnly(context)

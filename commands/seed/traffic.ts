@@ -7,7 +7,6 @@ export const command = defineCommand({
   summary: 'make the demo users buy and sell until ctrl-c',
   description:
     'Buyers buy at this rate and sellers deliver, with normal requests and test money. Missing users register first.',
-  args: z.object({}),
   options: z.object({
     rate: Rate.default(30).meta({ description: 'sales per minute', value: 'n/min' }),
     for: z.string().optional().meta({ description: 'stop after this time', value: 'duration' }),

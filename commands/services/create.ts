@@ -11,7 +11,6 @@ import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'services create',
   summary: 'create a listing',
-  args: z.object({}),
   options: z.object({
     file: z
       .string()

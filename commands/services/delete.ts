@@ -6,11 +6,11 @@ export const command = defineCommand({
   name: 'services delete',
   summary: 'remove one of your listings',
   args: z.object({ service: z.string().meta({ description: 'id of the listing' }) }),
-  options: z.object({}),
   examples: [
     'souk services delete svc_0123456789abcdef --yes',
     'souk services delete svc_0123456789abcdef --yes --json',
   ],
+  prints: 'deleteService',
   async run(context) {
     const session = await context.session()
     await context.io.confirm(`Remove ${context.args.service}? Its jobs and their money stay.`)

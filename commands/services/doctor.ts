@@ -21,7 +21,6 @@ export const command = defineCommand({
   description:
     'Checks schemas, example input, price, provider endpoint, the 402 for x402 v1 and v2 clients, and what buyers see. Buys nothing; sends a test message to your endpoint. Exits with code 11 if a check fails.',
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
-  options: z.object({}),
   examples: ['souk services doctor qr_code', 'souk services doctor qr_code --json --fields healthy,findings'],
   async run(context) {
     const session = await context.session()

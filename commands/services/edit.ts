@@ -23,6 +23,7 @@ export const command = defineCommand({
     'souk services edit svc_0123456789abcdef --set price=0.75',
     'souk services edit svc_0123456789abcdef --set status=inactive --json',
   ],
+  prints: 'updateService',
   async run(context) {
     const { file, set, editor } = context.options
     if (file === undefined && set.length === 0 && !editor)

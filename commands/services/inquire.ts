@@ -27,6 +27,7 @@ export const command = defineCommand({
     'souk services inquire svc_0123456789abcdef -m "Could you do ten at once?"',
     'souk services inquire svc_0123456789abcdef -i pages=12 --json',
   ],
+  prints: 'inquire',
   async run(context) {
     const { message, input, interactive } = context.options
     if (message === undefined && input.length === 0 && !interactive)

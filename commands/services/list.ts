@@ -2,70 +2,21 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import type { Listing } from '../../src/cli/nouns/services/services.ts'
-import { type Column, printGroups, type RowGroup } from '../../src/cli/output.ts'
+import { columnsOf, PAGE_ROWS_MAX, pageOptions } from '../../src/cli/nouns/lists.ts'
+import { printGroups, type RowGroup } from '../../src/cli/output.ts'
 import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
-import { dim, green, yellow } from '../../src/text/text.ts'
+import { type CatalogListing, hookOf, service } from '../../src/nouns/services.ts'
+import { dim } from '../../src/text/text.ts'
 
 type Catalog = WireAnswer<Api['getCatalog']>
 
-const PAGE_ROWS = 20
-const PAGE_ROWS_MAX = 100
-
-/** The way to the provider, in words. */
-const hook = {
-  healthy: { shown: green('✓'), plain: 'ok', words: 'answers' },
-  polling: {
-    shown: green('✓ polls'),
-    plain: 'polls',
-    words: 'no endpoint; the provider is connected and fetches its work',
-  },
-  failing: { shown: yellow('! degraded'), plain: 'degraded', words: 'failed last: work may wait' },
-  not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
-} satisfies Record<Listing['webhook_status'], { shown: string; plain: string; words: string }>
-
-/** The same for a word of a later instance, which is shown as it is. */
-export function hookOf(status: Listing['webhook_status']) {
-  return hook[status] ?? { shown: status, plain: status, words: status }
-}
-
-/** Listings as a table, here and where they are bought. */
-export const columns: readonly Column<Listing>[] = [
-  { title: 'ID', value: ({ id }) => id },
-  {
-    title: 'NAME',
-    value: ({ name, status }) => (status === 'active' ? name : `${name} (${status})`),
-    plain: ({ name }) => name,
-    flexible: true,
-  },
-  { title: 'KIND', value: ({ fulfillment_type }) => fulfillment_type, drop: 3 },
-  {
-    title: 'PRICE',
-    value: ({ price }) => price.fixed,
-    plain: ({ price }) => bare(price.fixed),
-    align: 'right',
-    drop: 4,
-  },
-  {
-    title: 'YOU PAY',
-    value: ({ agent_price }) => agent_price.fixed,
-    plain: ({ agent_price }) => bare(agent_price.fixed),
-    align: 'right',
-  },
-  { title: 'REP', value: (listing) => reputation(listing), align: 'right', drop: 2 },
-  {
-    title: 'HOOK',
-    value: ({ webhook_status }) => hookOf(webhook_status).shown,
-    plain: ({ webhook_status }) => hookOf(webhook_status).plain,
-    drop: 1,
-  },
-]
+const columns = columnsOf(service, 'own')
 
 /** The catalog's own order keeps a category together: then each is named once; in any other order none is. */
-function grouped(services: readonly Listing[]): readonly RowGroup<Listing>[] {
+function grouped(services: readonly CatalogListing[]): readonly RowGroup<CatalogListing>[] {
   const firsts = services.filter((row, at) => row.category !== services[at - 1]?.category)
   const isTogether = new Set(firsts.map(({ category }) => category)).size === firsts.length
   if (!isTogether || firsts.length < 2) return [{ rows: services }]
@@ -78,7 +29,6 @@ function grouped(services: readonly Listing[]): readonly RowGroup<Listing>[] {
 export const command = defineCommand({
   name: 'services list',
   summary: 'browse the catalog',
-  args: z.object({}),
   options: z.object({
     mine: z.boolean().default(false).meta({ description: 'your own listings, active or not; not with other filters' }),
     search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
@@ -92,9 +42,8 @@ export const command = defineCommand({
     sort: z
       .enum(['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'])
       .optional()
-      .meta({ description: 'sort order', value: 'order' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+      .meta({ description: 'sort order', value: 'sort order' }),
+    ...pageOptions,
     all: z.boolean().default(false).meta({ description: 'fetch all pages' }),
     ...watchOptions,
   }),
@@ -149,21 +98,11 @@ export const command = defineCommand({
 })
 
 /** What the shorter signs of the table mean, as far as they are in it. */
-function legend(services: readonly Listing[]): readonly string[] {
+function legend(services: readonly CatalogListing[]): readonly string[] {
   const isNew = services.some(({ provider_reputation: score }) => typeof score === 'object' && score?.is_new)
   const isPolled = services.some(({ webhook_status: status }) => status === 'polling')
   return [
     ...(isNew ? ['  REP 75n: n stands for new, fewer than 5 rated jobs'] : []),
-    ...(isPolled ? [`  HOOK polls: ${hook.polling.words}`] : []),
+    ...(isPolled ? [`  HOOK polls: ${hookOf('polling').words}`] : []),
   ]
-}
-
-function bare(price: string | null): string | null {
-  return price === null ? null : price.replace('$', '')
-}
-
-function reputation(listing: Listing): string | null {
-  const { provider_reputation: score } = listing
-  if (score === null) return null
-  return typeof score === 'number' ? String(score) : `${score.score}${score.is_new ? 'n' : ''}`
 }

@@ -5,9 +5,9 @@ import { exampleOf, inputLines } from '../../src/cli/nouns/services/input.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services/services.ts'
 import * as z from '../../src/cli/params.ts'
 import { isObject } from '../../src/core/json.ts'
+import { hookOf } from '../../src/nouns/services.ts'
 import { shellWord } from '../../src/text/shell.ts'
 import { bold, clip, cyan, widthOf, wrap } from '../../src/text/text.ts'
-import { hookOf } from './list.ts'
 
 export const command = defineCommand({
   name: 'services view',

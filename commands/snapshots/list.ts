@@ -1,6 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import * as z from '../../src/cli/params.ts'
 import { listSnapshots, type Snapshot } from '../../src/lifecycle/snapshots.ts'
 import { byteSize, cyan } from '../../src/text/text.ts'
 
@@ -13,8 +12,6 @@ const columns: readonly Column<Snapshot>[] = [
 export const command = defineCommand({
   name: 'snapshots list',
   summary: 'list saved copies of the local data, newest first',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk snapshots list', 'souk snapshots list --json'],
   async run(context) {
     const snapshots = listSnapshots(context)

@@ -10,7 +10,6 @@ export const command = defineCommand({
   summary: 'restore the local data from a saved copy',
   description: 'Stop the daemon first. Changes made after the copy was saved are lost.',
   args: z.object({ name: z.string().meta({ description: 'name, from `souk snapshots list`' }) }),
-  options: z.object({}),
   examples: ['souk snapshots restore before --yes', 'souk snapshots restore before --yes --json'],
   async run(context) {
     const { name } = context.args

@@ -1,7 +1,7 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { CALL_HOURS } from '../../src/api/sections/admin-figures.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 
@@ -19,18 +19,16 @@ const columns: readonly Column<Row>[] = [
   { title: 'LAST BROKEN', value: ({ last_broken }) => last_broken?.request_id, drop: 2 },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'stats calls',
   summary: 'show calls, errors and latency of each endpoint',
   description: 'Counts since the daemon started. Needs the admin key of the instance.',
-  args: z.object({}),
   options: z.object({
     hours: z.int().min(1).max(CALL_HOURS).default(CALL_HOURS).meta({ description: 'time span, back from now' }),
   }),
   examples: ['souk stats calls', 'souk stats calls --hours 1 --tsv --header'],
-  async run(context) {
-    return (await context.session()).call('getEndpointFigures', { query: { hours: String(context.options.hours) } })
-  },
+  asks: 'getEndpointFigures',
+  asked: ({ options }) => ({ query: { hours: String(options.hours) } }),
   rows: ({ endpoints }) => endpoints,
   columns,
   view({ endpoints, since }, io) {

@@ -25,12 +25,12 @@ export const command = defineCommand({
   description:
     'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Counts since the ' +
     'daemon started. Needs the admin key of the instance.',
-  args: z.object({}),
   options: z.object({
     span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
     all: z.boolean().default(false).meta({ description: 'include intervals without activity' }),
   }),
   examples: ['souk stats series', 'souk stats series --span week --all', 'souk stats series --json'],
+  prints: 'getSeries',
   async run(context) {
     const { span, all } = context.options
     const series = await (await context.session()).call('getSeries', { query: { span } })

@@ -1,8 +1,7 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import * as z from '../../src/cli/params.ts'
 
 type Day = WireAnswer<Api['getWatching']>['days'][number]
 
@@ -13,14 +12,13 @@ const columns: readonly Column<Day>[] = [
   { title: 'CALLERS', value: (day) => day.distinct_callers, align: 'right' },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'stats watching',
   summary: 'show daily lookups of participants',
   description: 'Taken from a nightly snapshot (02:00 UTC). Before the first one, exits with code 7.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk stats watching', "souk stats watching -q '.days | first | .trust_queries'"],
-  run: async (context) => (await context.session()).call('getWatching', {}),
+  asks: 'getWatching',
+  asked: () => ({}),
   rows: ({ days }) => days,
   columns,
   view({ as_of, days }, io) {

@@ -1,7 +1,8 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
+import { subscription } from '../../src/nouns/subscriptions.ts'
 
 export const command = defineCommand({
   name: 'subs cancel',
@@ -17,6 +18,7 @@ export const command = defineCommand({
     'souk subs cancel sub_0123456789abcdef --at-period-end',
     'souk subs cancel sub_0123456789abcdef --now --yes --json',
   ],
+  prints: 'cancelSubscription',
   async run(context) {
     const { subscription: id } = context.args
     const { now, atPeriodEnd } = context.options
@@ -25,5 +27,5 @@ export const command = defineCommand({
     if (now) await context.io.confirm(`End ${id} now? What was paid is not given back.`)
     return session.call('cancelSubscription', { params: { id }, body: { at_period_end: !now } })
   },
-  view: showSubscription,
+  view: (row, io) => showNoun(subscription, row, io),
 })

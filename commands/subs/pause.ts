@@ -1,13 +1,14 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import { act, showSubscription } from '../../src/cli/nouns/subscriptions.ts'
+import { defineCall } from '../../src/cli/command.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
+import { subscription } from '../../src/nouns/subscriptions.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'subs pause',
   summary: 'pause a subscription: no further charges; the paid period continues',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
-  options: z.object({}),
   examples: ['souk subs pause sub_0123456789abcdef', 'souk subs pause sub_0123456789abcdef --json'],
-  run: async (context) => act(await context.session(), 'pauseSubscription', { id: context.args.subscription }),
-  view: showSubscription,
+  asks: 'pauseSubscription',
+  asked: ({ args }) => ({ params: { id: args.subscription } }),
+  view: (row, io) => showNoun(subscription, row, io),
 })

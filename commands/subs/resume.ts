@@ -1,8 +1,9 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import { act, showSubscription } from '../../src/cli/nouns/subscriptions.ts'
+import { defineCall } from '../../src/cli/command.ts'
+import { showNoun } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
+import { subscription } from '../../src/nouns/subscriptions.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'subs resume',
   summary: 'resume a paused subscription, or undo a cancellation',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
@@ -10,7 +11,10 @@ export const command = defineCommand({
     keep: z.boolean().default(false).meta({ description: 'undo a scheduled cancellation' }),
   }),
   examples: ['souk subs resume sub_0123456789abcdef', 'souk subs resume sub_0123456789abcdef --keep --json'],
-  run: async (context) =>
-    act(await context.session(), 'resumeSubscription', { id: context.args.subscription, keep: context.options.keep }),
-  view: showSubscription,
+  asks: 'resumeSubscription',
+  asked: ({ args, options: { keep } }) => ({
+    params: { id: args.subscription },
+    ...(keep ? { body: { keep } } : {}),
+  }),
+  view: (row, io) => showNoun(subscription, row, io),
 })

@@ -5,7 +5,6 @@ import { bold, green } from '../../src/text/text.ts'
 export const command = defineCommand({
   name: 'terms accept',
   summary: 'accept the terms (required of providers on some instances)',
-  args: z.object({}),
   options: z.object({
     version: z
       .string()
@@ -13,6 +12,7 @@ export const command = defineCommand({
       .meta({ description: 'version to accept (default: the current one)', value: 'version' }),
   }),
   examples: ['souk terms accept --yes', 'souk terms accept --yes --json'],
+  prints: 'acceptTerms',
   async run(context) {
     const session = await context.session()
     const version = context.options.version ?? (await session.call('getTerms', {})).version

@@ -1,10 +1,11 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import { readThread, type Thread } from '../../src/cli/nouns/threads.ts'
+import { readThread } from '../../src/cli/nouns/threads.ts'
 import * as z from '../../src/cli/params.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import type { Thread } from '../../src/nouns/threads.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 type Proposal = NonNullable<Thread['proposal']>

@@ -14,6 +14,7 @@ export const command = defineCommand({
     'souk threads decline thr_0123456789abcdef',
     'souk threads decline thr_0123456789abcdef --reason "Too slow" --json',
   ],
+  prints: 'declineThread',
   async run(context) {
     const session = await context.session()
     const { job_id } = await readThread(context, session, context.args.thread)

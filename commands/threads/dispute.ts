@@ -20,6 +20,7 @@ export const command = defineCommand({
     'souk threads dispute thr_0123456789abcdef --reason "Half of it is missing"',
     'souk threads dispute thr_0123456789abcdef --reason "Not mine" --category wrong_deliverable --json',
   ],
+  prints: 'disputeThread',
   async run(context) {
     const { reason, category, evidence, recordOnly } = context.options
     const session = await context.session()

@@ -2,39 +2,27 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownId } from '../../src/cli/account.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { columnsOf, PAGE_ROWS_MAX, pageOptions, showPage } from '../../src/cli/nouns/lists.ts'
 import { hasNews, newMessages } from '../../src/cli/nouns/read-threads.ts'
-import { readThread, type Thread } from '../../src/cli/nouns/threads.ts'
-import { type Column, printRows } from '../../src/cli/output.ts'
+import { readThread } from '../../src/cli/nouns/threads.ts'
 import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { compact } from '../../src/core/record.ts'
 import { threadStatuses } from '../../src/model/thread.ts'
-
-const PAGE_ROWS_MAX = 100
+import { type Thread, thread } from '../../src/nouns/threads.ts'
 
 type ThreadPage = WireAnswer<Api['listThreads']>
-
-const columns: readonly Column<Thread>[] = [
-  { title: 'THREAD', value: ({ thread_id }) => thread_id },
-  { title: 'STATUS', value: ({ status }) => status },
-  { title: 'PRICE', value: ({ proposal }) => proposal && `$${proposal.agent_price}`, align: 'right' },
-  { title: 'MESSAGES', value: ({ message_count }) => message_count, align: 'right', drop: 3 },
-  { title: 'JOB', value: ({ job_id }) => job_id, drop: 2 },
-  { title: 'CHANGED', value: ({ updated_at }) => updated_at, drop: 1 },
-]
 
 export const command = defineCommand({
   name: 'threads list',
   summary: 'list your conversations, most recently changed first',
-  args: z.object({}),
   options: z.object({
     status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
     unread: z.boolean().default(false).meta({ description: 'only with unread messages' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+    ...pageOptions,
     ...watchOptions,
   }),
   examples: [
@@ -42,6 +30,7 @@ export const command = defineCommand({
     'souk threads list --unread',
     'souk threads list --role provider --status negotiating --json',
   ],
+  prints: 'listThreads',
   async run(context) {
     const { limit, page, status, role, unread } = context.options
     const session = await context.session()
@@ -60,11 +49,8 @@ export const command = defineCommand({
     return { threads: threads.slice(offset, offset + limit), total: threads.length, limit, offset }
   },
   rows: ({ threads }) => threads,
-  columns,
-  view({ threads, total, offset }, io) {
-    printRows(io, columns, threads)
-    io.note(threads.length === 0 ? 'no such conversation' : `${offset + 1} to ${offset + threads.length} of ${total}`)
-  },
+  columns: columnsOf(thread, 'own'),
+  view: (page, io) => showPage(thread, page, { io, place: 'own' }),
 })
 
 /** Those in which somebody else said something that was not shown here. */
@@ -72,11 +58,11 @@ async function unreadOf(host: CommandContext<unknown, unknown>, session: Session
   const me = all.length === 0 ? '' : await ownId(session)
   const countNew = await newMessages(host, session)
   const found: Thread[] = []
-  for (const thread of all) {
-    const count = countNew(thread)
+  for (const one of all) {
+    const count = countNew(one)
     if (count === 0) continue
-    const own = thread.provider_id === me ? 'provider' : 'buyer'
-    if (hasNews(await readThread(host, session, thread.thread_id), count, own)) found.push(thread)
+    const own = one.provider_id === me ? 'provider' : 'buyer'
+    if (hasNews(await readThread(host, session, one.thread_id), count, own)) found.push(one)
   }
   return found
 }

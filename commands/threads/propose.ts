@@ -1,4 +1,4 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
@@ -6,7 +6,7 @@ import { bold, green } from '../../src/text/text.ts'
 
 const MAX_DAYS = 365
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'threads propose',
   summary: 'offer a price, as the provider; replaces your earlier offer',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
@@ -20,14 +20,14 @@ export const command = defineCommand({
     'souk threads propose thr_0123456789abcdef --price 0.50',
     'souk threads propose thr_0123456789abcdef --price 0.50 --days 3 -m "By Friday" --json',
   ],
-  async run(context) {
+  asks: 'proposePrice',
+  asked(context) {
     const { price, days, delivery, message } = context.options
     if (days !== undefined && delivery !== undefined) throw usage('Say how long it takes once: --days or --delivery.')
-    const session = await context.session()
-    return session.call('proposePrice', {
+    return {
       params: { id: context.args.thread },
       body: { price, ...compact({ message, estimated_delivery: delivery ?? inDays(days) }) },
-    })
+    }
   },
   view({ thread_id, proposal }, io) {
     if (!proposal) return

@@ -9,5 +9,6 @@ export const command = defineCommand({
     'souk threads send thr_0123456789abcdef "Could you do ten?"',
     'souk threads send thr_0123456789abcdef -m "When?" --json',
   ],
+  prints: 'postThreadMessage',
   run: async (context) => (await context.session()).call('postThreadMessage', await sent(context)),
 })

@@ -1,10 +1,10 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { DOCUMENT, readDocument } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'threads update',
   summary: 'update a job, as its provider: started, delivered or failed',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
@@ -21,14 +21,14 @@ export const command = defineCommand({
     'souk threads update thr_0123456789abcdef --status in_progress --progress 40',
     'souk threads update thr_0123456789abcdef --status completed --deliverable deliverable.json --json',
   ],
-  async run(context) {
+  asks: 'updateThread',
+  async asked(context) {
     const { status, deliverable: file, progress, notes } = context.options
     const deliverables = file === undefined ? undefined : await readDocument(context.io, file)
-    const session = await context.session()
-    return session.call('updateThread', {
+    return {
       params: { id: context.args.thread },
       body: { status, ...compact({ deliverables, progress, notes }) },
-    })
+    }
   },
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
 })

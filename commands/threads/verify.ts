@@ -17,6 +17,7 @@ export const command = defineCommand({
     'souk threads verify thr_0123456789abcdef',
     'souk threads verify thr_0123456789abcdef --rating 5 --comment "Just right" --json',
   ],
+  prints: 'verifyThread',
   async run(context) {
     const { answer } = await pay(context, await context.session(), {
       endpoint: 'verifyThread',

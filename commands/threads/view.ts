@@ -1,7 +1,8 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { markRead } from '../../src/cli/nouns/read-threads.ts'
-import { readThread, showMessage, showThread, type Thread, type ThreadMessage } from '../../src/cli/nouns/threads.ts'
+import { readThread, showMessage, showThread, type ThreadMessage } from '../../src/cli/nouns/threads.ts'
 import * as z from '../../src/cli/params.ts'
+import type { Thread } from '../../src/nouns/threads.ts'
 import { cyan } from '../../src/text/text.ts'
 
 const POLL_MS = 1_000

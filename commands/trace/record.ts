@@ -24,9 +24,9 @@ export const command = defineCommand({
   summary: 'record one purchase attempt, allowed or denied',
   description:
     'The file holds the event: {"id", "at", "intent", "decision", "outcome", "source", …}. It is sent with the API key of the wallet. An unregistered wallet signs it (EIP-191) and must be the payer of the intent.',
-  args: z.object({}),
   options,
   examples: ['souk trace record -f trace.json', 'souk trace record -f trace.json --json --fields trace_id,link'],
+  prints: 'recordTrace',
   async run(context) {
     const body = bodyFrom(await readObjectFile(context.io, context.options.file, 'the event'))
     const session = await context.session()

@@ -10,7 +10,6 @@ export const command = defineCommand({
   summary: 'show the on-chain reputation of a wallet ($0.005)',
   description: 'Summarises the feedback to its ERC-8004 identity and the anchors of its verdicts.',
   args: z.object({ wallet: z.string().meta({ description: 'address, participant id or wallet name' }) }),
-  options: z.object({}),
   examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()

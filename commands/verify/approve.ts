@@ -12,6 +12,7 @@ export const command = defineCommand({
     'souk verify approve vat_0123456789abcdef --reason "Papers seen"',
     'souk verify approve vat_0123456789abcdef --reason "Papers seen" --json',
   ],
+  prints: 'decideVerification',
   run: (context) => decide(context, 'approved'),
   view: showDecided,
 })

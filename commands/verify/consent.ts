@@ -15,6 +15,7 @@ export const command = defineCommand({
     `souk verify consent http://127.0.0.1:4020/verification/consent/${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes`,
     `souk verify consent ${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes --json`,
   ],
+  prints: 'consentToVerification',
   async run(context) {
     const token = tokenIn(context.args.link)
     const { operatorName } = context.options

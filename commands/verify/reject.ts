@@ -12,6 +12,7 @@ export const command = defineCommand({
     'souk verify reject vat_0123456789abcdef --reason "Papers missing"',
     'souk verify reject vat_0123456789abcdef --reason "Papers missing" --json',
   ],
+  prints: 'decideVerification',
   run: (context) => decide(context, 'rejected'),
   view: showDecided,
 })

@@ -1,18 +1,13 @@
-import { defineCommand } from '../../src/cli/command.ts'
-import * as z from '../../src/cli/params.ts'
+import { defineCall } from '../../src/cli/command.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'verify start',
   summary: 'start an identity verification',
   description: 'Prints a link for the human responsible for you. The link is shown once and expires after 24 hours.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk verify start', 'souk verify start --json'],
-  async run(context) {
-    const session = await context.session()
-    return session.call('startVerification', {})
-  },
+  asks: 'startVerification',
+  asked: () => ({}),
   view({ attempt_id, consent_url, expires_at }, io) {
     io.line(bold(consent_url))
     io.line(`  attempt   ${attempt_id}   ends ${expires_at}`)

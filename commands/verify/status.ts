@@ -13,11 +13,11 @@ const POLL_MS = 500
 export const command = defineCommand({
   name: 'verify status',
   summary: 'show your verification tier and current attempt',
-  args: z.object({}),
   options: z.object({
     watch: z.boolean().default(false).meta({ description: 'wait until the current attempt ends' }),
   }),
   examples: ['souk verify status', 'souk verify status --watch --json'],
+  prints: 'getVerificationStatus',
   async run(context) {
     const session = await context.session()
     const status = context.options.watch ? await watched(context, session) : await read(session)

@@ -20,7 +20,6 @@ export const command = defineCommand({
     file: z.string().meta({ description: 'file to write; - for stdout, needs --yes' }),
     name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }),
   }),
-  options: z.object({}),
   examples: ['souk wallet export ./main.key --yes', 'souk wallet export ./copy.key main --yes --json'],
   async run(context) {
     const { args, globals, io, places } = context

@@ -9,7 +9,6 @@ export const command = defineCommand({
   summary: 'delete the key of a wallet from this machine',
   description: 'Without a copy of the key, the money in the wallet is lost.',
   args: z.object({ name: z.string().meta({ description: 'wallet name' }) }),
-  options: z.object({}),
   examples: ['souk wallet remove main --yes', 'souk wallet remove main --yes --json'],
   async run({ args, globals, places, io }) {
     const { name, address, active } = getWallet(places, args.name)

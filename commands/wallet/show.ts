@@ -7,7 +7,6 @@ export const command = defineCommand({
   name: 'wallet show',
   summary: 'show one wallet and what it holds; the key itself is never shown',
   args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
-  options: z.object({}),
   examples: ['souk wallet show', 'souk wallet show main --json'],
   async run(context) {
     const { args, globals, places } = context

@@ -8,7 +8,6 @@ export const command = defineCommand({
   name: 'wallet use',
   summary: 'set the default wallet',
   args: z.object({ name: z.string().meta({ description: 'wallet name' }) }),
-  options: z.object({}),
   examples: ['souk wallet use main', 'souk wallet use main --json'],
   async run({ args, globals, places }) {
     wouldDo(globals, `act as ${args.name} from now on`)

@@ -16,7 +16,6 @@ export const command = defineCommand({
   summary: 'print the secret that signs your webhooks',
   description:
     'The secret is created by registration and saved on this machine beside the API key. For 24 hours after --rotate, webhooks carry signatures of both secrets.',
-  args: z.object({}),
   options,
   examples: ['souk webhooks secret', 'souk webhooks secret --rotate --yes --json'],
   async run(context) {

@@ -1,8 +1,8 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import type { ListedDelivery } from '../../src/cli/nouns/deliveries.ts'
 import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
+import type { Delivery } from '../../src/nouns/deliveries.ts'
 import { dim, green, red, yellow } from '../../src/text/text.ts'
 import { readPage } from '../services/deliveries/list.ts'
 
@@ -32,7 +32,7 @@ type Try = {
   readonly event_id: string
   readonly type: string
   readonly number: number
-  readonly state: ListedDelivery['status']
+  readonly state: Delivery['status']
   readonly status: number | null
   readonly latency_ms: number
   readonly error: string | null
@@ -43,7 +43,6 @@ export const command = defineCommand({
   name: 'webhooks tail',
   summary: 'follow webhook delivery tries live',
   description: 'Each line is one try: event, response and duration. Stop with ctrl-c.',
-  args: z.object({}),
   options,
   examples: ['souk webhooks tail --once', 'souk webhooks tail --failed --once --ndjson'],
   run: (context) => followed(context),
@@ -74,7 +73,7 @@ async function* followed(context: Host): AsyncGenerator<Try> {
 /** Looks again and again; an instance that is away for a while is waited for, and said to be. */
 function lookerAt({ io, options: wanted }: Host, session: Session) {
   let lost = 0
-  return async (): Promise<readonly ListedDelivery[] | undefined> => {
+  return async (): Promise<readonly Delivery[] | undefined> => {
     try {
       const rows = await rowsOf(session)
       lost = 0
@@ -89,7 +88,7 @@ function lookerAt({ io, options: wanted }: Host, session: Session) {
   }
 }
 
-async function rowsOf(session: Session): Promise<readonly ListedDelivery[]> {
+async function rowsOf(session: Session): Promise<readonly Delivery[]> {
   const page = { limit: WATCHED_ROWS, page: 1 }
   const [newest, open] = [
     await readPage(session, { ...page, status: undefined }),
@@ -99,7 +98,7 @@ async function rowsOf(session: Session): Promise<readonly ListedDelivery[]> {
 }
 
 /** Tries that were not there before, oldest first. */
-function triesIn(rows: readonly ListedDelivery[], seen: ReadonlyMap<string, number> = new Map()): readonly Try[] {
+function triesIn(rows: readonly Delivery[], seen: ReadonlyMap<string, number> = new Map()): readonly Try[] {
   return rows
     .flatMap(({ delivery_id, event_id, type, url, status: state, attempts }) =>
       attempts.map(({ at, status, latency_ms, error }, i) => {

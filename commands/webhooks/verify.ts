@@ -47,7 +47,6 @@ export const command = defineCommand({
   summary: 'check the signature of a received webhook, and explain a failure',
   description:
     'Needs the body, the headers and the secret. Explains a failure: wrong secret, changed body, re-serialised JSON, old timestamp, other scheme or truncated header. Exits with code 11 then. The secret is never read from a flag.',
-  args: z.object({}),
   options,
   examples: [
     'souk webhooks verify --request request.txt',

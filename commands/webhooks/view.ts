@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import type { ListedDelivery } from '../../src/cli/nouns/deliveries.ts'
 import * as z from '../../src/cli/params.ts'
+import type { Delivery } from '../../src/nouns/deliveries.ts'
 import { bold, cyan, green, red } from '../../src/text/text.ts'
 import { allOf } from '../services/deliveries/list.ts'
 
@@ -9,7 +9,6 @@ export const command = defineCommand({
   name: 'webhooks view',
   summary: 'show one webhook delivery with every try and response',
   args: z.object({ delivery: z.string().meta({ description: 'id of the delivery, or its webhook-id' }) }),
-  options: z.object({}),
   examples: ['souk webhooks view whd_0123456789abcdef', 'souk webhooks view whd_0123456789abcdef --json'],
   async run({ args, session }) {
     for await (const one of allOf(await session(), undefined)) {
@@ -31,13 +30,7 @@ export const command = defineCommand({
   },
 })
 
-function attemptLines({
-  at,
-  status,
-  latency_ms: ms,
-  error,
-  response_excerpt: excerpt,
-}: ListedDelivery['attempts'][number]) {
+function attemptLines({ at, status, latency_ms: ms, error, response_excerpt: excerpt }: Delivery['attempts'][number]) {
   const isTaken = error === null && status !== null && status < 300
   const what = status === null ? 'no answer' : String(status)
   const line = `  ${at}  ${isTaken ? green(what) : red(what)}  ${ms} ms${error === null ? '' : `  ${error}`}`

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Entropy } from '../../src/core/entropy.ts'
-import { idPrefixes, type Noun } from '../../src/core/id-prefixes.ts'
+import { type IdNoun, idPrefixes } from '../../src/core/id-prefixes.ts'
 import { type BlobStore, putText, readText } from './blobs.ts'
 import { StoreMisuse } from './errors.ts'
 import type { Store, Tx } from './port.ts'
@@ -13,7 +13,7 @@ const SEED_BYTES = 32
  * again draws the same ones, as the port's rerun rule asks.
  */
 export type Draw = {
-  id(noun: Noun): string
+  id(noun: IdNoun): string
   bytes(count: number): Buffer
   /** SHA-256 of a text that is a file before the transaction is made: a record may name it. */
   file(text: string): string

@@ -1,3 +1,6 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import type { Asked, Callable } from '../client/call.ts'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { System } from './env.ts'
@@ -5,7 +8,7 @@ import type { ExitName } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import type { Column } from './output.ts'
-import type { output, ParamSet } from './params.ts'
+import { object, type output, type ParamSet } from './params.ts'
 import type { Session } from './session.ts'
 
 /** What another command returned, and how it shows. */
@@ -56,6 +59,8 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Lines that run as they stand; a test runs them all. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
+  /** The endpoint whose answer it prints under --json as it is. */
+  readonly prints?: Callable
   /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
@@ -68,11 +73,41 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   view(data: D, io: Io): void
 }
 
+/** What a command need not say: it takes no words, and no flags. */
+const wordless = { args: object({}), options: object({}) }
+type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
+  Partial<Pick<C, keyof typeof wordless>>
+
 /** Declares a command; everything else is inferred from its schemas and from what `run` returns. */
 export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
-  command: Command<A, O, D, R>,
+  command: Wordless<Command<A, O, D, R>>,
 ): Command<A, O, D, R> {
-  return command
+  // Without words of their own, A and O are sets of any words, and so of none.
+  return { ...wordless, ...command } as Command<A, O, D, R>
+}
+
+type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
+  Wordless<Command<A, O, WireAnswer<Api[K]>, R>>,
+  'run' | 'prints'
+> & {
+  readonly asks: K
+  asked(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
+}
+
+/** Declares a command that asks one endpoint, and prints what that answers. */
+export function defineCall<A extends ParamSet, O extends ParamSet, K extends Callable, R>({
+  asks,
+  asked,
+  ...command
+}: Call<A, O, K, R>): Command<A, O, WireAnswer<Api[K]>, R> {
+  return defineCommand<A, O, WireAnswer<Api[K]>, R>({
+    ...command,
+    prints: asks,
+    async run(context) {
+      const wanted = await asked(context)
+      return (await context.session()).call(asks, wanted)
+    },
+  })
 }
 
 /** A command as the list of all knows it, before its file is loaded. */

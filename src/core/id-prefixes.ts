@@ -24,4 +24,4 @@ export const idPrefixes = {
   request: 'req_',
 } as const
 
-export type Noun = keyof typeof idPrefixes
+export type IdNoun = keyof typeof idPrefixes

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { idPrefixes, type Noun } from './id-prefixes.ts'
+import { type IdNoun, idPrefixes } from './id-prefixes.ts'
 
 /** Schema of one noun's ids. */
-export function idOf(noun: Noun) {
+export function idOf(noun: IdNoun) {
   const prefix = idPrefixes[noun]
   return z
     .string()

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jobIn } from '../../fixtures/market/job-states.ts'
+import type { SeenParticipant } from '../nouns/people.ts'
 import { freezeDialog, moveDialog } from './clock/dialogs.ts'
 import { fetchClockFacts } from './clock/facts.ts'
 import { attemptDialog, walletDialog } from './compliance/dialogs.ts'
@@ -11,7 +12,6 @@ import { rulingDialog } from './jobs/ruling-dialog.ts'
 import { withdrawDialog } from './jobs/withdraw-dialog.ts'
 import { mend } from './overview/mend.ts'
 import { suspendDialog, tierDialog } from './people/dialogs.ts'
-import type { PersonFacts } from './people/facts.ts'
 import { fetchService } from './services/rows.ts'
 import { hookDialog } from './services/webhook-dialog.ts'
 import { commandDialog } from './shell/commands.ts'
@@ -45,18 +45,19 @@ export type Case = {
 
 const reason = "it's over, they say"
 
-const person = (who: PersonAt, suspendedAt?: number): PersonFacts => ({
+const person = (who: PersonAt, suspended_at: string | null = null): SeenParticipant => ({
   id: who.id,
+  participant_id: who.id,
   name: 'Somebody',
+  description: '',
   wallet: who.wallet,
   type: 'agent',
-  tier: 'unverified',
-  available: '$0.00',
-  held: '$0.00',
-  suspendedAt,
-  referredBy: '',
-  createdAt: undefined,
-  raw: {},
+  verification_tier: 'unverified',
+  capabilities: [],
+  links: {},
+  first_party: false,
+  created_at: new Date(0).toISOString(),
+  suspended_at,
 })
 
 async function cronOn(host: Host, name: string) {
@@ -276,7 +277,9 @@ const people: readonly Case[] = [
   },
   {
     title: 'a suspension lifted',
-    open: async (stage) => ({ spec: suspendDialog(await stage.host(), person(await suspended(stage), 1)) }),
+    open: async (stage) => ({
+      spec: suspendDialog(await stage.host(), person(await suspended(stage), new Date(1).toISOString())),
+    }),
     values: { reason },
   },
   {

@@ -160,7 +160,7 @@ describe('requests for work', () => {
       [`GET /v1/postings/${posting.id}/bids`]: bids,
     })
     const { text, type } = await cockpit('requests', { link })
-    expect(text()).toMatch(/● open +Translate a page .*\$1\.50 to \$25\.00/)
+    expect(text()).toMatch(/● open +Translate a p.*\$1\.50 to \$25\.00/)
     expect(text()).toMatch(/STATE +PRICE +HOURS +PITCH/)
     await type('v')
     expect(link.calls.findLast(({ path }) => path === '/v1/postings')?.query).toMatchObject({ status: 'open' })

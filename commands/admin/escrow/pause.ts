@@ -1,11 +1,9 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
-import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow pause',
   summary: 'pause escrow: no new holds and no releases',
-  args: z.object({}),
   options: changeOptions,
   examples: [
     'souk admin escrow pause --reason "audit of the contract"',

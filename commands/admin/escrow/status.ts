@@ -1,12 +1,9 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { showState } from '../../../src/cli/nouns/pause.ts'
-import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow status',
   summary: 'show whether escrow is paused, since when and why',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk admin escrow status', 'souk admin escrow status --json'],
   async run(context) {
     const session = await context.session()

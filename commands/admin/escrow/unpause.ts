@@ -1,11 +1,9 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
-import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow unpause',
   summary: 'resume escrow',
-  args: z.object({}),
   options: changeOptions,
   examples: ['souk admin escrow unpause --reason "it is over"', 'souk admin escrow unpause --confirm local --json'],
   run: (context) =>

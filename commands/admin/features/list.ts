@@ -1,8 +1,7 @@
 import type { WireAnswer } from '../../../src/api/endpoint/define.ts'
 import type { Api } from '../../../src/api/index.ts'
-import { defineCommand } from '../../../src/cli/command.ts'
+import { defineCall } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
-import * as z from '../../../src/cli/params.ts'
 import { bold } from '../../../src/text/text.ts'
 
 type Feature = WireAnswer<Api['getFeatures']>['features'][number]
@@ -13,15 +12,14 @@ const columns: readonly Column<Feature>[] = [
   { title: 'ROWS', value: ({ rows }) => rows.join(', '), flexible: true },
 ]
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'admin features list',
   isDefault: true,
   summary: 'show feature switches, terms and the checkout cutover',
   description: 'Needs the admin key of the instance.',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk admin features', 'souk admin features list --json'],
-  run: async (context) => (await context.session()).call('getFeatures', {}),
+  asks: 'getFeatures',
+  asked: () => ({}),
   rows: ({ features }) => features,
   columns,
   view({ checkout_v2: cutover, terms_required: terms, features }, io) {

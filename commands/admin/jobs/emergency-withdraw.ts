@@ -15,6 +15,7 @@ export const command = defineCommand({
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes',
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes --json',
   ],
+  prints: 'withdrawJob',
   async run(context) {
     const session = await context.session()
     const { job: id } = context.args

@@ -20,6 +20,7 @@ export const command = defineCommand({
     'souk admin jobs resolve job_0123456789abcdef --outcome refund --reason "Nothing was delivered" --yes',
     'souk admin jobs resolve job_0123456789abcdef --outcome split --buyer-amount 0.10 --reason "Half of it" --yes --json',
   ],
+  prints: 'resolveJob',
   async run(context) {
     const { outcome, buyerAmount, reason } = context.options
     if ((outcome === 'split') !== (buyerAmount !== undefined)) {

@@ -1,7 +1,6 @@
 import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
-import * as z from '../../../src/cli/params.ts'
 import { formatPrice } from '../../../src/core/money.ts'
 
 type Named = { readonly slug: NamedService; readonly enabled: boolean; readonly sells: string | null }
@@ -23,8 +22,6 @@ export const command = defineCommand({
   summary: 'list advertised paths with their listings',
   description: 'Needs the admin key of the instance.',
   isDefault: true,
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk admin named-services', 'souk admin named-services list --json'],
   async run(context) {
     const { features, named_services: named } = await (await context.session()).call('getFeatures', {})

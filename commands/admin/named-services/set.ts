@@ -1,5 +1,5 @@
 import { namedSlugs } from '../../../src/api/sections/named-services.ts'
-import { defineCommand } from '../../../src/cli/command.ts'
+import { defineCall } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -7,7 +7,7 @@ import { green } from '../../../src/text/text.ts'
 
 const OFF = 'off'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'admin named-services set',
   summary: 'set the listing or plan of an advertised path, or close the path',
   description:
@@ -29,17 +29,18 @@ export const command = defineCommand({
     'souk admin named-services set site-audit --from seo_audit --price 5.00',
     'souk admin named-services set site-audit off --json',
   ],
-  async run(context) {
+  asks: 'setNamedService',
+  asked(context) {
     const { slug, off } = context.args
     const ways = compact(context.options)
     const isNothing = Object.keys(ways).length === 0
     if ((off === undefined) === isNothing) {
       throw usage(`Say what stands behind ${slug}: --from with --price, --listing, --plan, or only the word "${OFF}".`)
     }
-    return (await context.session()).call('setNamedService', {
+    return {
       params: { slug },
       body: off === undefined ? ways : { enabled: false },
-    })
+    }
   },
   view({ path, enabled, service_id: listing, plan_id: plan, price }, io) {
     io.line(`${green('✓')} ${path} ${enabled ? `sells ${listing ?? plan} at $${price}` : 'is closed: it answers 404'}`)

@@ -14,6 +14,7 @@ export const command = defineCommand({
     'souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run',
     'souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run --json',
   ],
+  prints: 'setParticipant',
   async run(context) {
     const { participant: id } = context.args
     const session = await context.session()

@@ -13,6 +13,7 @@ export const command = defineCommand({
     'souk admin participants tier p_0123456789abcdef email_verified --reason "wrote back"',
     'souk admin participants tier p_0123456789abcdef unverified --reason "a mistake" --json',
   ],
+  prints: 'setParticipant',
   async run(context) {
     const { participant: id, tier } = context.args
     const asked = { id, change: { verification_tier: tier }, reason: context.options.reason }

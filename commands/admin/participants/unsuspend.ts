@@ -13,6 +13,7 @@ export const command = defineCommand({
     'souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn"',
     'souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn" --json',
   ],
+  prints: 'setParticipant',
   async run(context) {
     const asked = { id: context.args.participant, change: { suspended: false }, reason: context.options.reason }
     return setStanding(await context.session(), asked)

@@ -1,13 +1,11 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { readHealth } from '../../../src/cli/nouns/health.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
-import * as z from '../../../src/cli/params.ts'
 import { closedByPause } from '../../../src/client/pausing.ts'
 
 export const command = defineCommand({
   name: 'admin platform pause',
   summary: 'pause all paid activity',
-  args: z.object({}),
   options: changeOptions,
   examples: [
     'souk admin platform pause --reason "chain RPC is down"',

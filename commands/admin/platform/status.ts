@@ -1,12 +1,9 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { showState } from '../../../src/cli/nouns/pause.ts'
-import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin platform status',
   summary: 'show whether paid activity is paused, since when and why',
-  args: z.object({}),
-  options: z.object({}),
   examples: ['souk admin platform status', 'souk admin platform status --json'],
   async run(context) {
     const session = await context.session()

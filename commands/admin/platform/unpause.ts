@@ -1,11 +1,9 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
-import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin platform unpause',
   summary: 'resume all paid activity',
-  args: z.object({}),
   options: changeOptions,
   examples: ['souk admin platform unpause --reason "it is over"', 'souk admin platform unpause --confirm local --json'],
   run: (context) =>

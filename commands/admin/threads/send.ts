@@ -10,5 +10,6 @@ export const command = defineCommand({
     'souk admin threads send thr_0123456789abcdef "Ten pages are fine"',
     'souk admin threads send thr_0123456789abcdef -m "Up to 50,000 characters" --json',
   ],
+  prints: 'answerForHouse',
   run: async (context) => (await context.session()).call('answerForHouse', await sent(context)),
 })

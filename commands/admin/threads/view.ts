@@ -1,18 +1,18 @@
-import { defineCommand } from '../../../src/cli/command.ts'
+import { defineCall } from '../../../src/cli/command.ts'
 import { showMessage, showThread } from '../../../src/cli/nouns/threads.ts'
 import * as z from '../../../src/cli/params.ts'
 
-export const command = defineCommand({
+export const command = defineCall({
   name: 'admin threads view',
   summary: 'show any conversation: state, price, messages',
   description: 'Needs the admin key of the instance. Reading is logged.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
-  options: z.object({}),
   examples: [
     'souk admin threads view thr_0123456789abcdef',
     'souk admin threads view thr_0123456789abcdef --json --fields status,messages',
   ],
-  run: async (context) => (await context.session()).call('readAnyThread', { params: { id: context.args.thread } }),
+  asks: 'readAnyThread',
+  asked: ({ args }) => ({ params: { id: args.thread } }),
   rows: ({ messages }) => messages ?? [],
   view(thread, io) {
     showThread(thread, io)

@@ -1,24 +1,20 @@
 import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
-import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
+import { columnsOf, PAGE_ROWS_MAX, pageOf, pageOptions, showPage } from '../../../src/cli/nouns/lists.ts'
 import { findListing } from '../../../src/cli/nouns/services/services.ts'
-import { printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import type { Session } from '../../../src/cli/session.ts'
 import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
+import { type Delivery, delivery } from '../../../src/nouns/deliveries.ts'
 import { cyan } from '../../../src/text/text.ts'
-
-const PAGE_ROWS = 20
-const PAGE_ROWS_MAX = 100
 
 const options = z.object({
   status: z
     .enum(deliveryStates)
     .optional()
     .meta({ description: 'only in this state; dead: all tries failed', value: 'state' }),
-  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
-  page: z.int().min(1).default(1).meta({ description: 'page number' }),
+  ...pageOptions,
   ...watchOptions,
 })
 type Wanted = Pick<z.output<typeof options>, 'status' | 'limit' | 'page'>
@@ -35,6 +31,7 @@ export const command = defineCommand({
     'souk services deliveries --status dead --json',
     'souk services deliveries list svc_0123456789abcdef --status pending',
   ],
+  prints: 'listDeliveries',
   async run(context) {
     const session = await context.session()
     const { service } = context.args
@@ -42,23 +39,22 @@ export const command = defineCommand({
     return readOf(context, session, (await findListing(session, service)).id)
   },
   rows: ({ deliveries }) => deliveries,
-  columns,
-  view({ deliveries, total, offset }, io) {
-    printRows(io, columns, deliveries)
-    io.note(deliveries.length === 0 ? 'no such delivery' : `${offset + 1} to ${offset + deliveries.length} of ${total}`)
-    const dead = deliveries.find(({ status }) => status === 'dead')
+  columns: columnsOf(delivery, 'own'),
+  view(page, io) {
+    showPage(delivery, page, { io, place: 'own' })
+    const dead = page.deliveries.find(({ status }) => status === 'dead')
     if (dead) io.note(`  next: ${cyan(io.hint(`souk services deliveries replay ${dead.delivery_id}`))}`)
   },
 })
 
 export async function readPage(session: Session, { status, limit, page }: Wanted) {
   return session.call('listDeliveries', {
-    query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status }) },
+    query: { ...pageOf({ limit, page }), ...compact({ status }) },
   })
 }
 
 /** Deliveries in one state, page after page. */
-export async function* allOf(session: Session, status: Wanted['status']): AsyncGenerator<ListedDelivery> {
+export async function* allOf(session: Session, status: Wanted['status']): AsyncGenerator<Delivery> {
   for (let page = 1, more = true; more; page += 1) {
     const { deliveries, total } = await readPage(session, { status, limit: PAGE_ROWS_MAX, page })
     yield* deliveries
@@ -68,8 +64,8 @@ export async function* allOf(session: Session, status: Wanted['status']): AsyncG
 
 /** A page of those about one listing; the list itself knows no listings. */
 async function readOf({ options: wanted }: CommandContext<unknown, Wanted>, session: Session, service: string) {
-  const found: ListedDelivery[] = []
-  for await (const delivery of allOf(session, wanted.status)) if (delivery.service_id === service) found.push(delivery)
+  const found: Delivery[] = []
+  for await (const one of allOf(session, wanted.status)) if (one.service_id === service) found.push(one)
   const { limit, page } = wanted
   const offset = (page - 1) * limit
   return { deliveries: found.slice(offset, offset + limit), total: found.length, limit, offset }

@@ -1,8 +1,9 @@
 import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
+import { columnsOf } from '../../../src/cli/nouns/lists.ts'
 import * as z from '../../../src/cli/params.ts'
 import type { Session } from '../../../src/cli/session.ts'
+import { type Delivery, delivery } from '../../../src/nouns/deliveries.ts'
 import { cyan, green } from '../../../src/text/text.ts'
 import { allOf } from './list.ts'
 
@@ -22,7 +23,7 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const ids = await chosen(context, session)
-    const deliveries: ListedDelivery[] = []
+    const deliveries: Delivery[] = []
     const progress = context.io.progress('replaying')
     try {
       for (const id of ids) {
@@ -35,7 +36,7 @@ export const command = defineCommand({
     return { deliveries, total: deliveries.length }
   },
   rows: ({ deliveries }) => deliveries,
-  columns,
+  columns: columnsOf(delivery, 'own'),
   view({ deliveries, total }, io) {
     for (const { delivery_id: id, type, url } of deliveries) io.line(`${green('✓')} ${id} ${type} goes again to ${url}`)
     if (total === 0) io.line('none is dead')

@@ -10,7 +10,6 @@ export const command = defineCommand({
   isDefault: true,
   summary: 'show the spending limits of a wallet',
   args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
-  options: z.object({}),
   examples: ['souk wallet policy show', 'souk wallet policy show main --json'],
   async run({ args, globals, places }) {
     const { name, address } = chosenWallet(places, args.name ?? globals.as)

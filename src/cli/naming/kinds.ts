@@ -1,6 +1,6 @@
 import { isId } from '../../client/wire-id.ts'
 import { isAddress } from '../../core/hex.ts'
-import { idPrefixes, type Noun } from '../../core/id-prefixes.ts'
+import { type IdNoun, idPrefixes } from '../../core/id-prefixes.ts'
 import { compact } from '../../core/record.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
@@ -60,7 +60,7 @@ async function ownIdIn(session: Session): Promise<string | undefined> {
 
 type Pieces = Omit<Kind, 'isId' | 'prefix'>
 
-function kind(noun: Noun, pieces: Pieces): Kind {
+function kind(noun: IdNoun, pieces: Pieces): Kind {
   const { known } = pieces
   return {
     ...pieces,

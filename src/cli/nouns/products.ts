@@ -1,12 +1,8 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
-import { byteSize } from '../../text/text.ts'
+import type { Product } from '../../nouns/products.ts'
 import type { CommandContext } from '../command.ts'
 import { type Downloaded, download } from '../files/transfer.ts'
 import * as z from '../params.ts'
 import type { Session } from '../session.ts'
-
-export type Product = WireAnswer<Api['getProduct']>
 
 export const productArg = z.object({ product: z.string().meta({ description: 'id of the product' }) })
 
@@ -46,9 +42,4 @@ export async function downloadProduct(
     otherwise: id,
     ...(agreed ? { agreed } : {}),
   })
-}
-
-/** The file of a product in few words. */
-export function fileWords({ file }: Pick<Product, 'file'>): string {
-  return file === null ? 'no file yet' : `${file.name}   ${byteSize(file.size_bytes)}`
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { readText, writeJson } from '../../client/files.ts'
 import { isObject, parseJson } from '../../core/json.ts'
+import type { Thread } from '../../nouns/threads.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
-import type { Thread } from './threads.ts'
 
 /** Conversations of which is known how far they were read; of the ones before, everything counts as new again. */
 const KNOWN_MAX = 2_000

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { Thread } from '../../nouns/threads.ts'
 import { bold, dim, green } from '../../text/text.ts'
 import { headersAt } from '../account.ts'
 import { usage } from '../exit.ts'
@@ -7,8 +6,6 @@ import type { Io } from '../io.ts'
 import * as z from '../params.ts'
 import type { Session, SessionHost } from '../session.ts'
 
-/** A conversation as its parties see it. */
-export type Thread = WireAnswer<Api['getThread']>
 export type ThreadMessage = NonNullable<Thread['messages']>[number]
 
 /** Reads a conversation with the account's key, or the token of the job that it is of. */

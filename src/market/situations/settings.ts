@@ -1,4 +1,4 @@
-import { idPrefixes, type Noun } from '../../core/id-prefixes.ts'
+import { type IdNoun, idPrefixes } from '../../core/id-prefixes.ts'
 import { type Json, parseJson } from '../../core/json.ts'
 import { isKeyOf } from '../../core/record.ts'
 import { disputeCategories } from '../../model/job.ts'
@@ -60,7 +60,7 @@ export type EventSettings = {
 export type Sayable = {
   readonly sets?: readonly SettingName[]
   /** What of one's own it can be about. */
-  readonly about?: readonly Noun[]
+  readonly about?: readonly IdNoun[]
 }
 
 /** A word that an event does not take. */

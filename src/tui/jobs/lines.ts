@@ -1,3 +1,4 @@
+import { jobStates } from '../../nouns/jobs.ts'
 import { clip, deadlineSpan, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
@@ -8,20 +9,6 @@ import type { HistoryEntry, JobDetail, JobOnScreen } from './facts.ts'
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
 
-const states: Readonly<Record<JobOnScreen['status'], Piece>> = {
-  created: dim('○ new'),
-  dispatched: accent('● sent'),
-  in_progress: accent('● at work'),
-  completed: good('✓ delivered'),
-  verified: good('✓ verified'),
-  released: good('✓ paid'),
-  failed: bad('✗ failed'),
-  expired: dim('× expired'),
-  cancelled: dim('× cancelled'),
-  disputed: bad('? disputed'),
-  refunded: dim('↩ refunded'),
-}
-
 type StateFacts = Pick<JobOnScreen, 'status' | 'nextEvent' | 'deadlineAt' | 'late'>
 
 /** Sign and word; what waits for its buyer asks for somebody, what is late warns. */
@@ -30,7 +17,7 @@ export function statusWord({ status, nextEvent, deadlineAt, late }: StateFacts, 
   const isRunning = status === 'dispatched' || status === 'in_progress'
   const isPast = deadlineAt !== undefined && now !== undefined && deadlineAt < now
   if (isRunning && (late ?? isPast)) return warn('! overdue')
-  return states[status]
+  return jobStates[status]
 }
 
 /** Until something becomes of the money by itself, `-2h` when it should have; that somebody is reminded moves none. */
@@ -163,7 +150,7 @@ type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece /** In place of
 
 /** What a job came to stands there as it does in lists. */
 function inWords(entry: HistoryEntry): Entry {
-  return { ...entry, head: isState(entry.head) ? states[entry.head] : entry.head }
+  return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
 }
 
 /** Whom a job waits for now, and what comes of it if they do nothing. */
@@ -186,7 +173,7 @@ function waitsFor(job: JobOnScreen, now: number | undefined): string | undefined
 }
 
 function isState(event: string): event is JobOnScreen['status'] {
-  return Object.hasOwn(states, event)
+  return Object.hasOwn(jobStates, event)
 }
 
 /** A head in its column; what has no colour of its own has that of what moves. */

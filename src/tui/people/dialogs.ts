@@ -1,10 +1,11 @@
 import type { Problem } from '../../client/link.ts'
 import { tiers } from '../../model/participant.ts'
+import type { SeenParticipant } from '../../nouns/people.ts'
 import type { DialogSpec, Field } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
+import { text } from '../shell/read.ts'
 import type { Host } from '../shell/screen.ts'
-import type { PersonFacts } from './facts.ts'
 
 const reason: Field = {
   name: 'reason',
@@ -22,16 +23,16 @@ const tier: Field = {
 const untold: Problem = { kind: 'failed', sentence: 'It needs a tier.', facts: [], next: [] }
 
 /** Says how far somebody is verified. */
-export function tierDialog(host: Host, person: PersonFacts): DialogSpec {
+export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
   return {
     title: 'SET A TIER',
-    about: `${person.name || 'no name'}  ${id}`,
+    about: `${text(person.name) || 'no name'}  ${id}`,
     facts: () => [
       ...targetFacts(host),
       ['', ''],
-      ['who', `${person.name || 'no name'}  ${id}`],
-      ['tier', person.tier],
+      ['who', `${text(person.name) || 'no name'}  ${id}`],
+      ['tier', person.verification_tier],
       ['What it does', 'what the tier allows holds from the next call on'],
     ],
     fields: [tier, reason, ...nameField(host)],
@@ -52,16 +53,16 @@ export function tierDialog(host: Host, person: PersonFacts): DialogSpec {
 }
 
 /** Takes somebody off the market, or back. */
-export function suspendDialog(host: Host, person: PersonFacts): DialogSpec {
+export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
-  const isSuspended = person.suspendedAt !== undefined
+  const isSuspended = Boolean(person.suspended_at)
   return {
     title: isSuspended ? 'LIFT A SUSPENSION' : 'SUSPEND SOMEBODY',
-    about: `${person.name || 'no name'}  ${id}`,
+    about: `${text(person.name) || 'no name'}  ${id}`,
     facts: () => [
       ...targetFacts(host),
       ['', ''],
-      ['who', `${person.name || 'no name'}  ${id}`],
+      ['who', `${text(person.name) || 'no name'}  ${id}`],
       ...(isSuspended
         ? [['What it does', 'key, wallet and listings are on the market again'] as const]
         : [

@@ -62,15 +62,10 @@ describe('the views of Services', () => {
   })
 
   it.each([
-    [1, 'plans', /PLAN +PROVIDER +EVERY +BUYER PAYS +SUBSCRIBED +AGE +ID/, /\$1050\.000001 +\d+ /],
-    [
-      2,
-      'subscriptions',
-      /STATE +PLAN +SUBSCRIBER → PROVIDER +AMOUNT +EVERY +PAID +NEXT/,
-      /▌ ! past due .*Bot7 → .*\$5\.25/,
-    ],
-    [3, 'requests', /STATE +TITLE +ASKED BY +.*BUDGET +BIDS +NEXT/, /▌ ● open .*\$1\.50 to \$/],
-    [4, 'products', /STATE +PRODUCT +PROVIDER +CATEGORY +BUYER PAYS +SOLD/, /▌ ○ draft /],
+    [1, 'plans', /STATE +NAME +BUYER PAYS +SERVICES +PROVIDER +SUBSCRIBERS +AGE/, /\$1050\.000001 a month +\d+ /],
+    [2, 'subscriptions', /STATE +PLAN +SUBSCRIBER +PROVIDER +PRICE +PAID +NEXT/, /▌ ! past due .*Bot7 .*\$5\.25/],
+    [3, 'requests', /STATE +TITLE +ASKED BY +BUDGET +BIDS +.*NEXT/, /▌ ● open .*\$1\.50 to \$/],
+    [4, 'products', /STATE +NAME +PROVIDER +CATEGORY +BUYER PAYS +.*SOLD/, /▌ ○ draft /],
   ] as const)('after %i steps are the %s, with their columns', async (...[steps, name, head, row]) => {
     const { text, rows } = await at(steps)
     expect(rows()[3]).toContain(`[${name} `)

@@ -1,12 +1,34 @@
+import type { Link, Outcome } from '../../client/link.ts'
 import type { Line } from '../parts/line.ts'
 import { refuse } from '../shell/ask.ts'
 import { viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
-import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import type { Face, Host, View } from '../shell/screen.ts'
 import { type ShopView, shopViews, unnarrowed } from '../shell/ui.ts'
-import { fetchShopCounts, type ShopCounts } from './market-rows.ts'
+
+type ShopCounts = Readonly<Partial<Record<ShopView, number>>>
+
+/** How much there is of everything; what an older instance does not tell is left out. */
+const fetchShopCounts =
+  (link: Link, admin: boolean) =>
+  async (signal: AbortSignal): Promise<Outcome<ShopCounts>> => {
+    if (!admin) return { ok: true, value: {} }
+    const asked = { query: { limit: '1' }, signal }
+    const total = (answer: { readonly total: number }) => answer.total
+    const [services, plans, subscriptions, requests, products] = await Promise.all([
+      ask(link, { name: 'listAllServices', asked }, total),
+      ask(link, { name: 'listAllPlans', asked }, total),
+      ask(link, { name: 'listAllSubscriptions', asked }, total),
+      ask(link, { name: 'listAllPostings', asked }, total),
+      ask(link, { name: 'listAllProducts', asked }, total),
+    ])
+    const told = Object.entries({ services, plans, subscriptions, requests, products }).flatMap(([name, answer]) =>
+      answer.ok ? [[name, answer.value] as const] : [],
+    )
+    return { ok: true, value: Object.fromEntries(told) }
+  }
 
 /** The views of the market, and how much is in each where that is known. */
 export type Shop = { readonly counts: ShopCounts; readonly admin: boolean }

@@ -1,23 +1,11 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
+import { threadStates } from '../../nouns/threads.ts'
 import { microOf } from '../../text/money.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
 import { toItsJob } from '../jobs/its-job.ts'
-import {
-  accent,
-  active,
-  bad,
-  blank,
-  dim,
-  good,
-  hair,
-  type Line,
-  type Piece,
-  rule,
-  strong,
-  warn,
-} from '../parts/line.ts'
+import { accent, active, blank, dim, hair, type Line, type Piece, rule, strong } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
@@ -214,20 +202,9 @@ function listLines(model: Model, { width, height }: ScreenArea): Line[] {
   return [...headLines(model, width), table.head, ...table.body, lookLine(model, width)]
 }
 
-const states: Readonly<Record<ThreadFacts['status'], Piece>> = {
-  inquiry: accent('● asked'),
-  negotiating: warn('? offered'),
-  accepted: good('✓ agreed'),
-  in_progress: accent('● at work'),
-  completed: warn('? delivered'),
-  verified: good('✓ paid'),
-  disputed: bad('? disputed'),
-  cancelled: dim('× ended'),
-}
-
 function columnsOf(now: number | undefined): readonly ScreenColumn<ThreadFacts>[] {
   return [
-    { title: 'STATE', value: ({ status }) => states[status] },
+    { title: 'STATE', value: ({ status }) => threadStates[status] },
     { title: 'BUYER → PROVIDER', value: ({ buyer, provider }) => `${buyer} → ${provider}`, min: 12 },
     { title: 'SERVICE', value: ({ service }) => service, min: 10, drop: 1 },
     { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },

@@ -1,0 +1,35 @@
+import {
+  type ListFields,
+  type ListOrders,
+  MAX_FILTER_CHARS,
+  parseFilter,
+  sortDescription,
+  sortWords,
+} from '../../core/filter.ts'
+import * as z from '../params.ts'
+
+/** `--filter` and `--sort` of a list: the marketplace looks through all of its pages. */
+export function searchOptions(fields: ListFields, orders?: ListOrders) {
+  const problemOf = (text: string) => {
+    const parsed = parseFilter(text, fields)
+    return parsed.ok ? undefined : parsed.problem
+  }
+  return {
+    filter: z
+      .string()
+      .max(MAX_FILTER_CHARS)
+      .refine(
+        (text) => problemOf(text) === undefined,
+        (text) => problemOf(text) ?? '',
+      )
+      .optional()
+      .meta({
+        description: `words, !word, field:a,b, field:!a, field:>1; fields are ${Object.keys(fields).join(', ')}`,
+        value: 'words',
+      }),
+    sort: z
+      .enum(sortWords(fields, orders))
+      .optional()
+      .meta({ description: sortDescription(orders), value: 'field' }),
+  }
+}

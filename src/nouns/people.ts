@@ -1,0 +1,44 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { shortAddress } from '../text/text.ts'
+import { age, bad, dim, good, id, money, name, type Toned, time, word } from './columns.ts'
+import type { Noun } from './noun.ts'
+
+type Seen = WireAnswer<Api['setParticipant']>
+
+/** Somebody who buys or sells; with what the operator alone sees of them. */
+export type SeenParticipant = WireAnswer<Api['getParticipant']> &
+  Partial<Pick<Seen, 'balance' | 'suspended_at' | 'referred_by'>>
+
+const tiers: Readonly<Record<SeenParticipant['verification_tier'], Toned>> = {
+  unverified: dim('– nobody checked'),
+  email_verified: good('✓ e-mail'),
+  identity_verified: good('✓ identity'),
+}
+
+export const person: Noun<SeenParticipant> = {
+  name: 'participant',
+  plural: 'people',
+  list: 'listParticipants',
+  none: 'nobody',
+  idOf: (one) => one.id,
+  nameOf: (one) => one.name || shortAddress(one.wallet),
+  stateOf: ({ suspended_at }) => (suspended_at ? bad('‖ suspended') : dim('● open')),
+  columns: [
+    id('ID', (one) => one.id),
+    name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),
+    word('TYPE', ({ type }) => type, { drop: 2 }),
+    word('TIER', ({ verification_tier: tier }) => tier, { drop: 1, on: ['own', 'all'] }),
+    word('TIER', ({ verification_tier: tier }) => tiers[tier], { drop: 1, on: ['screen'] }),
+    word('WALLET', ({ wallet }) => wallet, { drop: 3, on: ['own'] }),
+    money('BALANCE', ({ balance }) => balance && `$${balance.available}`, { on: ['all', 'screen'] }),
+    money('HELD', ({ balance }) => balance && `$${balance.held}`, { drop: 5, on: ['screen'] }),
+    time('SUSPENDED', ({ suspended_at }) => suspended_at, { on: ['all'] }),
+    age(({ created_at }) => created_at, 4),
+  ],
+  facts: (one) => [
+    ['wallet', one.wallet],
+    ['came', `${one.created_at}${one.referred_by ? `, by ${one.referred_by}` : ''}`],
+    ['suspended', one.suspended_at ? `since ${one.suspended_at}` : ''],
+  ],
+}

@@ -1,0 +1,65 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { accent, age, count, dim, good, id, money, name, state, type Toned, time, word } from './columns.ts'
+import { type Noun, nextColumn } from './noun.ts'
+
+/** The operator's list names who wants it. */
+export type Posting = WireAnswer<Api['getPosting']> & { readonly poster_name?: string }
+
+const CENTS = 2
+const MICROS = 6
+
+/** A number of dollars as money is written: two to six decimals. */
+export function dollars(value: number): string {
+  const [whole = '0', cents = ''] = value.toFixed(MICROS).split('.')
+  return `$${whole}.${cents.replace(/0+$/, '').padEnd(CENTS, '0')}`
+}
+
+/** `$1.50 to $25.00`; `$25.00` where there is no least. */
+export function budgetOf({
+  budget_min_usd: min,
+  budget_max_usd: max,
+}: Pick<Posting, 'budget_min_usd' | 'budget_max_usd'>): string {
+  return min === 0 ? dollars(max) : `${dollars(min)} to ${dollars(max)}`
+}
+
+export const postingStates: Readonly<Record<Posting['status'], Toned>> = {
+  open: accent('● open'),
+  awarded: good('✓ awarded'),
+  completed: good('✓ done'),
+  cancelled: dim('× taken back'),
+  expired: dim('– ran out'),
+}
+
+export const posting: Noun<Posting> = {
+  name: 'request',
+  plural: 'requests',
+  list: 'listAllPostings',
+  none: 'no such request',
+  idOf: ({ posting_id }) => posting_id,
+  nameOf: ({ title }) => title,
+  stateOf: ({ status }) => postingStates[status],
+  columns: [
+    id('REQUEST', ({ posting_id }) => posting_id),
+    name('TITLE', ({ title }) => title),
+    state('STATUS', ({ status }) => status),
+    word('ASKED BY', ({ poster_name, poster_id }) => poster_name || poster_id, { drop: 1, on: ['all', 'screen'] }),
+    money('BUDGET', budgetOf, { plain: ({ budget_max_usd }) => budget_max_usd }),
+    count('BIDS', ({ bid_count }) => bid_count, { drop: 3 }),
+    word('CATEGORY', ({ category }) => category, { drop: 4 }),
+    time('CREATED', ({ created_at }) => created_at, { drop: 1, on: ['own'] }),
+    nextColumn(({ status, expires_at }) => (status === 'open' ? ['runs out', expires_at] : undefined)),
+    age(({ created_at }) => created_at),
+  ],
+  facts: (one) => [
+    [
+      'asked by',
+      `${[one.poster_name, one.poster_id].filter(Boolean).join('   ')}${one.is_subcontract ? '   as a part of a job of its own' : ''}`,
+    ],
+    ['budget', `${budgetOf(one)}   ${one.category}`],
+    ['bids', String(one.bid_count)],
+    ['until', `${one.expires_at}${one.deadline === null ? '' : `, wanted by ${one.deadline}`}`],
+    ['brief', JSON.stringify(one.brief)],
+  ],
+  nextOf: ({ posting_id, status }) => (status === 'open' ? `souk requests bids ${posting_id}` : undefined),
+}

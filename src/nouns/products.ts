@@ -1,0 +1,56 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { byteSize } from '../text/text.ts'
+import { age, count, dim, good, id, money, name, state, type Toned, word } from './columns.ts'
+import type { Noun } from './noun.ts'
+
+export type Product = WireAnswer<Api['getProduct']>
+
+const states: Readonly<Record<Product['status'], Toned>> = {
+  draft: dim('○ draft'),
+  active: good('● for sale'),
+  inactive: dim('‖ withdrawn'),
+  deleted: dim('× deleted'),
+}
+
+/** The file of a product in few words. */
+export function fileWords({ file }: Pick<Product, 'file'>): string {
+  return file === null ? 'no file yet' : `${file.name}   ${byteSize(file.size_bytes)}   ${file.content_type}`
+}
+
+export const product: Noun<Product> = {
+  name: 'product',
+  plural: 'products',
+  list: 'listAllProducts',
+  none: 'no such product',
+  idOf: ({ product_id }) => product_id,
+  nameOf: ({ name }) => name,
+  stateOf: ({ status }) => states[status],
+  columns: [
+    id('ID', (product) => product.id),
+    name('NAME', (product) => product.name),
+    word('PROVIDER', ({ provider_name, provider_id }) => provider_name || provider_id, {
+      drop: 2,
+      on: ['all', 'screen'],
+    }),
+    word('CATEGORY', ({ category }) => category, { drop: 3 }),
+    state('STATUS', ({ status }) => status, { drop: 1 }),
+    money('YOU PAY', ({ agent_price }) => `$${agent_price}`, {
+      all: 'BUYER PAYS',
+      plain: ({ agent_price }) => agent_price,
+    }),
+    count('SIZE', ({ file }) => file && byteSize(file.size_bytes), { plain: ({ file }) => file?.size_bytes, drop: 4 }),
+    count('SOLD', ({ sold }) => sold, { drop: 2 }),
+    age(({ listed_at }) => listed_at),
+  ],
+  facts: (product) => [
+    ['about', product.description],
+    ['provider', `${product.provider_name}   ${product.provider_id}`],
+    ['category', product.category],
+    ['price', `$${product.agent_price}, of which the provider gets $${product.provider_net_price}`],
+    ['file', fileWords(product)],
+    ['sha-256', product.file?.sha256 ?? ''],
+    ['sold', String(product.sold)],
+  ],
+  nextOf: ({ product_id, status }) => (status === 'active' ? `souk products buy ${product_id}` : undefined),
+}

@@ -1,0 +1,58 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { dim, good, id, money, name, type Toned, warn, word } from './columns.ts'
+import type { Noun } from './noun.ts'
+
+export type CatalogListing = WireAnswer<Api['getCatalog']>['services'][number]
+
+/** The way to the provider: sign and word, the word for programs, and what it means. */
+const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; plain: string; words: string }>> = {
+  healthy: { shown: good('✓'), plain: 'ok', words: 'answers' },
+  polling: {
+    shown: good('✓ polls'),
+    plain: 'polls',
+    words: 'no endpoint; the provider is connected and fetches its work',
+  },
+  failing: { shown: warn('! degraded'), plain: 'degraded', words: 'failed last: work may wait' },
+  not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
+}
+
+/** The same for a word of a later instance, which is shown as it is. */
+export function hookOf(status: CatalogListing['webhook_status']) {
+  return hooks[status] ?? { shown: status, plain: status, words: status }
+}
+
+function bare(price: string | null): string | null {
+  return price === null ? null : price.replace('$', '')
+}
+
+function reputation({ provider_reputation: score }: CatalogListing): string | null {
+  if (score === null) return null
+  return typeof score === 'number' ? String(score) : `${score.score}${score.is_new ? 'n' : ''}`
+}
+
+export const service: Noun<CatalogListing> = {
+  name: 'service',
+  plural: 'services',
+  list: 'listAllServices',
+  none: 'no such listing',
+  idOf: (listing) => listing.id,
+  nameOf: (listing) => listing.name,
+  columns: [
+    id('ID', (listing) => listing.id),
+    name('NAME', (listing) => (listing.status === 'active' ? listing.name : `${listing.name} (${listing.status})`), {
+      plain: (listing) => listing.name,
+    }),
+    word('KIND', ({ fulfillment_type }) => fulfillment_type, { drop: 3 }),
+    money('PRICE', ({ price }) => price.fixed, { plain: ({ price }) => bare(price.fixed), drop: 4 }),
+    money('YOU PAY', ({ agent_price }) => agent_price.fixed, {
+      all: 'BUYER PAYS',
+      plain: ({ agent_price }) => bare(agent_price.fixed),
+    }),
+    { ...word('REP', reputation, { drop: 2 }), kind: 'count' },
+    word('HOOK', ({ webhook_status }) => hookOf(webhook_status).shown, {
+      plain: ({ webhook_status }) => hookOf(webhook_status).plain,
+      drop: 1,
+    }),
+  ],
+}

@@ -1,0 +1,74 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { shortAddress } from '../text/text.ts'
+import { age, count, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
+import { type Noun, nextColumn } from './noun.ts'
+import { rate } from './plans.ts'
+
+/** The operator's list names its two sides. */
+export type Subscription = WireAnswer<Api['getSubscription']> & {
+  readonly subscriber_name?: string
+  readonly provider_name?: string
+}
+
+const states: Readonly<Record<Subscription['status'], Toned>> = {
+  active: good('● active'),
+  past_due: warn('! past due'),
+  paused: dim('‖ paused'),
+  canceled: dim('× cancelled'),
+  expired: dim('– ended'),
+}
+
+function isEnding({ cancel_at_period_end, ended_at }: Subscription): boolean {
+  return cancel_at_period_end && ended_at === null
+}
+
+const subscriberOf = ({ subscriber, subscriber_name: name }: Subscription) => name || shortAddress(subscriber.wallet)
+const providerOf = ({ provider_id, provider_name: name }: Subscription) => name || provider_id
+
+export const subscription: Noun<Subscription> = {
+  name: 'subscription',
+  plural: 'subscriptions',
+  list: 'listAllSubscriptions',
+  none: 'no such subscription',
+  idOf: ({ subscription_id }) => subscription_id,
+  nameOf: ({ plan_name }) => plan_name,
+  stateOf: (row) => (isEnding(row) ? warn('● ends') : states[row.status]),
+  columns: [
+    id('SUBSCRIPTION', ({ subscription_id }) => subscription_id),
+    name('PLAN', ({ plan_name }) => plan_name),
+    state('STATUS', (row) => (isEnding(row) && row.status !== 'past_due' ? `${row.status}, ending` : row.status), {
+      plain: ({ status }) => status,
+    }),
+    word('SUBSCRIBER', subscriberOf, { drop: 3, on: ['all', 'screen'] }),
+    word('PROVIDER', providerOf, { drop: 4, on: ['all', 'screen'] }),
+    money('PRICE', ({ amount, billing_period }) => rate(amount, billing_period), {
+      plain: ({ amount }) => amount,
+      drop: 2,
+    }),
+    count('PAID', ({ periods_paid }) => periods_paid, { drop: 2, on: ['screen'] }),
+    time('UNTIL', ({ current_period_end }) => current_period_end, { on: ['own', 'all'] }),
+    time('NEXT CHARGE', ({ next_charge_at }) => next_charge_at, { drop: 1, on: ['own'] }),
+    nextColumn((row) => {
+      if (isEnding(row)) return ['ends', row.current_period_end]
+      return row.next_charge_at === null ? undefined : ['is charged', row.next_charge_at]
+    }),
+    age(({ created_at }) => created_at),
+  ],
+  facts: (row) => [
+    ['plan', `${row.plan_id}   ${row.plan_name}`],
+    ['subscriber', `${subscriberOf(row)}   ${row.subscriber.participant_id}`],
+    ['wallet', row.subscriber.wallet],
+    ['provider', row.provider_name === undefined ? row.provider_id : `${providerOf(row)}   ${row.provider_id}`],
+    [
+      'price',
+      `${rate(row.amount, row.billing_period)}: the provider gets $${row.provider_amount}, the platform $${row.fee}`,
+    ],
+    ['paid', `${row.periods_paid} times, first by ${row.payment.method}   ${row.receipt_id}`],
+    ['period', `${row.current_period_start} to ${row.current_period_end}`],
+    ['access', row.has_access ? 'its services are free of charge' : 'none: its services cost their price'],
+    ['charge', row.next_charge_at === null ? '' : `${row.next_charge_at}, from the balance`],
+    ['failed', row.failed_charges === 0 ? '' : `${row.failed_charges} charges; they are tried again for 3 days`],
+    ['ended', row.ended_at ?? ''],
+  ],
+}

@@ -1,0 +1,195 @@
+import { useMemo } from 'react'
+import type { Asked } from '../../client/call.ts'
+import type { Link, Outcome } from '../../client/link.ts'
+import type { Facts, ListFields } from '../../core/filter.ts'
+import type { ScreenId } from '../../model/screen.ts'
+import type { ListName, Noun, NounPage } from '../../nouns/noun.ts'
+import { rowsOf } from '../../nouns/noun.ts'
+import { jsonLines } from '../parts/json-lines.ts'
+import { blank, dim, type Line, rule, strong, warn } from '../parts/line.ts'
+import { joinedPanels, sideOf } from '../parts/panels.ts'
+import { columnsAt } from '../parts/table.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
+import {
+  findingOf,
+  listAsked,
+  listHead,
+  listTable,
+  narrowed,
+  sortActions,
+  titlesOf,
+  useSettled,
+} from '../shell/finding.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
+import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
+import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { type Fetch, type Query, useQuery } from '../shell/query.ts'
+import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { chosenIndex, type Ui } from '../shell/ui.ts'
+import { factLines, screenColumns, shown } from './cells.ts'
+
+/* One screen over any noun: its list, narrowed, sorted and page by page, and what is known of the chosen row. */
+
+const PAGE = 50
+
+/** A page of them, and how many were looked at where those are not all. */
+export type NounRows<R> = { readonly rows: readonly R[]; readonly total: number; readonly among?: string }
+
+/** What a screen adds to its noun. */
+export type ListScreen<R> = {
+  readonly id: ScreenId
+  readonly noun: Noun<R>
+  /** What it is narrowed and sorted by. */
+  readonly fields: ListFields
+  readonly title: string
+  /** What stands in place of an empty list. */
+  readonly none: string
+  /** In place of the list of everybody's: one that is narrowed here. */
+  readonly own?: {
+    readonly factsOf: (row: R) => Facts
+    readonly fetch: (link: Link, wanted: ListWish, ui: Ui) => Fetch<NounRows<R>>
+  }
+  /** A hook: more to know of the chosen row, before its facts. */
+  readonly useMore?: (host: Host, row: R | undefined) => (width: number) => readonly Line[]
+}
+
+/** What it is given anew with every draw. */
+export type ListParts<R> = {
+  /** Tells lists of one screen apart that are asked for in different ways. */
+  readonly key?: string
+  readonly views: Line
+  /** At the right end of the title of what is known of the chosen row. */
+  readonly tabs: Line
+  /** What is known of it is shown as JSON. */
+  readonly isRaw?: boolean
+  readonly actions: (rows: readonly R[]) => Face['actions']
+}
+
+const plainParts = { views: [], tabs: [], actions: () => ({}) }
+
+export type ListWish = { readonly page: number; readonly filter: string; readonly sort: string | undefined }
+
+/** One page of everybody's, in its own order unless sorted. */
+const fetchRows =
+  <R>(link: Link, { noun: { list }, fields }: ListScreen<R>, wanted: ListWish) =>
+  (signal: AbortSignal): Promise<Outcome<NounRows<R>>> => {
+    const page = { limit: String(PAGE), offset: String(wanted.page * PAGE) }
+    // Every list of a noun takes a page and the words of its own fields.
+    const asked = { query: { ...page, ...listAsked(wanted, fields) }, signal } as Asked<ListName>
+    return ask(link, { name: list as ListName, asked }, (found: NounPage) => ({
+      rows: rowsOf<R>(found),
+      total: found.total,
+    }))
+  }
+
+/** Makes the hook of a screen over a noun; without parts of its own it shows the list and what is known of a row. */
+export function listScreen<R extends object>(screen: ListScreen<R>) {
+  const { id: where, noun, fields, own, useMore = useNothing } = screen
+  const columns = columnsAt<R>((now) => screenColumns(noun, now))
+  return function useList(host: Host, view: View, parts: ListParts<R> = plainParts): ReturnType<Screen['use']> {
+    const { ui, area } = view
+    const { filter, sort, problem } = findingOf(ui, where, fields)
+    const wanted = { page: ui.pages[where] ?? 0, filter: useSettled(filter, host.clock), sort }
+    const fetch = own === undefined ? fetchRows(host.link, screen, wanted) : own.fetch(host.link, wanted, ui)
+    const name = `${where} ${parts.key ?? ''} ${noun.plural} ${JSON.stringify(wanted)}`
+    const listed = useQuery(fetch, { name, every: SLOW_EVERY_MS })
+    const now = businessNow(useClock(host), view.now)
+    const found = listed.value?.rows ?? []
+    const rows =
+      own === undefined ? found : narrowed(found, { filter, sort, problem }, { ...own, fields, now: now ?? view.now })
+    const ids = rows.map(noun.idOf)
+    const chosen = chosenIndex(ui, ids)
+    const row = rows[chosen]
+    const more = useMore(host, row)
+    const isRaw = ui.pane.open === 'raw'
+    const raw = useMemo(() => (isRaw && row !== undefined ? jsonLines(row) : undefined), [isRaw, row])
+    const open = ui.pane.open === 'full' && row !== undefined ? wholeLines(noun, row, area.width) : raw
+    const model: Model<R> = { ...screen, ...parts, more, columns: columns(now), listed, rows, chosen, open, now, view }
+    return {
+      ids,
+      problem,
+      columns: titlesOf(columns(now)),
+      draw: (at) => listLines(model, at),
+      actions: {
+        ...pageActions(host, listed.value?.total ?? 0, PAGE),
+        ...paneActions(host, open, area),
+        ...sortActions(host, where, fields),
+        ...parts.actions(rows),
+      },
+    }
+  }
+}
+
+type Model<R> = ShownList &
+  ListScreen<R> &
+  ListParts<R> & {
+    readonly columns: ReturnType<typeof screenColumns<R>>
+    readonly listed: Query<NounRows<R>>
+    readonly more: (width: number) => readonly Line[]
+    readonly rows: readonly R[]
+  }
+
+function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
+  const { noun, columns, listed, rows, chosen, open, view } = model
+  const row = rows[chosen]
+  if (open !== undefined && row) return openLines(open, { title: noun.idOf(row), scroll: view.ui.pane.scroll }, area)
+  const side = sideOf(area.width)
+  const width = side === 0 ? area.width : area.width - side - 1
+  const head = headLines(model, width)
+  if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
+  if (row === undefined) return [...head, blank, [dim(emptyWords(model))]]
+  const list = { columns, rows, idOf: noun.idOf, chosen, width }
+  if (side > 0) {
+    const table = listTable(view.ui, { ...list, height: area.height - 3 })
+    const panels = { width: area.width, split: width, height: area.height }
+    return joinedPanels([...head, table.head, ...table.body], drawerLines(model, row, side), panels)
+  }
+  const share = model.useMore === undefined ? DRAWER_SHARE : WIDE_DRAWER_SHARE
+  const room = Math.max(DRAWER_ROWS, Math.floor(area.height / share))
+  const drawer = drawerLines(model, row, width).slice(0, room)
+  const height = Math.max(1, Math.min(rows.length, area.height - 3 - drawer.length))
+  const table = listTable(view.ui, { ...list, height })
+  return [...head, table.head, ...table.body, ...drawer]
+}
+
+/** Under the list the chosen one has so many rows, or a part of the height. */
+const DRAWER_ROWS = 7
+const DRAWER_SHARE = 3
+const WIDE_DRAWER_SHARE = 2
+const useNothing = () => () => []
+
+function drawerLines<R>({ noun, tabs, isRaw, more }: Model<R>, row: R, width: number): Line[] {
+  const known = isRaw ? jsonLines(row) : [...more(width), ...factLines(noun.facts?.(row) ?? [], width)]
+  return [rule(width, noun.idOf(row), tabs), ...known]
+}
+
+function headLines<R>({ id, title, noun, own, listed, rows, views, view }: Model<R>, width: number): Line[] {
+  const { ui, now, keys } = view
+  const isNarrowed = own !== undefined && Boolean(ui.filters[id])
+  const total = isNarrowed ? rows.length : (listed.value?.total ?? 0)
+  return listHead(width, {
+    title,
+    place: sliceWords({ offset: (ui.pages[id] ?? 0) * PAGE, rows: rows.length, total }),
+    stale: staleness(listed, now),
+    views,
+    ui,
+    screen: id,
+    keys,
+    order: noun.order ?? 'newest first',
+    note: listed.value?.among ? [warn(`! ${listed.value.among}   `)] : [],
+  })
+}
+
+function emptyWords<R>({ id, none, view: { ui } }: Model<R>): string {
+  return ui.filters[id] ? ' nothing matches: esc clears it' : ` ${none}`
+}
+
+/** All there is to know, in place of the list. */
+function wholeLines<R>(noun: Noun<R>, row: R, width: number): Line[] {
+  const state = noun.stateOf?.(row)
+  return [
+    [dim(' name        '), strong(shown(noun.nameOf(row)))],
+    ...(state === undefined ? [] : [[dim(' state       '), state]]),
+    ...factLines(noun.facts?.(row) ?? [], width),
+  ]
+}
