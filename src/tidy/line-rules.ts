@@ -225,6 +225,14 @@ export const lineRules: readonly LineRule[] = [
     spare: 'The port is 4020 (default).',
   },
   {
+    name: 'long-paragraph',
+    instead: 'keep a paragraph within six lines; make facts a table or a list',
+    covers: /^(README|docs\/how-to\/[\w-]+)\.md$/,
+    pattern: /^(?![|#<]).{601,}/,
+    plant: 'word '.repeat(121),
+    spare: 'word '.repeat(119),
+  },
+  {
     name: 'summary-without-verb',
     instead: 'begin with a verb or a noun: "list your jobs", "seller reputation"',
     covers: PRODUCT,
