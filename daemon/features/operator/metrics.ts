@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { RECOVERY_METRIC } from '../../../src/model/payment.ts'
 import { type CronRow, crons } from '../../crons/rows.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -33,7 +34,7 @@ const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 /** Requests are counted where they are answered; payments, crons and webhooks as their rows become durable. */
 export function openMetrics(
-  { store, chain }: Pick<Context, 'store' | 'chain'>,
+  { store, chain, recover }: Pick<Context, 'store' | 'chain' | 'recover'>,
   facilitated: FacilitatorCounts,
 ): Metrics {
   const registry = new Registry()
@@ -52,6 +53,12 @@ export function openMetrics(
     buckets: [...DURATION_BUCKETS_S],
     registers: [registry],
   })
+  new Gauge({
+    name: RECOVERY_METRIC,
+    help: 'What recovers signatures: native, or wasm, which takes three times as long.',
+    labelNames: ['engine'],
+    registers: [registry],
+  }).set({ engine: recover.engine }, 1)
   countSyncs(store, registry)
   countFacilitated(facilitated, registry)
   storeGauges(store, registry)

@@ -5,6 +5,7 @@ import type { Api } from '../../api/index.ts'
 import { type Brief, briefOf, readHealth } from '../../cli/nouns/health.ts'
 import type { Session } from '../../cli/session.ts'
 import type { FoundDaemon } from '../../client/discover.ts'
+import { RECOVERY_METRIC } from '../../model/payment.ts'
 import { startWords } from '../../model/start.ts'
 import { span } from '../../text/text.ts'
 import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
@@ -33,6 +34,7 @@ export const runningProbes: readonly Examination[] = [
   { id: 'books', look: booksOf },
   { id: 'disputes', look: disputesOf },
   { id: 'sanctions', look: sanctionsOf },
+  { id: 'signatures', look: signaturesOf },
   { id: 'engines', look: enginesOf, parts: eachEngine },
   ...Object.entries(attended).map(([id, { kinds, none }]) => ({
     id,
@@ -170,6 +172,13 @@ async function sanctionsOf(host: Examined): Promise<Diagnosis> {
   const age =
     sdn.last_updated === null ? 'never renewed' : `${span(host.system.now() - Date.parse(sdn.last_updated))} old`
   return fine(`${sdn.total} addresses, ${age}`)
+}
+
+/** What recovers the signers of payments. */
+async function signaturesOf(host: Examined): Promise<Diagnosis> {
+  const text = await (await (await host.session()).open('getMetrics', {})).text()
+  const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(text) ?? []
+  return fine(engine === 'native' ? 'recovered by native code' : 'recovered by WebAssembly, in three times the time')
 }
 
 /** The services of the house are there while what they work with is. */

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A public key from a signature: 65 bytes, or undefined where there is none. */
+export type RecoverKey = (compact: Uint8Array, parity: 0 | 1, digest: Uint8Array) => Uint8Array | undefined
+
+/** The add-on of the package `secp256k1`, taken by itself: its main file falls back to something slow in silence. */
+type Addon = { readonly Secp256k1: new () => Curve }
+type Curve = {
+  /** @returns 0 where the key was written */
+  ecdsaRecover(key: Uint8Array, compact: Uint8Array, parity: number, digest: Uint8Array): number
+}
+
+const KEY_BYTES = 65
+/** Linux has one for each library of C; the wrong one does not load. */
+const kinds = process.platform === 'linux' ? ['.glibc', '.musl'] : ['']
+
+/** Undefined where the package has none for this platform. */
+export function openNativeRecovery(): RecoverKey | undefined {
+  const require = createRequire(import.meta.url)
+  for (const file of files(require)) {
+    try {
+      const { Secp256k1 } = require(file) as Addon
+      return recoverBy(new Secp256k1())
+    } catch {
+      // of the other library, or nowhere to unpack it to: the next one, or WebAssembly
+    }
+  }
+  return undefined
+}
+
+function recoverBy(curve: Curve): RecoverKey {
+  return (compact, parity, digest) => {
+    const key = new Uint8Array(KEY_BYTES)
+    return curve.ecdsaRecover(key, compact, parity, digest) === 0 ? key : undefined
+  }
+}
+
+/** Beside the bundle, where the build put them; in the package otherwise. */
+function files(require: NodeJS.Require): string[] {
+  const platform = `${process.platform}-${process.arch}`
+  const beside = kinds.map((kind) => fileURLToPath(new URL(`./secp256k1-${platform}${kind}.node`, import.meta.url)))
+  return [...beside, ...inPackage(require, platform)].filter((file) => existsSync(file))
+}
+
+function inPackage({ resolve }: NodeJS.Require, platform: string): string[] {
+  try {
+    const folder = join(dirname(resolve('secp256k1/package.json')), 'prebuilds', platform)
+    return kinds.map((kind) => join(folder, `secp256k1${kind}.node`))
+  } catch {
+    return [] // a bundle has no packages
+  }
+}
