@@ -14,8 +14,10 @@ const PRINTABLE = /^[\x21-\x7e]+$/
 export async function fingerprintOf(exchange: Exchange, participantId: string | null): Promise<string> {
   const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = (await exchange.body()) ?? null
-  const facts = [exchange.method, exchange.path, query, body, participantId]
-  return hash('sha256', canonicalize(facts) as string)
+  // Strings and lists of them are canonical as they are.
+  const target = JSON.stringify([exchange.method, exchange.path, query]).slice(0, -1)
+  const caller = participantId === null ? 'null' : JSON.stringify(participantId)
+  return hash('sha256', `${target},${body === null ? 'null' : canonicalize(body)},${caller}]`)
 }
 
 /** @throws AppError 400 on a key that is empty, too long or not printable ASCII. */

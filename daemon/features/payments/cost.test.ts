@@ -87,18 +87,18 @@ describe('a paid request costs no more than it did', () => {
     const { job_id } = (await market.call('POST', bought.path, { body: { data: 'x' }, headers })).body
     const request = { method: 'GET', path: `/v1/jobs/${job_id}` }
     const cost = await costOf(request, await signed(request))
-    expectAtMost(cost, { transactions: 1, rows: 9, stringified: 20, journalBytes: 5_250 })
+    expectAtMost(cost, { transactions: 1, rows: 9, stringified: 14, journalBytes: 5_250 })
   })
 
   test('a QR code by x402', async () => {
     const request = await qr()
     const cost = await costOf(request, await signed(request, { data: 'x' }))
-    expectAtMost(cost, { transactions: 2, rows: 21, stringified: 40, journalBytes: 11_300 })
+    expectAtMost(cost, { transactions: 2, rows: 21, stringified: 36, journalBytes: 11_300 })
   })
 
   test('a QR code from the balance', async () => {
     const { apiKey } = await member(market, { balance: '10.00' })
     const cost = await costOf(await qr(), async () => ({ 'X-BALANCE-AUTH': apiKey }))
-    expectAtMost(cost, { transactions: 2, rows: 24, stringified: 46, journalBytes: 10_050 })
+    expectAtMost(cost, { transactions: 2, rows: 24, stringified: 41, journalBytes: 10_050 })
   })
 })

@@ -77,9 +77,9 @@ export async function applyFulfilment(t: Tx, draw: Draw, fulfilling: Fulfilling)
   if (taken !== payment.price) throw new Error(`${payment.endpoint} took ${taken} of a payment of ${payment.price}`)
   await post(t, draw, { kind, ref, legs, at: now, ...compact({ id: transactionId }) })
   const wire = z.encode(endpoint.reply.schema, fulfilled.answer) as Record<string, unknown> // paid endpoints answer with an object
-  await storeAnswer(t, draw, { id: payment.id, status: 200, at: now, wire, seller, sealKey })
+  const body = await storeAnswer(t, draw, { id: payment.id, status: 200, at: now, wire, seller, sealKey })
   await t.table(payments).put({ ...bare(payment), state: 'fulfilled', updated_at: now })
-  return { status: 200, body: JSON.stringify(wire), transaction: payment.transaction, replayed: false }
+  return { status: 200, body, transaction: payment.transaction, replayed: false }
 }
 
 async function lockSettled(t: Tx, id: string): Promise<PaymentRow> {
@@ -104,16 +104,19 @@ type Answered = Ordered & {
   readonly wire: Record<string, unknown>
 }
 
-async function storeAnswer(t: Tx, draw: Draw, answered: Answered): Promise<void> {
+/** Keeps an answer without its secrets. @returns its text, secrets included */
+async function storeAnswer(t: Tx, draw: Draw, answered: Answered): Promise<string> {
   const { id, status, at, wire, seller, sealKey } = answered
   const secrets = seller.endpoint.reply.secrets.filter((name) => typeof wire[name] === 'string')
-  const withheld = secrets.length === 0 ? {} : { ...nulls(secrets), secret_withheld: true }
-  const body = JSON.stringify({ ...wire, ...withheld })
+  const whole = JSON.stringify(wire)
+  const withheld = { ...wire, ...nulls(secrets), secret_withheld: true }
+  const body = secrets.length === 0 ? whole : JSON.stringify(withheld)
   const kept = isLarge(body) ? { body: '', file_sha256: draw.file(body) } : { body }
   const isSealed = secrets.length > 0 && sealKey !== null
   const values = Object.fromEntries(secrets.map((name) => [name, wire[name]]))
   const sealed = isSealed ? seal(values, sealKey, draw.bytes(SEAL_IV_BYTES)) : null
   await t.table(answers).insert({ id, status, ...kept, sealed, at })
+  return whole
 }
 
 function nulls(names: readonly string[]): Record<string, null> {
@@ -135,9 +138,9 @@ export async function refund(
     const payment = await lockSettled(t, id)
     await giveBack(t, draw, { payment, at })
     const wire = { ...errorDocument(refusal, draw.id('request')), refunded: true }
-    await storeAnswer(t, draw, { id, status, at, wire, seller, sealKey })
+    const body = await storeAnswer(t, draw, { id, status, at, wire, seller, sealKey })
     await t.table(payments).put({ ...bare(payment), transaction, state: 'refunded', updated_at: at })
-    return { status, body: JSON.stringify(wire), transaction, replayed: false }
+    return { status, body, transaction, replayed: false }
   })
   dropFile(ctx, settled)
   if (settled.method === 'x402') inBackground(ctx, 'payouts', () => runPayouts(ctx))

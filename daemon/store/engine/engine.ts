@@ -3,7 +3,7 @@ import { StoreMisuse, StoreStopped } from '../errors.ts'
 import { createMutex } from '../mutex.ts'
 import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store, Table, Tx } from '../port.ts'
 import type { AnyRow } from './order.ts'
-import { guardOf, openScope, type Scope, type ScopeGuard, settle } from './scope.ts'
+import { createWatchdog, guardOf, openScope, type Scope, type ScopeGuard, settle, type Watchdog } from './scope.ts'
 import { createStaging, type Staging } from './staging.ts'
 import { countRecords, type State, type TableState } from './state.ts'
 import { createTxTable } from './table.ts'
@@ -117,12 +117,12 @@ type Parts = {
   readonly commit: (staged: ReadonlyMap<string, Staging>) => Promise<void>
   readonly tableOf: TableOf
   readonly freeze: boolean
-  readonly watchdogMs: number
+  readonly inTime: Watchdog
 }
 
 /** Bodies one at a time, each over what those before it left. */
 function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
-  const { mutex, running, enter, commit, tableOf, freeze, watchdogMs } = parts
+  const { mutex, running, enter, commit, tableOf, freeze, inTime } = parts
 
   async function tx<T>(body: (t: Tx) => Promise<T>): Promise<T> {
     enter('tx')
@@ -131,7 +131,7 @@ function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
       const scope = openScope()
       const staged = new Map<string, Staging>()
       const handle = txHandle({ guard: guardOf(scope), tableOf, freeze }, staged)
-      const value = await settle(scope, running.run(scope, body, handle), watchdogMs)
+      const value = await settle(scope, running.run(scope, body, handle), inTime)
       // Wrapped, so that the mutex is free before the disk has answered.
       return { value, durable: commit(staged) }
     })
@@ -144,7 +144,7 @@ function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
     return mutex.run(() => {
       enter('read')
       const scope = openScope()
-      return settle(scope, running.run(scope, body, readHandle(guardOf(scope), tableOf)), watchdogMs)
+      return settle(scope, running.run(scope, body, readHandle(guardOf(scope), tableOf)), inTime)
     })
   }
 
@@ -184,7 +184,8 @@ export function createEngine(options: EngineOptions): StoreEngine {
     return durable
   }
 
-  const { tx, read } = transactions({ mutex, running, enter, commit, tableOf, freeze, watchdogMs })
+  const inTime = createWatchdog(watchdogMs)
+  const { tx, read } = transactions({ mutex, running, enter, commit, tableOf, freeze, inTime })
 
   async function close(): Promise<void> {
     if (isClosed) return

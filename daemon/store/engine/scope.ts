@@ -12,25 +12,22 @@ export function openScope(): Scope {
 
 /** Calls of a handle: refused after its end; the first failure fails the whole body, caught or not. */
 export function guardOf(scope: Scope): ScopeGuard {
-  return async (call) => {
-    if (!scope.open) throw new StoreMisuse('this handle is used up: its tx or read has ended')
-    if (scope.failure !== undefined) throw scope.failure.error
+  return (call) => {
+    if (!scope.open) return Promise.reject(new StoreMisuse('this handle is used up: its tx or read has ended'))
+    if (scope.failure !== undefined) return Promise.reject(scope.failure.error)
     try {
-      return call()
+      return Promise.resolve(call())
     } catch (error) {
       scope.failure = { error }
-      throw error
+      return Promise.reject(error)
     }
   }
 }
 
-/**
- * Awaits a body, then uses its scope up.
- * @throws StoreMisuse when the body has not settled in time; it would block every writer.
- */
-export async function settle<T>(scope: Scope, body: Promise<T>, watchdogMs: number): Promise<T> {
+/** Awaits a body, then uses its scope up. @throws StoreMisuse when the body has not settled in time */
+export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog): Promise<T> {
   try {
-    const value = await withinMs(watchdogMs, body)
+    const value = await inTime(body)
     if (scope.failure !== undefined) throw scope.failure.error
     return value
   } finally {
@@ -38,14 +35,36 @@ export async function settle<T>(scope: Scope, body: Promise<T>, watchdogMs: numb
   }
 }
 
-async function withinMs<T>(ms: number, body: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new StoreMisuse(`a tx or read body did not settle within ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([body, late])
-  } finally {
-    clearTimeout(timer)
+/** Waits for a body, but no longer than a body may take: it would block every writer. */
+export type Watchdog = <T>(body: Promise<T>) => Promise<T>
+
+/**
+ * Bodies run one at a time, so one timer looks after all of them: one that it finds twice has had all of its time. Of one
+ * that has settled meanwhile nothing comes of it.
+ */
+export function createWatchdog(ms: number): Watchdog {
+  type Running = { readonly giveUp: (error: StoreMisuse) => void }
+  let isArmed = false
+  let latest: Running | undefined
+  let seen: Running | undefined
+
+  function look(): void {
+    const isStuck = latest === seen
+    if (isStuck) latest?.giveUp(new StoreMisuse(`a tx or read body did not settle within ${ms} ms`))
+    seen = isStuck ? undefined : latest
+    isArmed = false
+    if (!isStuck) arm()
   }
+
+  function arm(): void {
+    isArmed = true
+    setTimeout(look, ms).unref()
+  }
+
+  return (body) =>
+    new Promise((resolve, reject) => {
+      latest = { giveUp: reject }
+      if (!isArmed) arm()
+      body.then(resolve, reject)
+    })
 }

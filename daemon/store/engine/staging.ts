@@ -28,9 +28,7 @@ function claimIn(index: RowIndex, row: AnyRow | null | undefined): string | unde
 
 export function createStaging(table: TableState): Staging {
   const overlay = new Map<string, AnyRow | null>()
-  const uniques = [...table.indexes.values()]
-    .filter((index) => index.definition.unique === true)
-    .map((index) => ({ index, claims: new Map<string, string>() }))
+  const uniques = table.uniques.map((index) => ({ index, claims: new Map<string, string>() }))
   const view: StoreView = { table, overlay }
 
   /** Key of the committed row with these values; a staged row speaks through its claims alone. */
@@ -42,19 +40,22 @@ export function createStaging(table: TableState): Staging {
   function assertFree(index: RowIndex, claims: ReadonlyMap<string, string>, entry: { key: string; row: AnyRow }): void {
     const values = uniqueValues(index, entry.row)
     if (values === undefined) return
-    const owner = claims.get(claimOf(values)) ?? committedOwner(index, values)
+    const claimed = claims.size === 0 ? undefined : claims.get(claimOf(values))
+    const owner = claimed ?? committedOwner(index, values)
     if (owner !== undefined && owner !== entry.key) conflict(table, index.definition.name)
   }
 
   function stage(key: string, row: AnyRow | null): void {
     if (row !== null) for (const { index, claims } of uniques) assertFree(index, claims, { key, row })
-    const before = overlay.get(key)
-    for (const { index, claims } of uniques) {
-      claims.delete(claimIn(index, before) ?? '')
-      const fresh = claimIn(index, row)
-      if (fresh !== undefined) claims.set(fresh, key)
-    }
+    for (const unique of uniques) reclaim(unique, key, row)
     overlay.set(key, row)
+  }
+
+  function reclaim({ index, claims }: (typeof uniques)[number], key: string, row: AnyRow | null): void {
+    const before = overlay.get(key)
+    if (before) claims.delete(claimIn(index, before) ?? '')
+    const fresh = claimIn(index, row)
+    if (fresh !== undefined) claims.set(fresh, key)
   }
 
   return { ...view, overlay, held: new Set(), stage }

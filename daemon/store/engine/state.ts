@@ -21,6 +21,7 @@ export type TableState = {
   readonly codec: RowCodec
   readonly rows: Map<string, AnyRow>
   readonly indexes: ReadonlyMap<string, RowIndex>
+  readonly uniques: readonly RowIndex[]
   /** Puts a row in place of whatever has its key; null removes. */
   apply(key: string, row: AnyRow | null): void
 }
@@ -57,7 +58,8 @@ function createTable(collection: AnyCollection): TableState {
     for (const index of all) index.move(before, row ?? undefined)
   }
 
-  return { collection, codec: rowCodec(collection.name, collection.schema), rows, indexes, apply }
+  const uniques = all.filter(({ definition }) => definition.unique === true)
+  return { collection, codec: rowCodec(collection.name, collection.schema), rows, indexes, uniques, apply }
 }
 
 function createIndex(collection: AnyCollection, definition: AnyIndex, rows: ReadonlyMap<string, AnyRow>): RowIndex {

@@ -99,33 +99,45 @@ export function decodeObject(
   maxChars = PAYMENT_HEADER_MAX_CHARS,
 ): { ok: true; object: unknown } | { ok: false; detail: string } {
   if (headerValue.length > maxChars) return { ok: false, detail: 'the header is too long' }
-  const bytes = BASE64.test(headerValue) ? Buffer.from(headerValue, 'base64') : undefined
-  if (bytes === undefined || unpadded(bytes.toString('base64')) !== unpadded(headerValue)) {
+  if (!BASE64.test(headerValue) || !isCanonical(headerValue)) {
     return { ok: false, detail: 'the header is not standard base64' }
   }
+  const bytes = Buffer.from(headerValue, 'base64')
+  if (isTooDeep(bytes)) return { ok: false, detail: 'the JSON is nested too deeply' }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (jsonDepth(text) > PAYMENT_JSON_MAX_DEPTH) return { ok: false, detail: 'the JSON is nested too deeply' }
-    return { ok: true, object: JSON.parse(text) }
+    return { ok: true, object: JSON.parse(utf8.decode(bytes)) }
   } catch {
     return { ok: false, detail: 'the header is not base64 of JSON' }
   }
 }
 
-function unpadded(base64: string): string {
-  return base64.replace(/=+$/, '')
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Whether the bytes would be written like that: only the last characters can hold bits that say nothing. */
+function isCanonical(base64: string): boolean {
+  const unpadded = base64.replace(/=+$/, '')
+  const tail = unpadded.slice(unpadded.length - (unpadded.length % 4))
+  return Buffer.from(tail, 'base64').toString('base64').startsWith(tail)
 }
 
-const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/** What a bracket adds to the depth. */
+const steps: ReadonlyMap<number, number> = new Map([
+  ...Array.from('{[', (bracket) => [bracket.charCodeAt(0), 1] as const),
+  ...Array.from('}]', (bracket) => [bracket.charCodeAt(0), -1] as const),
+])
 
-/** Deepest nesting of brackets outside of strings, found before parsing. */
-function jsonDepth(text: string): number {
+/** Whether brackets outside of strings are nested too deeply, found before parsing; no part of a longer character is ASCII. */
+function isTooDeep(bytes: Buffer): boolean {
   let depth = 0
-  let deepest = 0
-  for (const char of text.replace(JSON_STRING, '')) {
-    if (char === '{' || char === '[') depth += 1
-    if (char === '}' || char === ']') depth -= 1
-    if (depth > deepest) deepest = depth
+  let isText = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number // within its length
+    if (byte === QUOTE) isText = !isText
+    else if (isText && byte === BACKSLASH) at += 1
+    else if (!isText) depth += steps.get(byte) ?? 0
+    if (depth > PAYMENT_JSON_MAX_DEPTH) return true
   }
-  return deepest
+  return false
 }
