@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { BalanceEntry, Balance as BalanceSchema } from '../../../src/api/sections/balance.ts'
-import type { Usdc } from '../../../src/core/money.ts'
-import { usdc } from '../../../src/core/money.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { account } from '../ledger/legs.ts'

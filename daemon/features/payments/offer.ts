@@ -1,7 +1,7 @@
 import { type Input, type PaidEndpoint, takesSignIn } from '../../../src/api/endpoint/define.ts'
-import { type PaymentOffer, paymentRequired, x402Headers } from '../../../src/api/endpoint/x402.ts'
+import { type PaymentOffer, paymentRequired, paymentResponse, x402Headers } from '../../../src/api/endpoint/x402.ts'
 import { type PaymentRequirement, paymentWindows } from '../../../src/core/authorization.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -12,9 +12,8 @@ import { signInExtensions } from '../../endpoint/sign-in.ts'
 import { type Context, localToken } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Tender } from '../listings/quote-window.ts'
-import type { Credential, Tendered } from './credential.ts'
-import { isX402Only, payerOf } from './payer.ts'
-import type { PaidRequest, Payer, Quote } from './seller.ts'
+import { type Credential, isX402Only, payerOf, signedPayment, type Tendered } from './payer.ts'
+import type { PaidAnswer, PaidRequest, Payer, Quote } from './seller.ts'
 
 /** What a quote asks of an authorization. */
 export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
@@ -180,4 +179,40 @@ function discovery(inputSchema: Record<string, unknown>): Record<string, unknown
       bodyFields: inputSchema.properties ?? {},
     },
   }
+}
+
+/** The answer of a paid request with its settlement header in the generation that was spoken. */
+export function reply(request: PaidRequest, credential: Credential, answer: PaidAnswer): ReplyOut {
+  const headers: Record<string, string> = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
+  if (answer.replayed) headers['Idempotency-Replayed'] = 'true'
+  if (answer.transaction) {
+    const transaction = answer.transaction as Hex // stored from a chain's own answer
+    Object.assign(headers, settlementHeader(request, credential, { success: true, transaction }))
+  }
+  return { kind: 'bytes', status: answer.status, headers, body: bodyFor(request, answer) }
+}
+
+type SettlementEnd =
+  | { readonly success: true; readonly transaction: Hex }
+  | { readonly success: false; readonly fault: PaymentFault }
+
+/** How a settlement ended, for who signed; nothing where a key paid. */
+export function settlementHeader(
+  { ctx }: PaidRequest,
+  credential: Credential,
+  ended: SettlementEnd,
+): Readonly<Record<string, string>> {
+  const payment = signedPayment(credential)
+  if (!payment) return {}
+  const { network } = ctx.chain
+  const header = paymentResponse(payment.version, { ...ended, network, payer: payment.authorization.from })
+  return { [header.name]: header.value }
+}
+
+const REFUSED_FROM = 400
+
+/** What was stored of a refusal is told under the id of each request that gets it. */
+function bodyFor({ exchange }: PaidRequest, { status, body }: PaidAnswer): string {
+  if (status < REFUSED_FROM) return body
+  return JSON.stringify({ ...JSON.parse(body), request_id: exchange.requestId })
 }

@@ -1,10 +1,106 @@
+import { balanceHeader } from '../../../src/api/endpoint/credentials.ts'
 import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
-import { AppError } from '../../../src/core/error.ts'
+import { x402Headers } from '../../../src/api/endpoint/x402.ts'
+import { readPaymentHeader } from '../../../src/api/endpoint/x402-header.ts'
+import type { PaymentCredential } from '../../../src/core/authorization.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { unixSeconds } from '../../../src/core/time.ts'
 import { readApiKey } from '../../endpoint/api-key.ts'
 import { keyed, participantOfKey } from '../../endpoint/caller.ts'
+import type { Exchange } from '../../endpoint/exchange.ts'
+import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
-import { type Credential, isTendered, type Tendered } from './credential.ts'
 import type { PaidRequest, Payer } from './seller.ts'
+
+/** What a request has to pay with. */
+export type Tendered =
+  | {
+      readonly kind: 'x402'
+      readonly payment: PaymentCredential
+      /** Whose key signed the authorization; null when nobody's did. */
+      readonly signer: Wallet | null
+    }
+  | { readonly kind: 'balance'; readonly key: string }
+  /** An API key alone: it pays for nothing, but a subscription of its holder may. */
+  | { readonly kind: 'key'; readonly key: string }
+
+export type Credential =
+  | Tendered
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unreadable'; readonly fault: PaymentFault; readonly detail: string }
+
+export function isTendered(credential: Credential): credential is Tendered {
+  return credential.kind !== 'none' && credential.kind !== 'unreadable'
+}
+
+const PLAIN_HTTP =
+  'payment credentials are refused over plain HTTP: use https (behind a proxy, the operator sets --public-url to its https address, and the proxy X-Forwarded-Proto)'
+
+/**
+ * The one payment credential of a request. Where a subscription may pay, a key is worth looking at even if nothing
+ * comes with it to pay with.
+ * @throws AppError 400 on two of them, or over plain HTTP.
+ */
+function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
+  const sent = sentCredential(ctx, exchange)
+  const { access } = seller.endpoint
+  const key = access.kind === 'paid' && access.bundled ? readApiKey(exchange) : undefined
+  return sent.kind === 'none' && key !== undefined ? { kind: 'key', key } : sent
+}
+
+/**
+ * A wallet that is a contract says itself what it signed; it is asked where no key of its own did, and only about what
+ * could be used here.
+ * @throws AppError 503 where the chain does not answer.
+ */
+export async function provenCredential(request: PaidRequest): Promise<Credential> {
+  const credential = readCredential(request)
+  if (credential.kind !== 'x402' || credential.signer === credential.payment.authorization.from) return credential
+  const isSigned = await isOfContract(request.ctx, credential.payment)
+  return isSigned ? { ...credential, signer: credential.payment.authorization.from } : credential
+}
+
+async function isOfContract({ chain, clock, log }: Context, payment: PaymentCredential): Promise<boolean> {
+  const { authorization, signature } = payment
+  const isUseless = authorization.to !== chain.payTo || authorization.validBefore <= BigInt(unixSeconds(clock.wall()))
+  if (isUseless || !chain.isContractSignature) return false
+  try {
+    return await chain.isContractSignature(authorization, signature)
+  } catch (error) {
+    log.warn({ source: 'x402', err: String(error) }, 'the chain did not say whether a contract wallet signed')
+    throw new AppError('unavailable', 'The chain did not answer: send the same payment again shortly.', {
+      retryAfter: 1,
+    })
+  }
+}
+
+function sentCredential(ctx: Context, exchange: Exchange): Credential {
+  const v1 = exchange.header(x402Headers.paymentV1)
+  const v2 = exchange.header(x402Headers.paymentV2)
+  const balance = exchange.header(balanceHeader)
+  const names = [
+    v1 !== undefined && x402Headers.paymentV1,
+    v2 !== undefined && x402Headers.paymentV2,
+    balance !== undefined && balanceHeader,
+  ].filter((name) => name !== false)
+  const [first, second] = names
+  if (first === undefined) return { kind: 'none' }
+  if (second !== undefined) throw invalidField(second, `send one payment credential, not also ${first}`)
+  if (!exchange.isConfidential()) throw invalidField(first, PLAIN_HTTP)
+  if (balance !== undefined) return { kind: 'balance', key: balance }
+  const read = v1 === undefined ? readPaymentHeader(2, v2 ?? '') : readPaymentHeader(1, v1)
+  if (!read.ok) return { kind: 'unreadable', fault: read.fault, detail: read.detail }
+  const { credential: payment } = read
+  const signer = ctx.recover(ctx.chain.digestOf(payment.authorization), payment.signature) ?? null
+  return { kind: 'x402', payment, signer }
+}
+
+/** The signed payment of a credential; undefined where a key pays. */
+export function signedPayment(credential: Credential): PaymentCredential | undefined {
+  return credential.kind === 'x402' ? credential.payment : undefined
+}
 
 /**
  * Who signed, or whose key it is.

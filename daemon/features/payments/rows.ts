@@ -3,8 +3,7 @@ import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
 import { KnownJson } from '../../../src/model/service.ts'
 import { WireInput } from '../../endpoint/input.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /**
  * A payment row is durable before anything runs. From `settling` on it carries all that is needed to
  * finish the call without its caller: the row's name, its wire input, the signed bytes, the outcome.

@@ -11,7 +11,10 @@ import { openRecover, openWasmRecovery, type Recover } from './signature.ts'
 
 const native = openNativeRecovery()
 const wasm = await openWasmRecovery()
-const ways: [string, RecoverKey][] = [['wasm', wasm], ...(native ? [['native', native] as [string, RecoverKey]] : [])]
+const ways: readonly [string, RecoverKey | undefined][] = [
+  ['wasm', wasm],
+  ['native', native],
+]
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -28,10 +31,10 @@ async function reference(hash: Hex, signature: Hex): Promise<Hex | undefined> {
 const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
 const one = `${'00'.repeat(31)}01`
 
-describe.each(ways)('by %s', (engine, recoverKey) => {
+describe.each(ways.filter(([, way]) => way))('by %s', (engine, recoverKey) => {
   let recover: Recover
   beforeAll(async () => {
-    recover = await openRecover(engine === 'native' ? recoverKey : null)
+    recover = await openRecover(engine === 'native' ? (recoverKey ?? null) : null)
   })
 
   test('recovers what the reference recovers', async () => {
