@@ -7,26 +7,39 @@ export type PageCache = {
   get(url: string): SharedPage | undefined
   /** Keeps a page unless something changed since `version` was read. */
   set(url: string, page: SharedPage, version: number): void
+  /** Encoded parts that many pages show, by the id of what they show; kept like pages. */
+  part(id: string): string | undefined
+  setPart(id: string, text: string, version: number): void
   version(): number
   drop(): void
 }
 
 export const pageCache = defineResource<PageCache>('page-cache')
 
-export function createPageCache(maxPages: number): PageCache {
+/** Parts of pages that are kept: some kilobytes each. */
+const MAX_PARTS = 4_096
+
+export function createPageCache(maxPages: number, maxParts = MAX_PARTS): PageCache {
   const pages = new Map<string, SharedPage>()
+  const parts = new Map<string, string>()
   let version = 0
+
+  function keep<T>(kept: Map<string, T>, max: number, [key, value, builtAt]: readonly [string, T, number]): void {
+    if (builtAt !== version) return
+    if (kept.size >= max) dropOldest(kept)
+    kept.set(key, value)
+  }
+
   return {
     get: (url) => pages.get(url),
-    set(url, page, builtAt) {
-      if (builtAt !== version) return
-      if (pages.size >= maxPages) dropOldest(pages)
-      pages.set(url, page)
-    },
+    set: (...page) => keep(pages, maxPages, page),
+    part: (id) => parts.get(id),
+    setPart: (...part) => keep(parts, maxParts, part),
     version: () => version,
     drop() {
       version += 1
       pages.clear()
+      parts.clear()
     },
   }
 }

@@ -82,3 +82,13 @@ test('a change of a participant puts its listings anew only where they show it',
   await table.close()
   await store.close()
 })
+
+test('parts of pages are dropped with them, not kept when something changed meanwhile, and bounded', () => {
+  const pages = createPageCache(1, 2)
+  const version = pages.version()
+  for (const id of ['a', 'b', 'c']) pages.setPart(id, id, version)
+  expect(['a', 'b', 'c'].map(pages.part)).toEqual([undefined, 'b', 'c'])
+  pages.drop()
+  pages.setPart('late', 'late', version)
+  expect(['b', 'c', 'late'].map(pages.part)).toEqual([undefined, undefined, undefined])
+})

@@ -7,12 +7,13 @@ import { parseAmount } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import { pageCache } from '../../endpoint/page-cache.ts'
 import { participants } from '../../kernel/rows.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { MAX_LISTINGS } from '../listings/write.ts'
 import { catalog } from './search/catalog.ts'
 import type { CatalogQuery } from './search/query.ts'
-import { listingView } from './view.ts'
+import { encodeListing, listingView } from './view.ts'
 
 type CatalogParams = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[0]['query']
 
@@ -24,18 +25,31 @@ const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: pa
   const { ctx, now } = call
   if (params.mine) return ownListings(params, call)
   const query = catalogQuery(params)
+  const version = pageCache.of(ctx).version()
   const { ids, total } = await catalog.of(ctx).query(query)
-  const rows = await ctx.store.table(services).getMany(ids)
-  const answer = {
-    total,
-    limit: query.limit,
-    offset: query.offset,
-    services: await Promise.all(rows.map((row) => viewOf(call, row, { detail: false }))),
-    queried_at: now,
-    referral_hint: REFERRAL_HINT,
-  }
-  const bytes = Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer)))
+  const { limit, offset } = query
+  const answer = { total, limit, offset, services: [], queried_at: now, referral_hint: REFERRAL_HINT }
+  const listings = await Promise.all(ids.map((id) => encodedListing(call, id, version)))
+  const shown = listings.filter((text) => text !== undefined).join()
+  const around = JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))
+  const bytes = Buffer.from(around.replace(NO_SERVICES, () => `"services":[${shown}]`))
   return { bytes, etag: validatorOf(bytes), shared: true }
+}
+
+/** Before it stand numbers alone. */
+const NO_SERVICES = '"services":[]'
+
+/** A listing as pages show it: encoded once for all of them until something changes. Undefined where it is gone by now. */
+async function encodedListing(call: CatalogCall, id: string, version: number): Promise<string | undefined> {
+  const { ctx } = call
+  const pages = pageCache.of(ctx)
+  const known = pages.part(id)
+  if (known !== undefined) return known
+  const row = await ctx.store.table(services).get(id)
+  if (!row) return undefined
+  const text = encodeListing(await viewOf(call, row, { detail: false }))
+  pages.setPart(id, text, version)
+  return text
 }
 
 type CatalogCall = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[1]

@@ -106,6 +106,6 @@ export async function ownListingView(t: ReadTx, shown: ShownListing): Promise<z.
 }
 
 /** Encoded form of a listing. */
-export function encodeListing(view: ListingView): Buffer {
-  return Buffer.from(JSON.stringify(z.encode(Listing, view)))
+export function encodeListing(view: ListingView): string {
+  return JSON.stringify(z.encode(Listing, view))
 }

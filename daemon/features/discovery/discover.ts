@@ -69,7 +69,7 @@ async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: Trust
     const provider = providers.get(row.provider_id)
     if (!provider) throw new Error(`listing ${row.id} has no provider`)
     const view = await listingView(t, { ...asked, service: row, provider }, { detail: false })
-    bytes += encodeListing(view).length
+    bytes += Buffer.byteLength(encodeListing(view))
     if (bytes > MAX_LISTINGS_BYTES) break
     views.push(view)
   }
