@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUser, type User } from '../fixtures/kit/user.ts'
+import { RECOVERY_METRIC } from '../src/model/payment.ts'
 
 /* What is wrong on this machine is found, named with the command that mends it, and mended where nothing is lost. */
 
@@ -23,6 +24,14 @@ type Check = { id: string; status: string; detail: string; fix: string | null }
 const checks = async (...words: string[]): Promise<Check[]> => (await user.json('doctor', ...words)).checks
 const one = async (id: string, ...words: string[]) => (await checks('--only', id, ...words))[0]
 const blobs = () => join(dataDir, 'store', 'blobs')
+
+test('what recovers signatures is told by the doctor and among the figures', async () => {
+  expect((await one('signatures'))?.detail).toMatch(/^recovered by (native code|WebAssembly)/)
+  const { samples } = await user.json('admin', 'metrics', '--match', 'souk_signature')
+  expect(samples).toEqual([
+    { name: RECOVERY_METRIC, labels: expect.stringMatching(/^engine="(native|wasm)"$/), value: '1' },
+  ])
+})
 
 test('of a daemon that runs, machine, time, books, engines and what waits are looked at', async () => {
   const all = await checks()

@@ -1,6 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
-import { linesOf } from '../../src/text/text.ts'
 
 /** `souk_x_total{a="b"} 3`, as Prometheus 0.0.4 writes it. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/
@@ -15,7 +14,7 @@ export const command = defineCommand({
   examples: ['souk admin metrics --match souk_', 'souk admin metrics --match souk_http --json'],
   async run(context) {
     const answer = await (await context.session()).open('getMetrics', {})
-    const samples = linesOf(await answer.text()).flatMap((line) => {
+    const samples = (await answer.text()).split('\n').flatMap((line) => {
       const [, name, labels = '', value] = SAMPLE.exec(line) ?? []
       return name === undefined || value === undefined ? [] : [{ name, labels, value }]
     })

@@ -8,6 +8,7 @@ import {
   timeOrDay,
   withShortTimes,
   zonedTime,
+  zoneHere,
   zoneName,
 } from './time.ts'
 
@@ -45,7 +46,7 @@ describe('the cockpit', () => {
     else process.env.TZ = machine
   })
 
-  test('tells times in the zone of this machine, and its name once', () => {
+  test('tells times in the zone of this machine, which is named', () => {
     process.env.TZ = 'Europe/Berlin'
     showTimesIn('local')
     const at = Date.parse('2026-11-21T23:30:05.000Z')
@@ -53,9 +54,18 @@ describe('the cockpit', () => {
       '00:30:05',
       '2026-11-22 00:30',
       'Nov 22',
-      'CET',
+      'UTC+1',
     ])
-    expect(zonedTime(Date.parse('2026-07-01T12:00:00.000Z'))).toBe('2026-07-01 14:00 CEST')
+    expect(zonedTime(Date.parse('2026-07-01T12:00:00.000Z'))).toBe('2026-07-01 14:00 UTC+2')
+  })
+
+  test.each([
+    ['Asia/Kolkata', 'UTC+5:30'],
+    ['America/New_York', 'UTC-5'],
+    ['UTC', 'UTC'],
+  ])('names the zone %s by its distance, %s', (name, shown) => {
+    process.env.TZ = name
+    expect(zoneHere(Date.parse('2026-11-21T12:00:00.000Z'))).toBe(shown)
   })
 
   test('tells them in UTC where that is wished', () => {

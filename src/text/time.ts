@@ -60,7 +60,7 @@ function isSameDay(one: number, other: number): boolean {
 
 const DATE_CHARS = '2026-11-21'.length
 
-/** `2026-11-21 14:03 CET` of an instant. */
+/** `2026-11-21 14:03 UTC+1` of an instant. */
 export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
@@ -71,15 +71,19 @@ export function timeNear(at: number | undefined, now: number | undefined): strin
   return now !== undefined && isSameDay(at, now) ? clockTime(at) : dateTime(at)
 }
 
-/** The zone shown, as it is called at that instant: `CET`, `UTC`. */
+/** The zone shown at that instant: `UTC+1`, `UTC`. */
 export function zoneName(ms: number): string {
   return zone === 'utc' ? 'UTC' : zoneHere(ms)
 }
 
-/** The zone of this machine, as it is called at that instant. */
+const HOUR_MINUTES = 60
+
+/** The zone of this machine at that instant, `UTC+5:30`: to look up its name takes longer than to draw a screen. */
 export function zoneHere(ms: number): string {
-  const named = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(ms)
-  return named.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
+  const ahead = -new Date(ms).getTimezoneOffset()
+  if (ahead === 0) return 'UTC'
+  const [hours, minutes] = [Math.floor(Math.abs(ahead) / HOUR_MINUTES), Math.abs(ahead) % HOUR_MINUTES]
+  return `UTC${ahead < 0 ? '-' : '+'}${hours}${minutes === 0 ? '' : `:${two(minutes)}`}`
 }
 
 type Parts = readonly [year: number, month: number, day: number, hour: number, minute: number, second: number]
