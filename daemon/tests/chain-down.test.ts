@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChainMarket, openChainMarket } from '../../fixtures/kit/chain-market.testkit.ts'
 import { member, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { type Answer, signPayment } from '../../fixtures/market/marketplace.ts'
-import { recoverPayments } from '../features/payments/recover.ts'
+import { recoverPayments } from '../features/payments/settle.ts'
 
 // @slow starts a chain, and waits until a daemon has seen that it is gone
 

@@ -5,10 +5,10 @@ import type { Context } from '../../kernel/context.ts'
 import { hasMoneyIn } from '../ledger/rows.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
-import { recoverPayments } from './recover.ts'
 import { payAllWithheld } from './returned.ts'
 import { coverLosses } from './reversed.ts'
 import { payments } from './rows.ts'
+import { recoverPayments } from './settle.ts'
 
 /** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const PAYOUTS_LOOKED_AT = 100

@@ -12,7 +12,7 @@ import { commit } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
-import { FULFIL_PATIENCE_MS } from './recover.ts'
+import { FULFIL_PATIENCE_MS } from './settle.ts'
 
 const PRICE = 10_000n
 
