@@ -127,13 +127,13 @@ async function compare({ subjects }: Started): Promise<Measured[]> {
     {
       name: 'server CPU of @x402/express (verify only, chain in memory) / ours, 16 buyers',
       values: ratios(cpu.peer, cpu.ours),
-      budget: { atLeast: 3.5 },
+      budget: { atLeast: 4.5 },
       detail: `${text(cpu.peer)} / ${text(cpu.ours)} µs a paid GET /v1/jobs/{id}`,
     },
     {
       name: 'the same, its chain on a loopback JSON-RPC stub',
       values: ratios(cpu.peerRpc, cpu.ours),
-      budget: { atLeast: 5 },
+      budget: { atLeast: 7 },
       detail: `${text(cpu.peerRpc)} / ${text(cpu.ours)} µs`,
     },
     {

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { malformedHeaders, requirement, sign, vectors } from '../../../fixtures/payments/vectors.ts'
-import { PAYMENT_HEADER_MAX_CHARS, readPaymentHeader } from './x402-header.ts'
+import { decodeObject, PAYMENT_HEADER_MAX_CHARS, readPaymentHeader } from './x402-header.ts'
 
 test.each(malformedHeaders)('refuses a header: $name', ({ version, header, fault }) => {
   const read = readPaymentHeader(version, header)
@@ -32,4 +33,16 @@ test('padding may be left off, as published servers allow', async () => {
   const bare = header.replace(/=+$/, '')
   expect(readPaymentHeader(2, bare).ok).toBe(true)
   expect(header.length).toBeLessThan(PAYMENT_HEADER_MAX_CHARS)
+})
+
+test('takes base64 in its one form alone: what would be written otherwise is refused', () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'ABQgw4/+9z'), minLength: 1, maxLength: 13 })
+  fc.assert(
+    fc.property(digits, fc.constantFrom('', '=', '=='), (text, padding) => {
+      const read = decodeObject(text + padding)
+      const written = Buffer.from(text, 'base64').toString('base64').replaceAll('=', '')
+      expect(!read.ok && read.detail === 'the header is not standard base64').toBe(written !== text)
+    }),
+    { numRuns: 2_000 },
+  )
 })
