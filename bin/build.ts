@@ -190,14 +190,28 @@ export async function bundle(outdir: string): Promise<Bundle> {
 }
 
 /** Replaces dist/ as a whole, so that a build that fails, or is watched, leaves a program that works. */
+/** Where there is none of it, WebAssembly recovers signatures. */
+const DISPENSABLE = 'secp256k1'
+
+function folderOf(name: string): string | undefined {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(name))
+  } catch (error) {
+    if (name === DISPENSABLE) return undefined
+    throw error
+  }
+}
+
 async function main(): Promise<void> {
   const started = performance.now()
   const draft = join(root, 'node_modules', '.cache', `souk-build-${process.pid}`)
   try {
     const { files } = await bundle(draft)
-    const { resolve } = createRequire(import.meta.url)
-    for (const [name, files] of Object.entries(besideFiles))
-      for (const [from, to] of Object.entries(files)) copyFileSync(join(dirname(resolve(name)), from), join(draft, to))
+    for (const [name, files] of Object.entries(besideFiles)) {
+      const folder = folderOf(name)
+      if (folder === undefined) continue
+      for (const [from, to] of Object.entries(files)) copyFileSync(join(folder, from), join(draft, to))
+    }
     rmSync(join(root, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(root, 'dist'))
     const kilobytes = Math.round(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1_024)
