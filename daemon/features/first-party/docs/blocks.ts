@@ -1,5 +1,5 @@
 import { documentOf, markdownDocument } from '../web/document.ts'
-import type { HtmlNode } from '../web/html.ts'
+import { type HtmlNode, isHidden } from '../web/html.ts'
 import type { WebPage } from '../web/page.ts'
 
 /** What a document consists of, in its order. */
@@ -77,7 +77,7 @@ function walker(): Walk {
     },
     into(node) {
       if (node.type === 'text') walk.open.push(node.data ?? '')
-      else if (!skipped.has(node.name ?? '')) element(walk, node)
+      else if (!skipped.has(node.name ?? '') && !isHidden(node)) element(walk, node)
     },
   }
   return walk

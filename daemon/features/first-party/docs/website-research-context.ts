@@ -2,7 +2,8 @@ import { isObject, type Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { summarize } from '../text/summary.ts'
-import { type Element, elementsOf, mainBlocks, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
+import { documentOf } from '../web/document.ts'
+import { type Element, elementsOf, mainBlocks, textIn, visibleBlocks } from '../web/html.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { bestLinks, checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
@@ -117,7 +118,7 @@ function kindAt(text: string): number {
 type Read = ReturnType<typeof readPage>
 
 function readPage(page: WebPage, at: number) {
-  const root = parseHtml(decode(page))
+  const root = documentOf(page)
   const elements = [...elementsOf(root, new Set(['svg', 'template']))]
   const meta = new Map(
     elements

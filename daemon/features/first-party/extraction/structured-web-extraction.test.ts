@@ -111,6 +111,15 @@ describe('a page in the structure that is asked for', () => {
     }
   })
 
+  it('is not filled from what the page hides from its readers', async () => {
+    const hiding = ['style="color:red; display: none"', 'hidden', 'style="visibility:hidden"']
+    const body = `<p>Material: clay</p>${hiding.map((how) => `<div ${how}><p>Customers: 9999</p></div>`).join('')}`
+    site.pages['/p'] = { body }
+    const wanted = { type: 'object', properties: { material: { type: 'string' }, customers: { type: 'string' } } }
+    const { data, missing } = await extract({ schema: wanted })
+    expect([data, missing]).toEqual([{ material: 'clay' }, ['customers']])
+  })
+
   it('is filled from a page that says nothing to machines', async () => {
     site.pages['/p'] = {
       body: `<h1>Winter boot</h1><div><span>€</span> <span>129,00</span></div><p>Colour: black</p><p>Rated 4.2 out of 5 (31 reviews)</p>

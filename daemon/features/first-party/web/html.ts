@@ -135,6 +135,14 @@ function isElement(node: HtmlNode): node is Element {
   return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
 }
 
+const HIDING = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
+
+/** What its own mark-up hides from readers; a whole page that is hidden waits for its scripts. */
+export function isHidden({ name, attribs }: HtmlNode): boolean {
+  if (!attribs || name === 'body' || name === 'html') return false
+  return attribs['hidden'] !== undefined || HIDING.test(attribs['style'] ?? '')
+}
+
 /** Text of an element and all in it, on one line. */
 export function textIn(element: HtmlNode): string {
   return blocksOf([element], nothing).join(' ')
@@ -177,7 +185,7 @@ function blocksOf(nodes: readonly HtmlNode[], skipped: ReadonlySet<string>): str
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (next === '\n') pieces.push(next)
     else if (next.type === 'text') pieces.push((next.data ?? '').replace(/\s+/g, ' '))
-    else if (next.children && !skipped.has(next.name ?? '')) open(next, { pieces, stack })
+    else if (next.children && !skipped.has(next.name ?? '') && !isHidden(next)) open(next, { pieces, stack })
     else if (next.name === 'br') pieces.push('\n')
   }
   const blocks = pieces.join('').split('\n')
