@@ -27,7 +27,7 @@ export async function commandIndex(): Promise<string> {
   ])
   return [
     WRITTEN,
-    "import { entriesOf } from '../src/cli/run/entries.ts'",
+    "import { entriesOf } from '../src/cli/command.ts'",
     '',
     'export const entries = entriesOf({',
     ...headings,

@@ -1,6 +1,6 @@
 import { clientLines } from '../src/api/endpoint/published-clients.ts'
+import { endpointTable } from '../src/api/openapi/words.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
-import { endpointTable } from '../src/api/table.ts'
 import { fixedActs } from '../src/tui/rebind.ts'
 import { bindings, keysLabel } from '../src/tui/shell/bindings.ts'
 import { endpointCommandTable } from './endpoint-commands.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { contracts } from '../daemon/ports/chain/evm/contracts/artifacts.ts'
+import { contracts } from '../daemon/ports/chain/evm/contracts/artifacts.testkit.ts'
 import { walletContracts } from '../daemon/ports/chain/evm/contracts/wallets/artifacts.testkit.ts'
 import { compiledContracts } from './solidity.ts'
 

@@ -33,7 +33,7 @@ type ArtifactModule = { readonly file: string; readonly folder: string; readonly
 
 const modules: readonly ArtifactModule[] = [
   {
-    file: `${CONTRACTS}/artifacts.ts`,
+    file: `${CONTRACTS}/artifacts.testkit.ts`,
     folder: CONTRACTS,
     name: 'contracts',
     says: 'The contracts of this folder: interface and creation code.',
@@ -52,7 +52,13 @@ const modules: readonly ArtifactModule[] = [
  */
 export async function compiledContracts(): Promise<ReadonlyMap<string, string>> {
   const { default: solc } = await outside('solc')
-  return new Map(modules.map((module) => [module.file, textOf(module, compile(solc, module.folder))]))
+  return new Map(
+    modules.flatMap((module) => {
+      const compiled = compile(solc, module.folder)
+      const whole = [module.file, textOf(module, compiled)] as const
+      return module.folder === CONTRACTS ? [[`${CONTRACTS}/artifacts.ts`, codeText(compiled)], whole] : [whole]
+    }),
+  )
 }
 
 function compile(solc: Foreign, folder: string): readonly [string, Compiled][] {
@@ -74,6 +80,19 @@ function library(name: string): { contents: string } | { error: string } {
   } catch {
     return { error: `${name} is not installed` }
   }
+}
+
+/** The creation code alone, which is all that the program needs of them. */
+function codeText(compiled: readonly [string, Compiled][]): string {
+  return [
+    '// Written by `npm run contracts` from the sources beside artifacts.ts; a test fails when it is stale.',
+    '',
+    '/** The contracts of this folder: creation code. */',
+    'export const creationCode = {',
+    ...compiled.map(([contract, { evm }]) => `  ${lowerFirst(contract)}: '0x${evm.bytecode.object}',`),
+    '} as const',
+    '',
+  ].join('\n')
 }
 
 function textOf({ file, name, says }: ArtifactModule, compiled: readonly [string, Compiled][]): string {

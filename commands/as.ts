@@ -1,8 +1,7 @@
 import { defineCommand } from '../src/cli/command.ts'
 import { chosenWallet } from '../src/cli/nouns/wallets.ts'
 import * as z from '../src/cli/params.ts'
-import { shellLine } from '../src/text/shell.ts'
-import { bold, cyan, green } from '../src/text/text.ts'
+import { bold, cyan, green, shellLine } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'as',

@@ -7,8 +7,7 @@ import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
 import type { SavedState, WrittenLine } from '../src/lifecycle/whole-state.ts'
-import { shellLine } from '../src/text/shell.ts'
-import { cyan, green } from '../src/text/text.ts'
+import { cyan, green, shellLine } from '../src/text/text.ts'
 
 const STDOUT = '-'
 

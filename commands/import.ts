@@ -5,8 +5,7 @@ import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { hasStore, requireStopped } from '../src/lifecycle/restore.ts'
 import { importWhole, STDOUT } from '../src/lifecycle/whole-state.ts'
-import { shellLine } from '../src/text/shell.ts'
-import { cyan, green } from '../src/text/text.ts'
+import { cyan, green, shellLine } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'import',

@@ -1,5 +1,5 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import { entriesOf } from '../src/cli/run/entries.ts'
+import { entriesOf } from '../src/cli/command.ts'
 
 export const entries = entriesOf({
   People: [

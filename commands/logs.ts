@@ -16,7 +16,7 @@ import {
   pastRequests,
   type RequestFilter,
 } from '../src/lifecycle/log/request-log.ts'
-import { logLevels } from '../src/model/log.ts'
+import { logLevels } from '../src/model/words.ts'
 
 const DEFAULT_TAIL_LINES = 100
 const REMOTE_LINES_MAX = 1_000

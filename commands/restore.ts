@@ -5,8 +5,7 @@ import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { hasStore, type Restored, requireStopped, restoreFrom } from '../src/lifecycle/restore.ts'
-import { shellLine } from '../src/text/shell.ts'
-import { cyan, green } from '../src/text/text.ts'
+import { cyan, green, shellLine } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'restore',

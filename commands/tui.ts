@@ -10,7 +10,7 @@ import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
-import { screenIds } from '../src/model/screen.ts'
+import { screenIds } from '../src/model/words.ts'
 import { clockTime } from '../src/text/time.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
 

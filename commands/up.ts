@@ -26,10 +26,8 @@ import { hasStore } from '../src/lifecycle/restore.ts'
 import { type Started, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import type { SeedFile } from '../src/market/file/shape.ts'
-import { Rate, showTraffic } from '../src/market/rate.ts'
-import type { TrafficItem } from '../src/market/traffic.ts'
-import { shellLine } from '../src/text/shell.ts'
-import { bold, cyan, green, nearest, span, yellow } from '../src/text/text.ts'
+import { Rate, showTraffic, type TrafficItem } from '../src/market/traffic.ts'
+import { bold, cyan, green, nearest, shellLine, span, yellow } from '../src/text/text.ts'
 
 const SEED_WORDS: ReadonlyMap<string, string> = new Map([
   [DEMO, ': three sellers and three buyers with months behind them; act as one with --as acme'],
@@ -137,7 +135,7 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
       next: ['souk seed traffic'],
     })
   yield await bringUp(context)
-  const { runTraffic } = await import('../src/market/run-traffic.ts')
+  const { runTraffic } = await import('../src/market/traffic.ts')
   yield* runTraffic(context, { rate })
 }
 
@@ -195,7 +193,7 @@ async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   if (context.options.foreground || context.options.systemd) {
     throw usage('A seed file is played at a daemon in the background.', { next: [shellLine`souk seed --file ${seed}`] })
   }
-  const { checkedSeed } = await import('../src/market/file/read.ts')
+  const { checkedSeed } = await import('../src/market/file/shape.ts')
   return { file: seed, seedFile: await checkedSeed(context.io, seed), said }
 }
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
-import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
 import { makeFolder } from '../src/core/folder.ts'
+import type { Entropy } from '../src/core/hex.ts'
 import type { ReportStart } from '../src/model/start.ts'
 import { handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
@@ -23,7 +23,7 @@ import { planSeed, type SeedName, seedFound, seedNamed, seedStore } from './feat
 import { payments } from './features/payments/rows.ts'
 import { recoverPayments } from './features/payments/settle.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
-import { payeeFault } from './features/payouts/shares.ts'
+import { payeeFault } from './features/payouts/splitter-distribute.ts'
 import { loadFirstList } from './features/sanctions/open.ts'
 import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
@@ -40,10 +40,17 @@ import { type OpenedChain, openChain } from './open-chain.ts'
 import type { Ports } from './outside.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
 import { openRecover, type Recover } from './ports/chain/signature.ts'
-import { type Clock, type MovableClock, movableClock, systemClock, UNMOVED } from './ports/clock.ts'
+import {
+  type Clock,
+  type MovableClock,
+  movableClock,
+  systemClock,
+  type Ticker,
+  tickerOf,
+  UNMOVED,
+} from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
 import { type Log, openLog } from './ports/log.ts'
-import { type Ticker, tickerOf } from './ports/ticker.ts'
 import { allCollections, openStopped } from './stopped.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'

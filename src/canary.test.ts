@@ -137,7 +137,7 @@ const lintPlants: readonly Plant[] = [
   },
   {
     rule: 'plugin: instead of randomBytes',
-    at: 'daemon/pipeline/g10.ts',
+    at: 'daemon/http/g10.ts',
     text: "import { randomBytes } from 'node:crypto'\nexport const a = randomBytes(8)",
   },
   {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { engineBoard } from '../../daemon/features/engines/engines.ts'
+import { engineBoard } from '../../daemon/engines/engines.ts'
 import { firstPartyServices } from '../../daemon/features/first-party/index.ts'
 import { services } from '../../daemon/features/listings/rows.ts'
 import { createDaemon } from '../../daemon/index.ts'

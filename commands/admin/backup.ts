@@ -4,8 +4,7 @@ import { CliError } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
-import { shellLine } from '../../src/text/shell.ts'
-import { byteSize, cyan, green } from '../../src/text/text.ts'
+import { byteSize, cyan, green, shellLine } from '../../src/text/text.ts'
 
 const STDOUT = '-'
 

@@ -2,7 +2,7 @@ import { payoutFields } from '../../src/api/endpoint/list-fields.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import * as z from '../../src/cli/params.ts'
-import { payoutStates } from '../../src/model/payout.ts'
+import { payoutStates } from '../../src/model/words.ts'
 import { payout } from '../../src/nouns/money.ts'
 
 export const command = listCommand(payout, {

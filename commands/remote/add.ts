@@ -12,8 +12,7 @@ import { addRemote, type Remote, remoteNetworks } from '../../src/client/remotes
 import { createTransport, REQUEST_TIMEOUT_MS, readOnTheWay, TransportError } from '../../src/client/transport.ts'
 import { Address } from '../../src/core/codecs.ts'
 import { compact } from '../../src/core/record.ts'
-import { shellLine } from '../../src/text/shell.ts'
-import { bold, cyan, green } from '../../src/text/text.ts'
+import { bold, cyan, green, shellLine } from '../../src/text/text.ts'
 
 const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: Address }).optional() })
 

@@ -21,7 +21,7 @@ export const command = defineCommand({
       throw usage('A seed is demo, traffic, or a file.', {
         next: ['souk seed demo', 'souk seed traffic', 'souk help seed load'],
       })
-    const { checkedSeed } = await import('../../src/market/file/read.ts')
+    const { checkedSeed } = await import('../../src/market/file/shape.ts')
     const seed = await checkedSeed(context.io, file)
     if (context.globals.dryRun) {
       const counts = `${seed.people.length} people, ${seed.services.length} services, ${seed.acts.length} acts`

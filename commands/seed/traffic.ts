@@ -1,6 +1,6 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
-import { Rate, showTraffic } from '../../src/market/rate.ts'
+import { Rate, showTraffic } from '../../src/market/traffic.ts'
 
 export const command = defineCommand({
   name: 'seed traffic',
@@ -14,7 +14,7 @@ export const command = defineCommand({
   examples: ['souk seed traffic --rate 60/min --for 2s', 'souk seed traffic --rate 120 --for 1s --ndjson'],
   endsItself: true,
   async *run(context) {
-    const { runTraffic } = await import('../../src/market/run-traffic.ts')
+    const { runTraffic } = await import('../../src/market/traffic.ts')
     yield* runTraffic(context, context.options)
   },
   view: showTraffic,

@@ -6,8 +6,7 @@ import { findListing, type Listing } from '../../src/cli/nouns/services/services
 import * as z from '../../src/cli/params.ts'
 import { isObject } from '../../src/core/json.ts'
 import { hookOf } from '../../src/nouns/services.ts'
-import { shellWord } from '../../src/text/shell.ts'
-import { bold, clip, cyan, widthOf, wrap } from '../../src/text/text.ts'
+import { bold, clip, cyan, shellWord, widthOf, wrap } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services view',

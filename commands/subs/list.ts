@@ -1,6 +1,6 @@
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
-import { subscriptionStatuses } from '../../src/model/subscription.ts'
+import { subscriptionStatuses } from '../../src/model/words.ts'
 import { subscription } from '../../src/nouns/subscriptions.ts'
 
 export const command = listCommand(subscription, {

@@ -6,8 +6,7 @@ import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { unlock } from '../../src/cli/wallet/paying.ts'
 import { writePrivate } from '../../src/client/files.ts'
-import { shellLine } from '../../src/text/shell.ts'
-import { bold, cyan, green, yellow } from '../../src/text/text.ts'
+import { bold, cyan, green, shellLine, yellow } from '../../src/text/text.ts'
 
 const STDOUT = '-'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { CronRun, MAX_CRON_RUNS } from '../../src/model/cron.ts'
-import type { AnyCollection } from '../store/port.ts'
-import { defineCollection } from '../store/port.ts'
+import { CronRun, MAX_CRON_RUNS } from '../../src/model/delivery.ts'
+import { type AnyCollection, defineCollection } from '../store/port.ts'
 /** What is known of a cron; `/health.crons` is read off this row. Times are business time. */
 export const CronRow = z.strictObject({
   /** Name of the cron. */

@@ -1,4 +1,4 @@
-import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
+import type { CronRun, CronTrigger } from '../../src/model/delivery.ts'
 import type { Context } from '../kernel/context.ts'
 import type { Cron, CronRound } from './cron.ts'
 import type { CronStates } from './state.ts'

@@ -1,6 +1,6 @@
-import type { Entropy } from '../../src/core/entropy.ts'
+import type { Entropy } from '../../src/core/hex.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
-import { type CronRun, MAX_CRON_RUNS } from '../../src/model/cron.ts'
+import { type CronRun, MAX_CRON_RUNS } from '../../src/model/delivery.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Draft, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'

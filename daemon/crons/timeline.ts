@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CronRun } from '../../src/model/cron.ts'
+import type { CronRun } from '../../src/model/delivery.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { settings } from '../kernel/rows.ts'

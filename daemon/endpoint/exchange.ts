@@ -1,5 +1,5 @@
 import type { Usdc } from '../../src/core/money.ts'
-import type { StoredFile } from '../../src/model/stored-file.ts'
+import type { StoredFile } from '../../src/model/service.ts'
 import type { StoredBlob } from '../store/blobs.ts'
 
 /** How a form with a file is taken in. */

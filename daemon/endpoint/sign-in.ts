@@ -13,7 +13,7 @@ import {
 } from '../../src/api/endpoint/sign-in.ts'
 import { AppError } from '../../src/core/error.ts'
 import { type Hex, toWallet, type Wallet } from '../../src/core/hex.ts'
-import { personalDigest } from '../../src/core/personal-message.ts'
+import { personalDigest } from '../../src/core/keccak.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
 import type { Exchange } from './exchange.ts'

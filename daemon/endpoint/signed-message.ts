@@ -1,6 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
 import { isSignature, type Wallet } from '../../src/core/hex.ts'
-import { personalDigest } from '../../src/core/personal-message.ts'
+import { personalDigest } from '../../src/core/keccak.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Context } from '../kernel/context.ts'
 

@@ -1,7 +1,6 @@
 import { api, type EndpointName } from '../../src/api/index.ts'
 import type { AppError, ErrorCode } from '../../src/core/error.ts'
-import { type Html, html } from '../endpoint/html.ts'
-import { page } from '../endpoint/page.ts'
+import { type Html, html, page } from '../endpoint/html.ts'
 
 type Failed = {
   readonly error: AppError

@@ -1,5 +1,50 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Endpoint } from '../../src/api/endpoint/define.ts'
+import { api, type EndpointName } from '../../src/api/index.ts'
+import { SECOND_MS } from '../../src/core/time.ts'
+import { noFacts, type RequestFacts } from '../endpoint/exchange.ts'
+import { callFigures } from '../features/figures/calls.ts'
+import { metrics } from '../features/operator/metrics.ts'
+import { requestLog } from '../features/story/request-log.ts'
+import type { Context } from '../kernel/context.ts'
+
+const REQUEST_ID = 'X-Request-Id'
+/** Of an Idempotency-Key, which tells attempts apart. */
+const MAX_KEY_CHARS = 64
+
+/** A request has come: its query stays unsaid, it may hold anything. */
+export function begin(ctx: Context, id: string, { method = '', url = '/', headers }: IncomingMessage): void {
+  const mark = url.indexOf('?')
+  const key = headers['idempotency-key']
+  const attempt = typeof key === 'string' && key !== '' ? key.slice(0, MAX_KEY_CHARS) : null
+  requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark), attempt })
+}
+
+type Answered = { readonly endpoint: string; readonly code?: string | null }
+
+/** A request that was answered, in the figures and in the log of requests. */
+export function count(ctx: Context, res: ServerResponse, { endpoint, code = null }: Answered): void {
+  const log = requestLog.of(ctx)
+  const requestId = String(res.getHeader(REQUEST_ID))
+  const entry = log.find(requestId)
+  const ms = entry ? Math.max(0, ctx.clock.wall() - entry.at) : 0
+  metrics.of(ctx).request(endpoint, res.statusCode, ms / SECOND_MS)
+  if (!entry) return
+  entry.code ??= code
+  log.end(entry, res.statusCode)
+  callFigures.of(ctx).add({ endpoint, status: res.statusCode, ms, requestId })
+}
+
+/** The endpoint that a request went to, and where the pipeline writes what it finds out; a path that opens something stays unsaid. */
+export function noted(ctx: Context, res: ServerResponse, name: EndpointName): RequestFacts {
+  const entry = requestLog.of(ctx).find(String(res.getHeader(REQUEST_ID)))
+  if (!entry) return noFacts()
+  const endpoint: Endpoint = api[name]
+  entry.row = name
+  if (endpoint.access.kind === 'token') entry.path = endpoint.path
+  return entry
+}
 
 type Pending = readonly [req: IncomingMessage, res: ServerResponse]
 

@@ -5,17 +5,68 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
+import { hasPages } from '../../src/api/endpoint/define.ts'
+import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import type { AppError } from '../../src/core/error.ts'
+import { before } from '../../src/core/record.ts'
 import { pageHeaders } from '../endpoint/encode.ts'
 import { errorDocument, problemDocument } from '../endpoint/error-document.ts'
 import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
-import { MIN_GZIP_BYTES, type SharedPage } from '../endpoint/shared-page.ts'
-import { prefers, prefersPage, takesGzip } from '../pipeline/accept.ts'
+import { MIN_GZIP_BYTES, type SharedPage } from '../endpoint/page-cache.ts'
+import { prefers, prefersPage, takesGzip } from './answer.ts'
 import { errorPage } from './error-page.ts'
 import { isAmong, sendFile } from './file.ts'
-import { HEARTBEAT_MS, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
-import { endAnswer } from './linger.ts'
-import { isOfApi, pageEndpointOf } from './pages.ts'
+import { HEARTBEAT_MS, LINGER_MS, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
+import { hasBody } from './read-exchange.ts'
+
+/** Addresses that people open in a browser, as the router matches them. */
+const addresses = endpointNames
+  .filter((name) => hasPages(api[name]))
+  .map((name) => ({ name, pattern: patternOf(api[name].path) }))
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}/?$`)
+}
+
+/** The endpoint whose page is at the address of a request, whatever its method. */
+export function pageEndpointOf(req: IncomingMessage): EndpointName | undefined {
+  const path = pathOf(req)
+  return addresses.find(({ pattern }) => pattern.test(path))?.name
+}
+
+/** Whether programs talk to this address: they are answered in JSON even where there is nothing. */
+function isOfApi(req: IncomingMessage): boolean {
+  return pathOf(req).startsWith('/v1/')
+}
+
+/** A router leaves the address that was asked for in `originalUrl`. */
+function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): string {
+  return before(req.originalUrl ?? req.url ?? '/', '?')
+}
+
+/**
+ * Sends the whole body of an answer whose head has its length. One that comes before the end of its request
+ * is lost if the connection is closed right behind it: the answer goes out at once, but it only ends when
+ * what still comes was read and thrown away, or that took too long.
+ */
+function endAnswer(res: ServerResponse, body: string | Buffer): void {
+  const { req } = res
+  if (req.complete || !hasBody(req)) {
+    res.end(body)
+    return
+  }
+  res.write(body)
+  const timer = setTimeout(() => {
+    res.end()
+    req.socket.destroySoon()
+  }, LINGER_MS)
+  req.once('close', () => clearTimeout(timer))
+  req.once('end', () => {
+    clearTimeout(timer)
+    res.end()
+  })
+  req.resume()
+}
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {

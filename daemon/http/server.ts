@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import express, {
@@ -22,21 +23,47 @@ import { notEnabled } from '../endpoint/switched-off.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
-import { answer, type Pipeline } from '../pipeline/answer.ts'
+import { answer, type Pipeline } from './answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
 import { boundConnections, type Connections } from './connections.ts'
 import { COSTLY_JSON, refusalOf } from './fault.ts'
 import { allowedHosts, namesTwoHosts } from './host.ts'
-import { isUtf8, parseInTurns } from './large-body.ts'
 import * as limits from './limits.ts'
-import { begin, count, noted } from './note.ts'
-import { oneAtATime } from './one-at-a-time.ts'
-import { pageEndpointOf } from './pages.ts'
+import { begin, count, noted, oneAtATime } from './one-at-a-time.ts'
 import { openPeers, type Peers } from './peers.ts'
 import type { TakenPort } from './port.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
-import { sendError, sendPage, sendReply } from './send.ts'
+import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
+
+const BYTE_ORDER_MARK = '\uFEFF'
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
+
+/** Whether a body is in the charset that JSON has; the parser of small ones knows others, and refuses the rest. */
+function isUtf8({ headers }: IncomingMessage): boolean {
+  const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
+  return /^utf-?8$/i.test(charset)
+}
+
+/**
+ * Decodes and parses what may be megabytes, each in a turn of its own, so that others have theirs in between.
+ * @returns undefined where there is no body.
+ * @throws Error of the type that a parser of bodies throws, for what is no JSON.
+ */
+async function parseInTurns(bytes: unknown): Promise<unknown> {
+  if (!Buffer.isBuffer(bytes)) return undefined
+  await nextTurn()
+  // Most are ASCII, which need not be decoded.
+  const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8')
+  await nextTurn()
+  try {
+    return text === '' ? {} : JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+  } catch (error) {
+    throw Object.assign(new Error('not JSON', { cause: error }), { type: 'entity.parse.failed' })
+  } finally {
+    await nextTurn()
+  }
+}
 
 const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import busboy from 'busboy'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import type { Exchange, Receiving } from '../endpoint/exchange.ts'
-import { fileName, mediaType } from './file-name.ts'
+import { fileName, mediaType } from './file.ts'
 import { MAX_FORM_BYTES, MAX_FORM_FIELD_BYTES, MAX_FORM_FIELD_NAME_BYTES, MAX_FORM_FIELDS } from './limits.ts'
 
 /** The part that holds the file. */

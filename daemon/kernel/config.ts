@@ -1,7 +1,6 @@
 import type { EngineConfig } from '../../src/model/engines/config.ts'
-import type { LogLevel } from '../../src/model/log.ts'
 import type { ChainSetup, FacilitatorConfig } from '../../src/model/payment.ts'
-import type { Payee } from '../../src/model/payout.ts'
+import type { LogLevel, Payee } from '../../src/model/words.ts'
 import type { ChainMode } from '../ports/chain/chain.ts'
 
 /** How a daemon is started; everything that an operator chooses. */

@@ -1,13 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import type { Entropy } from '../../src/core/entropy.ts'
 import { errnoOf } from '../../src/core/error.ts'
+import type { Entropy } from '../../src/core/hex.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 import { defineResource } from './resource.ts'
 import { settings } from './rows.ts'
+
+/** Path of a file or folder that comes with the program; sources and bundle lie at different depths below it. */
+export function shipped(path: string): string {
+  const fixtures = import.meta.url.endsWith('.ts') ? '../../fixtures/' : '../fixtures/'
+  return fileURLToPath(new URL(`${fixtures}${path}`, import.meta.url))
+}
 
 /** Credentials are kept as this only: SHA-256, hex (decisions §3). */
 export function hashSecret(secret: string): string {

@@ -1,5 +1,5 @@
 import { AppError } from '../../src/core/error.ts'
-import type { PartyRole } from '../../src/model/message.ts'
+import type { PartyRole } from '../../src/model/words.ts'
 import { offsetPage } from '../store/offset-page.ts'
 import type { Collection, ReadTx, Scalar, Tx } from '../store/port.ts'
 import { type ParticipantRow, type PartyRow, participants } from './rows.ts'

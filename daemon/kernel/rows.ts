@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../src/core/codecs.ts'
-import { partyRoles } from '../../src/model/message.ts'
-import { participantTypes, tiers } from '../../src/model/participant.ts'
-import type { AnyCollection } from '../store/port.ts'
-import { type Collection, defineCollection } from '../store/port.ts'
+import { participantTypes, partyRoles, tiers } from '../../src/model/words.ts'
+import { type AnyCollection, type Collection, defineCollection } from '../store/port.ts'
 /** A named counter or setting of the installation. */
 export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
 

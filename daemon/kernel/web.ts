@@ -1,5 +1,5 @@
 import { invalidField } from '../../src/core/error.ts'
-import { reachOf } from '../ports/web/address.ts'
+import { reachOf } from '../ports/web/target.ts'
 import { openWeb, type Web, type WebOptions } from '../ports/web/web.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'

@@ -1,6 +1,6 @@
 import { compact } from '../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
-import type { EngineStatus } from '../../src/model/engines/standing.ts'
+import type { EngineStatus } from '../../src/model/words.ts'
 
 /** How an engine stands, as an operator is told. */
 export type EngineStanding = {

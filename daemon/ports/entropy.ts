@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import type { Entropy } from '../../src/core/entropy.ts'
+import type { Entropy } from '../../src/core/hex.ts'
 
 const POOL_BYTES = 4_096
 

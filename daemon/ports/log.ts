@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import pino, { type Logger } from 'pino'
 import type { z } from 'zod'
-import type { LogLevel } from '../../src/model/log.ts'
+import type { LogLevel } from '../../src/model/words.ts'
 
 export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & {
   readonly time: string

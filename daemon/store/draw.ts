@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Entropy } from '../../src/core/entropy.ts'
+import type { Entropy } from '../../src/core/hex.ts'
 import { type IdNoun, idPrefixes } from '../../src/core/id-prefixes.ts'
 import { type BlobStore, putText, readText } from './blobs.ts'
 import { StoreMisuse } from './errors.ts'

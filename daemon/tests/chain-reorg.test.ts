@@ -6,7 +6,7 @@ import { type Buyer, signPayment } from '../../fixtures/market/marketplace.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { payments } from '../features/payments/rows.ts'
 import { accountAt } from '../ports/chain/evm/anvil/anvil.testkit.ts'
-import { contracts } from '../ports/chain/evm/contracts/artifacts.ts'
+import { contracts } from '../ports/chain/evm/contracts/artifacts.testkit.ts'
 
 // @slow starts a chain
 

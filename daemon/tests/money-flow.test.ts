@@ -18,9 +18,9 @@ import { share, split } from '../features/ledger/split.ts'
 import { autoRefund } from '../features/payments/auto-refund.ts'
 import { providerSettlement } from '../features/payouts/provider-settlement.ts'
 import { splitterDistribute } from '../features/payouts/splitter-distribute.ts'
-import { MIN_WITHDRAWAL } from '../features/referrals/program.ts'
 import { referralRewards } from '../features/referrals/referral-rewards.ts'
 import { referrersOf } from '../features/referrals/referrals.ts'
+import { MIN_WITHDRAWAL } from '../features/referrals/routes.ts'
 import { commit } from '../store/draw.ts'
 
 // @slow random histories

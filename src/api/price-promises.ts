@@ -1,4 +1,4 @@
-import { quoteWindowSeconds } from '../core/authorization.ts'
+import { quoteWindowSeconds } from '../core/limits.ts'
 import { maxPriceHeader } from './endpoint/credentials.ts'
 
 /** What every buyer may rely on when prices change, an item each, in Markdown: wherever people read how to pay. */

@@ -124,3 +124,18 @@ export type Entry = {
 
 /** What a bare noun stands for in the help text. */
 export type Group = { readonly name: string; readonly summary: string; readonly heading: string }
+
+/** Name, summary, and how its file is loaded; then what only some commands have. */
+type EntryRow = readonly [
+  name: string,
+  summary: string,
+  load: Entry['load'],
+  more?: Pick<Entry, 'hidden' | 'isDefault' | 'aliasOf'>,
+]
+
+/** Every command, in the order of the help text. */
+export function entriesOf(byHeading: Readonly<Record<string, readonly EntryRow[]>>): readonly Entry[] {
+  return Object.entries(byHeading).flatMap(([heading, rows]) =>
+    rows.map(([name, summary, load, more]) => ({ name, summary, heading, ...more, load })),
+  )
+}

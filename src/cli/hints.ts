@@ -1,6 +1,5 @@
 import type { Env } from '../client/paths.ts'
-import { shellWord } from '../text/shell.ts'
-import { cyan, dim } from '../text/text.ts'
+import { cyan, dim, shellWord } from '../text/text.ts'
 import { type GlobalOption, globalOptions, takesValue } from './globals.ts'
 
 /** The line that was typed, and with what. */

@@ -1,6 +1,6 @@
-import { paymentWindows } from '../core/authorization.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
+import { paymentWindows } from '../core/limits.ts'
 import { isKeyOf, keysOf } from '../core/record.ts'
 import { queryText, type Words } from './call.ts'
 import type { Transport } from './transport.ts'

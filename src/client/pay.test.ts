@@ -4,8 +4,9 @@ import { openRecover, type Recover } from '../../daemon/ports/chain/signature.ts
 import { buyer, buyerWallet, domain, encode, requirement, VECTOR_NOW_SECONDS } from '../../fixtures/payments/vectors.ts'
 import { type PaymentOffer, paymentRequired, paymentResponse, x402Headers } from '../api/endpoint/x402.ts'
 import { readPaymentHeader } from '../api/endpoint/x402-header.ts'
-import { authorizationDigest, circleUsdc, domainSeparator, paymentWindows } from '../core/authorization.ts'
+import { authorizationDigest, circleUsdc, domainSeparator } from '../core/authorization.ts'
 import { toWallet } from '../core/hex.ts'
+import { paymentWindows } from '../core/limits.ts'
 import { usdc } from '../core/money.ts'
 import { accountFromKey, chooseOffer, type PayPolicy, readPaymentResponse } from './pay.ts'
 

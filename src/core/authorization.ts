@@ -76,17 +76,6 @@ export type PaymentCredential = {
   signature: Hex
 } & ({ version: 1 } | { version: 2; accepted: AcceptedEntry })
 
-/**
- * Payment windows by settlement order: what the 402 asks for and what verification still needs
- * when the request arrives (decisions §4). `last` leaves room for a handler of 30 s before settling.
- */
-export const paymentWindows = {
-  first: { marginSeconds: 6, maxTimeoutSeconds: 60 },
-  last: { marginSeconds: 36, maxTimeoutSeconds: 120 },
-} as const
-/** How long what was quoted stays good after an edit: as long as a 402 gives at most to pay it. */
-export const quoteWindowSeconds = Math.max(...Object.values(paymentWindows).map((window) => window.maxTimeoutSeconds))
-
 export const MAX_UINT256 = 2n ** 256n - 1n
 const WORD_BYTES = 32
 const SIGNATURE_BYTES = 65

@@ -2,7 +2,17 @@
 // `hex.ts`, which load no schema library: each short command counts amounts.
 import { z } from 'zod'
 import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
+import { type IdNoun, idPrefixes } from './id-prefixes.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from './money.ts'
+
+/** Schema of one noun's ids. */
+export function idOf(noun: IdNoun) {
+  const prefix = idPrefixes[noun]
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}[0-9a-f]{16}$`))
+    .meta({ description: `${noun} id`, examples: [`${prefix}0123456789abcdef`] })
+}
 
 const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
 

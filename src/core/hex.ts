@@ -1,5 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
+/** Draws bytes from a CSPRNG. */
+export type Entropy = (bytes: number) => Buffer
+
 export type Hex = `0x${string}`
 declare const form: unique symbol
 /** An address as it is kept and compared: lower-case inside, EIP-55 checksummed outside (decisions §3). */

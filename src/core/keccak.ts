@@ -6,3 +6,9 @@ import type { Hex } from './hex.ts'
 export function keccak256(content: Uint8Array | string): Hex {
   return `0x${bytesToHex(keccak_256(typeof content === 'string' ? utf8ToBytes(content) : content))}`
 }
+
+/** What a wallet signs of a text (EIP-191, version 0x45 `personal_sign`): keccak-256 over prefix, length and text. */
+export function personalDigest(text: string): Uint8Array {
+  const message = utf8ToBytes(text)
+  return keccak_256(Buffer.concat([utf8ToBytes(`\u0019Ethereum Signed Message:\n${message.length}`), message]))
+}

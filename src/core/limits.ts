@@ -33,3 +33,14 @@ export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 export const MAX_MESSAGE_CHARS = 5_000
 /** What an inquiry asks for, as text or as JSON. */
 export const MAX_BRIEF_CHARS = 32 * 1024
+
+/**
+ * Payment windows by settlement order: what the 402 asks for and what verification still needs
+ * when the request arrives (decisions §4). `last` leaves room for a handler of 30 s before settling.
+ */
+export const paymentWindows = {
+  first: { marginSeconds: 6, maxTimeoutSeconds: 60 },
+  last: { marginSeconds: 36, maxTimeoutSeconds: 120 },
+} as const
+/** How long what was quoted stays good after an edit: as long as a 402 gives at most to pay it. */
+export const quoteWindowSeconds = Math.max(...Object.values(paymentWindows).map((window) => window.maxTimeoutSeconds))

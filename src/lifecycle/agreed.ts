@@ -3,8 +3,7 @@ import { CliError } from '../cli/exit.ts'
 import { withDaemonSettings } from '../cli/public.ts'
 import type { DaemonRegistration } from '../client/discover.ts'
 import type { Places } from '../client/paths.ts'
-import { shellLine, shellWord } from '../text/shell.ts'
-import { kebab } from '../text/text.ts'
+import { kebab, shellLine, shellWord } from '../text/text.ts'
 import { DEMO, lastLaunch, launchWords, type Typed } from './launch.ts'
 
 /** What `restart` changes of a daemon that runs. */

@@ -1,6 +1,6 @@
 import * as z from '../cli/params.ts'
 import { isAddress, toWallet } from '../core/hex.ts'
-import type { Payee } from '../model/payout.ts'
+import type { Payee } from '../model/words.ts'
 
 const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
 const WHOLE_BPS = 10_000n

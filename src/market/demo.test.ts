@@ -9,8 +9,8 @@ import { takeLock } from '../../daemon/store/lowdb/lock.ts'
 import type { AnyCollection, Collection, Row } from '../../daemon/store/port.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { jobStatuses } from '../model/job.ts'
-import { DEMO_MS, liveDemo } from './live.ts'
-import { openSink } from './sink.ts'
+import { openSink } from './hand.ts'
+import { DEMO_MS, liveDemo } from './seed.ts'
 
 // @slow months are lived through
 

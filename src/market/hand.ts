@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Asked, type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
@@ -16,6 +17,28 @@ import { createTransport, type InTheClear, type Transport } from '../client/tran
 import type { Hex } from '../core/hex.ts'
 import { formatAmount, MAX_AMOUNT } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
+
+/** An endpoint on this machine that answers every message alike, and does nothing with it. */
+export type Sink = { readonly url: string; readonly close: () => Promise<void> }
+
+/** @param status - it takes what comes unless told. */
+export async function openSink(status = 200): Promise<Sink> {
+  const { createServer } = process.getBuiltinModule('node:http')
+  const server = createServer((request, response) => {
+    request.resume()
+    request.once('end', () => response.writeHead(status, { 'content-type': 'application/json' }).end('{}'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
 
 const PAYMENT_REQUIRED = 402
 const FIRST_ERROR = 400

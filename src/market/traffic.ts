@@ -1,8 +1,16 @@
+import type { CommandContext } from '../cli/command.ts'
+import { parseDuration } from '../cli/duration.ts'
+import { CliError, usage } from '../cli/exit.ts'
+import type { Io } from '../cli/io.ts'
+import { codec } from '../cli/params.ts'
+import { TransportError } from '../client/transport.ts'
 import { AppError } from '../core/error.ts'
 import { MINUTE_MS } from '../core/time.ts'
+import { dim, red } from '../text/text.ts'
 import { buyers, buyOfHouse, deal, negotiate, type Play } from './acts.ts'
 import { type Agenda, createAgenda, type Dice, diceOf } from './agenda.ts'
 import { type Opened, topUp, type Ware } from './cast.ts'
+import { castAt, withFolder } from './stage.ts'
 import { requestWork } from './weeks.ts'
 
 /** What takes hours in the demo takes minutes here. */
@@ -126,5 +134,44 @@ async function told(
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { at, who, did, error: error.message }
+  }
+}
+
+/** Sales a minute that one process keeps up. */
+const MAX_RATE = 600
+const RATE = /^(\d{1,4})(?:\/min)?$/
+
+/** Sales a minute, as `30/min` or `30`. */
+export const Rate = codec(rateOf, `must be like 30/min, from 1 to ${MAX_RATE} a minute`)
+
+function rateOf(text: string): number | undefined {
+  const rate = Number(RATE.exec(text)?.[1] ?? 0)
+  return rate > 0 && rate <= MAX_RATE ? rate : undefined
+}
+
+export function showTraffic({ at, who, did, error }: TrafficItem, io: Io): void {
+  io.line(`${dim(at.slice(11, 19))} ${who.padEnd(10)} ${did}${error === null ? '' : `   ${red(error)}`}`)
+}
+
+type Wanted = { readonly rate: number; readonly for?: string | undefined }
+
+/** Has the people of the demo trade at the chosen instance, until ctrl-c or for a time. @throws CliError usage */
+export async function* runTraffic(
+  context: CommandContext<unknown, unknown>,
+  wanted: Wanted,
+): AsyncGenerator<TrafficItem> {
+  const { io, system, signal } = context
+  const forMs = wanted.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(wanted.for)
+  if (forMs === undefined) throw usage(`--for takes a time such as 90s or 10m; you gave "${wanted.for}".`)
+  const opened = await castAt(context, await context.session())
+  const until = io.now() + forMs
+  const sleep = (ms: number) => system.sleep(ms, signal)
+  io.say(`● ${wanted.rate} sales a minute   ctrl-c ends it`)
+  const how = { perMinute: wanted.rate, now: io.now, sleep, signal, until }
+  try {
+    yield* withFolder((folder) => traffic(opened, { ...how, folder }))
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error
+    throw new CliError('no_daemon', 'The instance does not answer any more.', { next: ['souk status'], cause: error })
   }
 }

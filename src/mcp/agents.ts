@@ -1,5 +1,5 @@
 import * as z from '../cli/params.ts'
-import { shellWord } from '../text/shell.ts'
+import { shellWord } from '../text/text.ts'
 
 /** Which tools a server offers: what it is started with, and what its configuration says. */
 export const toolOptions = z.object({

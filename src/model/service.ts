@@ -1,6 +1,33 @@
 import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
 
+export const billingPeriods = ['monthly', 'annual'] as const
+export type BillingPeriod = (typeof billingPeriods)[number]
+
+/** `suspended`: with its provider. */
+export const planStatuses = ['active', 'suspended', 'deleted'] as const
+
+/** All of a plan that an edit keeps good for those who were quoted it. */
+export const PlanVersion = z.strictObject({
+  /** What the provider nets, or, of the marketplace's own, what is paid; see `rules/pricing.ts`. */
+  price: Micro,
+  billing_period: z.enum(billingPeriods),
+  service_ids: z.array(z.string()),
+})
+export type PlanVersion = z.infer<typeof PlanVersion>
+
+/** A file that somebody uploaded, as rows keep it: what its blob is, and what its owner called it. */
+export const StoredFile = z.strictObject({
+  /** Name of its blob, 64 lower-case hex digits. */
+  sha256: z.string(),
+  size_bytes: z.int(),
+  /** A plain file name: no folders, no control characters. */
+  name: z.string(),
+  /** As its owner said; `application/octet-stream` where that was no media type. */
+  content_type: z.string(),
+})
+export type StoredFile = z.infer<typeof StoredFile>
+
 export const pricingModels = ['fixed', 'quote_required'] as const
 export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const
 export const fulfillmentTypes = ['instant', 'automated', 'human'] as const

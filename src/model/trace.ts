@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../core/id.ts'
+import { idOf } from '../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from '../core/limits.ts'
 
 const MAX_DETAIL_CHARS = 500

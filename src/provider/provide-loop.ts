@@ -7,15 +7,47 @@ import { green, yellow } from '../text/text.ts'
 import { type CheckedShop, checkShop, type ShopHost } from './checked-shop.ts'
 import { rehearse } from './dry-run.ts'
 import { openLine, type ProviderLine } from './follow.ts'
-import { followEdits, listedFacts } from './follow-edits.ts'
-import { createGate, type WorkGate } from './gate.ts'
+import { createGate, followEdits, listedFacts, type WorkGate } from './follow-edits.ts'
 import type { ProviderNotice, ShopFacts } from './notices.ts'
 import { ordersOf } from './orders.ts'
-import { createQueue, type Queue } from './queue.ts'
 import { buyOnce, NoPractice, type Practice } from './self-test.ts'
 import { becomeSeller, modesOf } from './shop.ts'
 import { doJob, type Trade, type WorkerNotice } from './worker.ts'
 import { carryOut, type ListingPlan, type Offered, ownListings, planListing } from './written-listing.ts'
+
+/** Things said by several at once, read by one in the order they were said. */
+type Queue<T> = AsyncIterable<T> & {
+  readonly push: (item: T) => void
+  /** Nothing more comes; with an error, the reader gets it behind what was pushed before. */
+  readonly end: (error?: unknown) => void
+}
+
+function createQueue<T>(): Queue<T> {
+  const items: T[] = []
+  let wake = Promise.withResolvers<void>()
+  let ended: { readonly error: unknown } | undefined
+  const pushed = () => {
+    wake = Promise.withResolvers()
+    return wake.promise
+  }
+  return {
+    push(item) {
+      items.push(item)
+      wake.resolve()
+    },
+    end(error) {
+      ended ??= { error }
+      wake.resolve()
+    },
+    async *[Symbol.asyncIterator]() {
+      while (ended === undefined || items.length > 0) {
+        yield* items.splice(0)
+        if (ended === undefined && items.length === 0) await pushed()
+      }
+      if (ended.error !== undefined) throw ended.error
+    },
+  }
+}
 
 /** What a buyer has in hand once a job was delivered. */
 const DELIVERED: readonly string[] = ['completed', 'verified', 'released']

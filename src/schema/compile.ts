@@ -5,9 +5,14 @@ import type { AnyObject } from '../core/json.ts'
 import { copyJson, type SchemaRefusal } from './copy.ts'
 import { explain } from './details.ts'
 import { type Expanded, expandSchema, hasKeyword, type Measured, measureKnown } from './expand.ts'
-import { joinPath } from './json.ts'
-import { CHECKS_PER_STEP, MAX_COMPILED_SCHEMAS, MAX_COMPILES_PER_AJV, MAX_NODES_FOR_ALL_ERRORS } from './limits.ts'
-import { BudgetSpent, charge, openBudget } from './meter.ts'
+import {
+  CHECKS_PER_STEP,
+  joinPath,
+  MAX_COMPILED_SCHEMAS,
+  MAX_COMPILES_PER_AJV,
+  MAX_NODES_FOR_ALL_ERRORS,
+} from './limits.ts'
+import { BudgetSpent, charge, openBudget } from './pattern.ts'
 import { createAjv, type Reporting, type SchemaValidate } from './vocabulary.ts'
 
 export type Validation = { readonly ok: true; readonly value: unknown } | SchemaRefusal

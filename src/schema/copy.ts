@@ -1,6 +1,5 @@
 import type { ErrorDetail } from '../core/error.ts'
-import { isCanonical, joinPath } from './json.ts'
-import { MAX_JSON_DEPTH } from './limits.ts'
+import { isCanonical, joinPath, MAX_JSON_DEPTH } from './limits.ts'
 
 export type SchemaRefusal = { readonly ok: false; readonly details: readonly ErrorDetail[] }
 export type JsonCopy = { readonly ok: true; readonly value: unknown; readonly nodes: number } | SchemaRefusal

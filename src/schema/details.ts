@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { ErrorDetail } from '../core/error.ts'
 import { formats } from './format.ts'
-import { joinPath, listOf, membersOf } from './json.ts'
-import { MAX_DETAILS, MAX_ERRORS_READ, MAX_LISTED, MAX_LISTED_CHARS } from './limits.ts'
+import { joinPath, listOf, MAX_DETAILS, MAX_ERRORS_READ, MAX_LISTED, MAX_LISTED_CHARS, membersOf } from './limits.ts'
 
 type Branch = { readonly required?: readonly string[] }
 

@@ -1,6 +1,6 @@
 import { type AnyObject, isObject } from '../core/json.ts'
 import type { Expanded } from './expand.ts'
-import { listOf, membersOf } from './json.ts'
+import { listOf, membersOf } from './limits.ts'
 import { compilePattern } from './pattern.ts'
 import { compileInputSchema } from './schema.ts'
 

@@ -1,8 +1,9 @@
 import { type AppError, invalidField } from '../core/error.ts'
 import { type AnyObject, isObject } from '../core/json.ts'
 import { copyJson } from './copy.ts'
-import { joinPath, listOf } from './json.ts'
 import {
+  joinPath,
+  listOf,
   MAX_EXPANDED_CHARS,
   MAX_SCHEMA_BYTES,
   MAX_SCHEMA_DEPTH,

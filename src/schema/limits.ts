@@ -1,4 +1,7 @@
-/** Bounds on what a stranger may make the daemon compile and run (decisions §7). */
+import {
+  type AnyObject,
+  isObject,
+} from '../core/json.ts' /** Bounds on what a stranger may make the daemon compile and run (decisions §7). */
 export const MAX_SCHEMA_BYTES = 32 * 1024
 /** Subschemas nested in each other below the root, counted with every `$ref` written out. */
 export const MAX_SCHEMA_DEPTH = 8
@@ -32,3 +35,24 @@ export const MAX_LISTED_CHARS = 60
 export const MAX_COMPILED_SCHEMAS = 1_000
 /** An Ajv instance keeps what it ever compiled, so it is replaced after this many. */
 export const MAX_COMPILES_PER_AJV = 1_000
+
+/** A keyword's list; empty where there is none. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A keyword's members; none where it is no object. */
+export function membersOf(value: unknown): AnyObject {
+  return isObject(value) ? value : {}
+}
+
+/** Whether a string or number has a canonical form: JSON text can spell `1e999` and lone surrogates. */
+export function isCanonical(value: unknown): boolean {
+  return typeof value === 'string' ? value.isWellFormed() : typeof value !== 'number' || Number.isFinite(value)
+}
+
+/** A stranger's names are shown cut, so that an error stays short. */
+export function joinPath(path: string, name: string | number): string {
+  const shown = String(name).slice(0, MAX_LISTED_CHARS)
+  return path === '' ? shown : `${path}.${shown}`
+}

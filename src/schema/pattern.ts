@@ -1,6 +1,23 @@
 import { RE2JS } from 're2js'
-import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
-import { charge } from './meter.ts'
+import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS, MAX_VALIDATION_STEPS } from './limits.ts'
+
+/** Thrown inside a validation that would cost more than its budget; never leaves the engine. */
+export class BudgetSpent extends Error {
+  override readonly name = 'BudgetSpent'
+}
+
+let stepsUsed = 0
+
+/** Pays for work before it is done; validations are synchronous, so one counter serves them all. */
+export function charge(steps: number): void {
+  if (stepsUsed + steps > MAX_VALIDATION_STEPS) throw new BudgetSpent('validation budget spent')
+  stepsUsed += steps
+}
+
+/** Opens the budget of the next validation. */
+export function openBudget(): void {
+  stepsUsed = 0
+}
 
 /** What Ajv needs of a regular expression. */
 export type Pattern = { test(text: string): boolean; toString(): string }

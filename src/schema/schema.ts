@@ -2,7 +2,7 @@ import { AppError, invalidField } from '../core/error.ts'
 import { type AnyObject, isObject } from '../core/json.ts'
 import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
 import type { Expanded } from './expand.ts'
-import { listOf, membersOf } from './json.ts'
+import { listOf, membersOf } from './limits.ts'
 
 /**
  * Compiles a listing's `input_schema` (JSON Schema 2020-12, decisions §7).

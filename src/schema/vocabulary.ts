@@ -1,8 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import canonicalize from 'canonicalize'
 import { formats } from './format.ts'
-import { charge } from './meter.ts'
-import { patternEngine } from './pattern.ts'
+import { charge, patternEngine } from './pattern.ts'
 
 export type SchemaValidate = ValidateFunction
 

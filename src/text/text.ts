@@ -1,3 +1,16 @@
+/** What a shell takes as it stands; `~` only where it stands for the home folder. */
+const PLAIN_WORD = /^~?[\w./:@%+,=\u2026-]+$/
+
+/** A word as it is typed in a shell: quoted where that is needed. */
+export function shellWord(word: string): string {
+  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** A command as it is typed: what is put into its places is one word each, whatever it holds. */
+export function shellLine(texts: TemplateStringsArray, ...words: readonly string[]): string {
+  return texts.map((text, at) => text + (at < words.length ? shellWord(words[at] ?? '') : '')).join('')
+}
+
 // Styles travel inside text as Unicode noncharacters and become escape sequences only where a stream is written:
 // so every control character in the text is known to be foreign and can be replaced there, in one place.
 const OFF = '\uFDD0'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { screenIds } from '../model/screen.ts'
+import { screenIds } from '../model/words.ts'
 import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'

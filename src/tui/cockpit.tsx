@@ -1,6 +1,6 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import type { ScreenId } from '../model/screen.ts'
+import type { ScreenId } from '../model/words.ts'
 import {
   bodyArea,
   cardLines,

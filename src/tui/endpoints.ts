@@ -1,5 +1,5 @@
 import type { Facts } from '../core/filter.ts'
-import { microOf } from '../text/money.ts'
+import { microOf } from '../text/columns.ts'
 import { count, widthOf, wrap } from '../text/text.ts'
 import { bar, spark } from './parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, lineWidth, type Piece, rule, strong, warn } from './parts/line.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
-import { type ScreenId, screenIds } from '../model/screen.ts'
+import { type ScreenId, screenIds } from '../model/words.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobsOf } from './jobs/jobs.testkit.ts'

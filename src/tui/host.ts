@@ -1,5 +1,5 @@
 import type { Link, LinkClock } from '../client/link.ts'
-import type { ScreenId } from '../model/screen.ts'
+import type { ScreenId } from '../model/words.ts'
 import { createPutOffs, type PutOffFile } from './overview/put-off.ts'
 import { type Binding, bindings } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'

@@ -1,4 +1,4 @@
-import { type ScreenId, screenIds } from '../model/screen.ts'
+import { type ScreenId, screenIds } from '../model/words.ts'
 import { clip, padEnd, safe } from '../text/text.ts'
 import { putOffChoices } from './overview/put-off.ts'
 import type { Key } from './parts/keys.ts'

@@ -1,4 +1,4 @@
-import type { ScreenId } from '../model/screen.ts'
+import type { ScreenId } from '../model/words.ts'
 import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'

@@ -1,4 +1,4 @@
-import { type ScreenId, screenIds } from '../model/screen.ts'
+import { type ScreenId, screenIds } from '../model/words.ts'
 import { cronsScreen } from './crons/screen.ts'
 import { endpointsScreen } from './endpoints.ts'
 import { overviewScreen } from './overview/screen.ts'

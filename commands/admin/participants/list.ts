@@ -2,7 +2,7 @@ import { participantFields } from '../../../src/api/endpoint/list-fields.ts'
 import { listCommand } from '../../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../../src/cli/nouns/search-options.ts'
 import * as z from '../../../src/cli/params.ts'
-import { participantTypes, tiers } from '../../../src/model/participant.ts'
+import { participantTypes, tiers } from '../../../src/model/words.ts'
 import { person } from '../../../src/nouns/people.ts'
 
 export const command = listCommand(person, {

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { setStanding, showStanding, whose, why } from '../../../src/cli/nouns/participants.ts'
 import * as z from '../../../src/cli/params.ts'
-import { tiers } from '../../../src/model/participant.ts'
+import { tiers } from '../../../src/model/words.ts'
 
 export const command = defineCommand({
   name: 'admin participants tier',

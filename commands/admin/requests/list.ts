@@ -2,7 +2,7 @@ import { postingFields } from '../../../src/api/endpoint/list-fields.ts'
 import { listCommand } from '../../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../../src/cli/nouns/search-options.ts'
 import * as z from '../../../src/cli/params.ts'
-import { postingStatuses } from '../../../src/model/posting.ts'
+import { postingStatuses } from '../../../src/model/words.ts'
 import { posting } from '../../../src/nouns/postings.ts'
 
 export const command = listCommand(posting, {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { AttentionKind } from '../../../src/model/attention.ts'
+import type { AttentionKind } from '../../../src/model/words.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 import { TEST_TYPE } from '../webhooks/health.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OwnAttentionItem } from '../../../src/api/sections/attention.ts'
-import type { OwnAttentionKind } from '../../../src/model/attention.ts'
+import type { OwnAttentionKind } from '../../../src/model/words.ts'
 import { ownIds } from '../../kernel/parties.ts'
 import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
 import type { Collection, ReadTx, Row } from '../../store/port.ts'

@@ -1,6 +1,6 @@
 import type { attentionApi } from '../../../src/api/sections/attention.ts'
 import { tableOf } from '../../../src/core/record.ts'
-import { attentionKinds, ownAttentionKinds } from '../../../src/model/attention.ts'
+import { attentionKinds, ownAttentionKinds } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, reversedOf, unservedOf } from './find.ts'
 import { chainOf, cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { auditApi } from '../../../src/api/sections/money.ts'
 import { AppError } from '../../../src/core/error.ts'
-import { formatAmount, usdc } from '../../../src/core/money.ts'
+import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
@@ -14,7 +14,7 @@ import { balanceOf, lastSeq } from '../ledger/post.ts'
 import { type AccountRow, accounts, history, type LedgerRow } from '../ledger/rows.ts'
 import { uncoveredLosses } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
-import { payouts } from '../payouts/rows.ts'
+import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { type PurchaseRow, purchases } from '../products/rows.ts'
 import { type SubscriptionRow, subscriptions } from '../subscriptions/rows.ts'
 import {
@@ -27,10 +27,39 @@ import {
   recount,
   saleFault,
 } from './checks.ts'
-import { type Claim, claimsOf } from './claims.ts'
 import { awaitedOf, escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
+
+/** A record that says how much money an account holds for it. */
+type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
+
+/** Everything that claims held money; call it inside one read. */
+export async function claimsOf(t: ReadTx): Promise<Claim[]> {
+  const claims: Claim[] = []
+  for (const row of await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS })) {
+    if (row.method === 'balance') claims.push({ account: account.hold(row.id), amount: row.price, by: row.receipt_id })
+  }
+  for (const row of await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
+    claims.push({ account: account.payout(row.id), amount: row.amount, by: row.id })
+  }
+  claims.push(...keptClaims(await everyRow(t.table(payouts), { index: 'blocked', prefix: [], limit: SLICE_ROWS })))
+  for (const job of await everyRow(t.table(jobs), { index: 'held', prefix: [], limit: SLICE_ROWS })) {
+    claims.push({ account: account.escrow(job.id), amount: job.amount, by: job.id })
+  }
+  return claims
+}
+
+/** What is kept from a wallet lies in one account, whatever it was paid for. */
+function keptClaims(rows: readonly PayoutRow[]): Claim[] {
+  const byWallet = new Map<PayoutRow['wallet'], PayoutRow[]>()
+  for (const row of rows) byWallet.set(row.wallet, [...(byWallet.get(row.wallet) ?? []), row])
+  return [...byWallet].map(([wallet, kept]) => ({
+    account: account.blocked(wallet),
+    amount: usdc(kept.reduce((sum, { amount }) => sum + amount, 0n)),
+    by: kept.map(({ id }) => id).join(', '),
+  }))
+}
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 

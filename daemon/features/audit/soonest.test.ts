@@ -9,7 +9,7 @@ import type { Tx } from '../../store/port.ts'
 import { jobParties, jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { accounts } from '../ledger/rows.ts'
-import { soonestAccounts, soonestFirst } from './soonest.ts'
+import { soonestAccounts, soonestFirst } from './routes.ts'
 
 const job = fc.record({
   event: fc.constantFrom(null, ...jobDueEvents),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { circleUsdc } from '../../../src/core/authorization.ts'
 import { MAX_PRODUCT_BYTES } from '../../../src/core/limits.ts'
+import { ENGINES_SEEN } from '../../engines/seen.ts'
 import { IDENTITY } from '../../kernel/identity.ts'
 import { settings } from '../../kernel/rows.ts'
 import type { AnyRow } from '../../store/engine/order.ts'
-import { ENGINES_SEEN } from '../engines/seen.ts'
 import { VENDOR } from '../verification/callback.ts'
 
 /*

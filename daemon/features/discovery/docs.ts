@@ -1,8 +1,7 @@
 import { api } from '../../../src/api/index.ts'
 import type { docsApi } from '../../../src/api/sections/docs.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
-import { html } from '../../endpoint/html.ts'
-import { page } from '../../endpoint/page.ts'
+import { html, page } from '../../endpoint/html.ts'
 import { referencePage } from './reference-page.ts'
 
 const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()

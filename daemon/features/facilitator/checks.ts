@@ -1,5 +1,5 @@
-import { paymentWindows } from '../../../src/core/authorization.ts'
 import { AppError } from '../../../src/core/error.ts'
+import { paymentWindows } from '../../../src/core/limits.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'

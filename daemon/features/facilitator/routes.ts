@@ -9,15 +9,40 @@ import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core
 import { compact } from '../../../src/core/record.ts'
 import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, paused } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { wrongTokens } from '../../kernel/wrong-tokens.ts'
 import { type FacilitatorAsk, type ReadAsk, readAsk } from './ask.ts'
 import { type Catalogued, catalogue, resourcesFor, typeOf } from './catalogue.ts'
 import { faultOf, repeatedFault } from './checks.ts'
-import { type FacilitatorPath, type FacilitatorResult, facilitatorCounts } from './counts.ts'
 import { isHanded, type SettleOutcome } from './hand.ts'
 import { refuseSpent, rulesOf, type ServedSeller, sellerOf } from './policy.ts'
 import { type ResourceRow, settlements } from './rows.ts'
 import { begin, finish, idOf, isRepeated } from './settle.ts'
+
+type FacilitatorPath = 'verify' | 'settle' | 'supported' | 'discovery'
+/** `ok`, why not, or `refused`: an error of ours instead of an answer. */
+type FacilitatorResult = 'ok' | 'refused' | PaymentFault
+
+/** Requests by path and result since the start: few of either, whatever strangers send. */
+export type FacilitatorCounts = {
+  readonly add: (path: FacilitatorPath, result: FacilitatorResult) => void
+  readonly all: () => readonly { readonly path: string; readonly result: string; readonly count: number }[]
+}
+
+export const facilitatorCounts = defineResource<FacilitatorCounts>('facilitator-counts')
+
+export function countingRequests(): FacilitatorCounts {
+  const counts = new Map<string, { path: string; result: string; count: number }>()
+  return {
+    add(path, result) {
+      const key = `${path} ${result}`
+      const known = counts.get(key)
+      if (known) known.count += 1
+      else counts.set(key, { path, result, count: 1 })
+    },
+    all: () => [...counts.values()],
+  }
+}
 
 type Verdict = Answer<typeof facilitatorApi.verifyPayment>
 type Settlement = Answer<typeof facilitatorApi.settlePayment>

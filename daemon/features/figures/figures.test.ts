@@ -11,7 +11,7 @@ import { split as splitOf } from '../ledger/split.ts'
 import { callRing } from './buckets.ts'
 import { openCallFigures } from './calls.ts'
 import { addFlows, heldAfter, noFlows } from './flows.ts'
-import { openPaidFigures } from './paid.ts'
+import { openPaidFigures } from './money.ts'
 
 /* What the figures say is what happened, and they never grow. */
 

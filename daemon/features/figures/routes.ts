@@ -10,8 +10,7 @@ import { accounts } from '../ledger/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { soldFigures } from '../sales/sold.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
-import { moneyFigures } from './money.ts'
-import { paidFigures } from './paid.ts'
+import { moneyFigures, paidFigures } from './money.ts'
 
 /** Jobs of a state, the oldest, that are looked at for their deadline. */
 const MAX_LATE_ROWS = 1_000

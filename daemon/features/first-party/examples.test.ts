@@ -6,7 +6,7 @@ import { isObject } from '../../../src/core/json.ts'
 import { amountOf } from '../../../src/core/money.ts'
 import { exampleInput } from '../../../src/schema/example.ts'
 import { checkDeliverable } from '../../../src/schema/schema.ts'
-import { engineBoard } from '../engines/engines.ts'
+import { engineBoard } from '../../engines/engines.ts'
 import { firstPartyServices } from './index.ts'
 import type { FirstPartyService } from './service/service.ts'
 

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openFunctionWorld } from '../../../fixtures/market/function-world.ts'
 import { openMarketplace } from '../../../fixtures/market/marketplace.ts'
+import { engineBoard } from '../../engines/engines.ts'
 import { openAudio } from '../../ports/audio/audio.ts'
 import { openBrowsers } from '../../ports/browser/browser.ts'
 import { openSpeech } from '../../ports/speech/speech.ts'
 import { openTranslator } from '../../ports/translation/translator.ts'
 import { openUpstream, upstreamEngine } from '../../ports/upstream/upstream.ts'
-import { engineBoard } from '../engines/engines.ts'
 import { firstPartyServices } from './index.ts'
 
 /** What the page of the functions says of a machine with nothing on it. */

@@ -7,7 +7,7 @@ import { openFunctionWorld } from '../../../fixtures/market/function-world.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { engineBoard } from '../engines/engines.ts'
+import { engineBoard } from '../../engines/engines.ts'
 import { firstPartyServices } from './index.ts'
 
 // @slow every function is bought with the largest inputs, and of pages of the largest size

@@ -1,6 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { PartyRole } from '../../../src/model/message.ts'
+import type { PartyRole } from '../../../src/model/words.ts'
 import type { SignedIn, TokenBearer } from '../../endpoint/handler.ts'
 import { hashSecret } from '../../kernel/identity.ts'
 import { sideOf } from '../../kernel/parties.ts'

@@ -4,7 +4,7 @@ import { type Escrow, openEscrow, PRICE } from '../../../fixtures/market/escrow.
 import type { Person } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'
-import { jobWork } from './due-work.ts'
+import { jobWork } from './escrow-monitor.ts'
 
 /** The daemon falls while the time of the machine is moved. */
 const withItsOwnTime = onSandbox('a chain keeps the time of the world, and refuses a machine that is days ahead of it')

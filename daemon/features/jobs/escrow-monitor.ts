@@ -1,10 +1,140 @@
-import { MINUTE_MS } from '../../../src/core/time.ts'
+import { formatAmount, ZERO } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import type { JobDueEvent } from '../../../src/model/job.ts'
 import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
-import { earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { type DueWork, dueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
+import type { Context } from '../../kernel/context.ts'
+import { type Platform, readPlatform } from '../../kernel/switches.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
 import { contractMirror } from '../escrow/contract.ts'
+import { isTaken } from '../escrow/deal.ts'
 import { hasMoneyIn } from '../ledger/rows.ts'
-import { jobWork } from './due-work.ts'
+import { applyStep, lockJob } from './apply.ts'
+import { deciderOf, halfOf } from './dispute-decision.ts'
+import { missedSpans, mustLook, watchTime } from './downtime.ts'
+import { extendedDeadline, reviewEnd, UNDECIDED_MS } from './machine-next.ts'
+import { remindOf } from './notify.ts'
+import { releaseUnlessWaiting } from './release.ts'
+import { verifyAutomatically } from './report.ts'
+import { type JobRow, jobs, putJob } from './rows.ts'
+import { ruleOn } from './ruling.ts'
+
+type Item = { readonly job: JobRow; readonly at: number; readonly platform: Platform }
+
+type Kind = {
+  readonly event: JobDueEvent
+  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  readonly rests: (platform: Platform) => boolean
+  readonly before?: (ctx: Context, now: number) => Promise<void>
+  /** Whether it has to be run at once, whatever is due. */
+  readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
+  readonly act: (t: Tx, draw: Draw, item: Item) => Promise<unknown>
+}
+
+const kinds: readonly Kind[] = [
+  {
+    event: 'verify',
+    // A buyer that cannot act does not let its time pass; see `watchTime`.
+    rests: (platform) => platform.paused_at !== null,
+    before: (ctx, now) => watchTime(ctx, { now }),
+    isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
+    act: endReview,
+  },
+  { event: 'resolve', rests: () => false, act: resolveByDefault },
+  { event: 'remind', rests: () => false, act: remind },
+  {
+    event: 'release',
+    rests: (platform) => platform.escrow_paused_at !== null,
+    act: (t, draw, { job, at }) => releaseUnlessWaiting(t, draw, { job, by: 'system', at }),
+  },
+  {
+    event: 'expire',
+    // A provider cannot be blamed for a marketplace that is paused; see `watchTime`.
+    rests: (platform) => platform.paused_at !== null,
+    before: (ctx, now) => watchTime(ctx, { now }),
+    isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
+    act: expire,
+  },
+]
+
+/** How often it is looked again at a job whose money somebody else let go, until that is final. */
+const TAKEN_MS = MINUTE_MS
+
+/** The buyer has its whole window: time that the marketplace could not be used is added to it. */
+async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  const isWatched = job.service_type === 'human_service' && job.completed_at !== null
+  const end = isWatched ? reviewEnd(job.completed_at ?? at, await missedSpans(t)) : at
+  if (end <= at) return verifyAutomatically(t, draw, { job, at })
+  const event = 'review_extended'
+  const entry = { at, event, detail: 'the marketplace was down or paused meanwhile' }
+  const timeline = [...job.timeline.filter((known) => known.event !== event), entry]
+  return putJob(t, { ...job, next_event_at: end, timeline })
+}
+
+/** Ends a dispute as it was set when it was opened; one without a default is the operator's. */
+async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown> {
+  const { job, at, platform } = item
+  const outcome = deciderOf(job.dispute)?.outcome ?? null
+  if (outcome === null) return remind(t, draw, item)
+  // It pays the provider, too.
+  if (outcome === 'split' && platform.escrow_paused_at !== null) {
+    return putJob(t, { ...job, next_event_at: at + HOUR_MS })
+  }
+  const toBuyer = outcome === 'split' ? halfOf(job.amount) : undefined
+  const reason = 'Nobody decided in time.'
+  return ruleOn(t, draw, { job, decision: { outcome, toBuyer, reason, by: 'system', at } })
+}
+
+/** Nobody has decided yet: the operator is told again, and the money waits. */
+async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  await remindOf(t, draw, { job, at })
+  return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
+}
+
+/** A deadline that passed while nobody watched is extended, any other one ends the job. */
+async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  const extended = extendedDeadline(job, await missedSpans(t))
+  if (extended === undefined) {
+    const detail = job.amount === ZERO ? '' : `$${formatAmount(job.amount)} goes back.`
+    return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
+  }
+  const entry = { at, event: 'deadline_extended', detail: 'it passed while the marketplace was down or paused' }
+  return putJob(t, {
+    ...job,
+    deadline_at: extended,
+    next_event_at: extended,
+    timeline: [...job.timeline, entry],
+  })
+}
+
+/** What falls due on jobs, in the order in which the escrow monitor does it. */
+export const jobWork: readonly DueWork[] = kinds.map(({ event, rests, before, isPressing, act }) =>
+  dueWork({
+    name: `job.${event}`,
+    collection: jobs,
+    index: 'due',
+    prefix: [event],
+    isDue,
+    dueAt: (job) => job.next_event_at,
+    rests,
+    ...compact({ before, isPressing }),
+    run: (ctx, id, now) =>
+      commit(ctx, async (t, draw) => {
+        const platform = await readPlatform(t)
+        const job = await lockJob(t, id)
+        if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
+        if (await isTaken(t, id)) await putJob(t, { ...job, next_event_at: now + TAKEN_MS })
+        else await act(t, draw, { job, at: now, platform })
+      }),
+  }),
+)
+
+function isDue(job: JobRow, now: number): boolean {
+  return job.next_event_at !== null && job.next_event_at <= now
+}
 
 /** Moves jobs on whose time has come: verification, release, deadlines (decisions §8). */
 export const escrowMonitor = defineCron({

@@ -1,13 +1,12 @@
 import { notFound } from '../../../src/core/error.ts'
-import type { PartyRole } from '../../../src/model/message.ts'
+import type { PartyRole } from '../../../src/model/words.ts'
 import { transition } from '../../kernel/machine.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import type { Payer } from '../payments/seller.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
-import type { JobEvent } from './machine.ts'
-import { threadMachine } from './machine.ts'
+import { type JobEvent, threadMachine } from './machine.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 /** Where an act on a job comes in: at the job itself, or at its conversation. */

@@ -7,7 +7,7 @@ import { writePlatform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
 import { ledger } from '../ledger/rows.ts'
-import { jobWork } from './due-work.ts'
+import { jobWork } from './escrow-monitor.ts'
 
 /* Thirty-two callers at once on one job: one of them wins, and its money moves once. */
 

@@ -1,7 +1,7 @@
 import type { jobsApi } from '../../../src/api/sections/jobs.ts'
 import { notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { PartyRole } from '../../../src/model/message.ts'
+import type { PartyRole } from '../../../src/model/words.ts'
 import type { FreeHandler, TokenBearer } from '../../endpoint/handler.ts'
 import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'

@@ -1,6 +1,6 @@
 import { usdc, ZERO } from '../../../src/core/money.ts'
-import type { EarningRole } from '../../../src/model/earning.ts'
 import { accountKind, accountOwner, type EntryKind, type Leg, saleKinds } from '../../../src/model/ledger.ts'
+import type { EarningRole } from '../../../src/model/words.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { type EarningRow, earnings } from './rows.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/codecs.ts'
 import { keysOf } from '../../../src/core/record.ts'
-import { earningRoles } from '../../../src/model/earning.ts'
 import { type AccountKind, accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
+import { earningRoles } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** One earning of a participant; written with the transaction of the books that it is a line of. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { paymentWindows, quoteWindowSeconds } from '../../../src/core/authorization.ts'
 import { AppError } from '../../../src/core/error.ts'
+import { paymentWindows, quoteWindowSeconds } from '../../../src/core/limits.ts'
 import type { Usdc } from '../../../src/core/money.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 

@@ -1,18 +1,21 @@
 import { z } from 'zod'
 import type { inquiryApi, negotiationApi } from '../../../src/api/sections/negotiation.ts'
+import type { threadsApi } from '../../../src/api/sections/threads.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import type { Proposal } from '../../../src/model/thread.ts'
 import { unwrapBrief } from '../../../src/schema/schema.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedProvider } from '../../kernel/participant.ts'
-import { notYours } from '../../kernel/parties.ts'
+import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { threadSideOf } from '../jobs/access.ts'
 import { threadById } from '../jobs/find.ts'
 import { threadMachine } from '../jobs/machine.ts'
 import { openEscrowJob } from '../jobs/open.ts'
@@ -21,10 +24,43 @@ import { emitThread, negotiate, openThread, proposalFacts } from '../jobs/thread
 import { jobSummary } from '../jobs/view.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { fixedFee, type Handlers, type PaidHandler, type Payer } from '../payments/seller.ts'
-import { addMessage, messageView, refuseClosed, threadView } from '../threads/messages.ts'
-import { messages, type ThreadRow, threads } from '../threads/rows.ts'
+import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
+import { messages, type ThreadRow, threadParties, threads } from '../threads/rows.ts'
 import { enqueue } from '../webhooks/queue.ts'
 import { acceptable, chosenProposal, promisedBy, proposalOf, replacedBy } from './proposals.ts'
+
+const listThreads: FreeHandler<typeof threadsApi.listThreads> = async ({ query }, { ctx, caller, now }) => {
+  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
+  return ctx.store.read(async (t) => {
+    const own = await ownIds(t, threadParties, { wallet: caller.wallet, role, status, limit, offset })
+    const rows = await t.table(threads).getMany(own.ids)
+    return { threads: rows.map((row) => threadView(row, now)), total: own.total, limit, offset }
+  })
+}
+
+const getThread: FreeHandler<typeof threadsApi.getThread> = async ({ params, query }, { ctx, caller, now }) =>
+  ctx.store.read(async (t) => {
+    const thread = await t.table(threads).get(params.id)
+    if (!thread) throw notFound('The thread')
+    if (!(await threadSideOf(t, thread, { caller, now }))) throw notYours('The thread')
+    return { ...threadView(thread, now), messages: (await readMessages(t, thread, query)).messages }
+  })
+
+const postThreadMessage: FreeHandler<typeof threadsApi.postThreadMessage> = async (
+  { params, body },
+  { ctx, caller, now },
+) =>
+  commit(ctx, async (t, draw) => {
+    const thread = await t.table(threads).getForUpdate(params.id)
+    if (!thread) throw notFound('The thread')
+    const side = sideOf(thread, caller)
+    if (!side) throw notYours('The thread')
+    refuseClosed(thread)
+    const said = { author_role: side, type: 'message' as const, body: body.message, now }
+    return messageView((await addMessage(t, draw, { thread, message: said })).message)
+  })
+
+export const threadRoutes: FreeHandlers<typeof threadsApi> = { listThreads, getThread, postThreadMessage }
 
 /* From the first question to the accepted price (decisions §9); then the conversation is its job's. */
 

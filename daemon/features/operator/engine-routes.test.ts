@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobDraft } from '../../../fixtures/kit/rows.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { engineBoard } from '../../engines/engines.ts'
 import { openNameServer } from '../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../ports/dns/dns.ts'
 import { builtIn, type Engine } from '../../ports/engine.ts'
 import { openSite, type Site } from '../../ports/web/site.testkit.ts'
 import { commit } from '../../store/draw.ts'
-import { engineBoard } from '../engines/engines.ts'
 import { jobs } from '../jobs/rows.ts'
 
 /* The operator is told how everything stands that functions of the house work with, and who outside was asked. */

@@ -1,12 +1,12 @@
+import { engineBoard } from '../../engines/engines.ts'
+import { firstParty } from '../../engines/first-party.ts'
+import { noteSeen } from '../../engines/seen.ts'
 import { type Context, inBackground } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
-import { engineBoard } from '../engines/engines.ts'
-import { firstParty } from '../engines/first-party.ts'
-import { noteSeen } from '../engines/seen.ts'
 import { firstPartyServices } from '../first-party/index.ts'
-import { refreshDirectory } from '../listings/directory.ts'
 import { liveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
+import { refreshDirectory } from '../listings/write.ts'
 
 /** Listings of one function: its own, and those made for named paths. */
 const MAX_OF_FUNCTION = 16

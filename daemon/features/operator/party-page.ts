@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../../src/core/error.ts'
 import { type Facts, type Filter, type ListFields, MAX_SEARCHED_ROWS } from '../../../src/core/filter.ts'
-import type { PartyRole } from '../../../src/model/message.ts'
+import type { PartyRole } from '../../../src/model/words.ts'
 import { ownIds } from '../../kernel/parties.ts'
 import { participants } from '../../kernel/rows.ts'
 import { eachPage } from '../../store/each-page.ts'

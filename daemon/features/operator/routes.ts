@@ -1,15 +1,47 @@
 import type { operatorApi } from '../../../src/api/sections/admin.ts'
+import type { enginesApi } from '../../../src/api/sections/engines.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { logLevels } from '../../../src/model/log.ts'
+import { logLevels } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import { engineBoard } from '../../engines/engines.ts'
 import { tailEvents } from '../../events/tail.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { ChainPort } from '../../ports/chain/chain.ts'
 import { backups } from '../backup/archive.ts'
+import { firstPartyServices } from '../first-party/index.ts'
 import { aboutOf } from './event-about.ts'
 import { metrics } from './metrics.ts'
+
+const listEngines: FreeHandler<typeof enginesApi.listEngines> = async (_input, { ctx }) => standings(ctx)
+
+/** Besides a purchase the one act that asks anybody outside. */
+const checkEngines: FreeHandler<typeof enginesApi.checkEngines> = async (_input, { ctx }) => {
+  await engineBoard.of(ctx).reach()
+  return standings(ctx)
+}
+
+function standings(ctx: Context) {
+  const functions = [...firstPartyServices.values()]
+  const engines = engineBoard.of(ctx).standings()
+  return {
+    engines: engines.map(({ name, status, detail, fix = null, lookedAt = null, reached = null }) => ({
+      name,
+      status,
+      detail,
+      fix,
+      functions: functions
+        .filter(({ needs, oneOf }) => [...needs, ...oneOf].some((need) => need === name))
+        .map(({ slug }) => slug),
+      looked_at: lookedAt,
+      reached,
+    })),
+  }
+}
+
+export const engineRoutes: FreeHandlers<typeof enginesApi> = { listEngines, checkEngines }
 
 const DEFAULT_LOG_RECORDS = 200
 

@@ -5,12 +5,12 @@ import {
   networks,
   type PaymentCredential,
   type PaymentRequirement,
-  paymentWindows,
   priceRange,
   splitSignature,
 } from '../../../src/core/authorization.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
+import { paymentWindows } from '../../../src/core/limits.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'

@@ -1,4 +1,4 @@
-import { payoutStates } from '../../../src/model/payout.ts'
+import { payoutStates } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { PayoutRow } from './rows.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import type { Payout } from '../../../src/api/sections/money.ts'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
-import { payoutKinds, payoutStates } from '../../../src/model/payout.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { payoutKinds, payoutStates } from '../../../src/model/words.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** A payout row is written with the postings that put its money aside in `out:<id>`. */
 export const PayoutRow = z.strictObject({
   id: z.string(),
@@ -69,3 +69,22 @@ export const gasDays = defineCollection('gas_days', {
 })
 
 export const payoutCollections: readonly AnyCollection[] = [payouts, gasDays]
+
+export function payoutView(row: PayoutRow): z.output<typeof Payout> {
+  return {
+    id: row.id,
+    payout_id: row.id,
+    kind: row.kind,
+    wallet: row.wallet,
+    amount: row.amount,
+    status: row.status,
+    blocked: row.blocked,
+    reference: { kind: row.ref_kind, id: row.ref_id },
+    attempts: row.attempts,
+    last_error: row.last_error,
+    next_attempt_at: row.next_attempt_at,
+    transaction: row.transaction,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
-import type { Payee } from '../../../src/model/payout.ts'
-import { operatorOnly, payeeFault, sharesOf } from './shares.ts'
+import type { Payee } from '../../../src/model/words.ts'
+import { operatorOnly, payeeFault, sharesOf } from './splitter-distribute.ts'
 
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Wallet
 

@@ -14,9 +14,8 @@ import { saleKind, termsOf } from '../listings/versions.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import type { Payer, Quote } from '../payments/seller.ts'
 import { serviceOf } from './bid.ts'
-import { bidMachine, bidStatusAt } from './bid-machine.ts'
 import { stepBid, stepPosting } from './close.ts'
-import { postingMachine, postingStatusAt } from './machine.ts'
+import { bidMachine, bidStatusAt, postingMachine, postingStatusAt } from './machine.ts'
 import {
   type BidRow,
   bidById,

@@ -6,7 +6,7 @@ import { commit } from '../../store/draw.ts'
 import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { award, checkAward, quoteAward } from './award.ts'
 import { MAX_BIDS, placeBid, serviceOf, withdrawBid as withdraw } from './bid.ts'
-import { bidStatusAt } from './bid-machine.ts'
+import { bidStatusAt } from './machine.ts'
 import { bids, mutexKey, postingById, refuseUnlessPoster } from './rows.ts'
 import { bidView } from './view.ts'
 

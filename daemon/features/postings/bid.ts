@@ -11,13 +11,12 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { split } from '../ledger/split.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { saleKind, termsOf } from '../listings/versions.ts'
-import { bidMachine, bidStatusAt } from './bid-machine.ts'
-import { emitBid } from './events.ts'
-import { postingMachine, postingStatusAt } from './machine.ts'
+import { bidMachine, bidStatusAt, postingMachine, postingStatusAt } from './machine.ts'
 import {
   type BidRow,
   bidById,
   bids,
+  emitBid,
   lockPosting,
   type OptInRow,
   type PostingRow,

@@ -3,10 +3,15 @@ import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { MAX_BIDS } from './bid.ts'
-import { type BidRole, bidMachine } from './bid-machine.ts'
-import { emitBid, emitPosting } from './events.ts'
-import { type PostingEvent, type PostingRole, postingMachine, postingStatusAt } from './machine.ts'
-import { type BidRow, bids, type PostingRow, postings } from './rows.ts'
+import {
+  type BidRole,
+  bidMachine,
+  type PostingEvent,
+  type PostingRole,
+  postingMachine,
+  postingStatusAt,
+} from './machine.ts'
+import { type BidRow, bids, emitBid, emitPosting, type PostingRow, postings } from './rows.ts'
 
 type Step = {
   /** Held by this transaction. */

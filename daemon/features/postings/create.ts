@@ -8,8 +8,7 @@ import { counters, type ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
-import { emitPosting } from './events.ts'
-import { fanouts, type PostingRow, postings } from './rows.ts'
+import { emitPosting, fanouts, type PostingRow, postings } from './rows.ts'
 
 /** A posting that nobody awards is open for this long. */
 export const POSTING_LIFE_MS = 30 * DAY_MS

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { usdc } from '../../../src/core/money.ts'
-import { tiers } from '../../../src/model/participant.ts'
-import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
+import { bidStatuses, postingStatuses, tiers } from '../../../src/model/words.ts'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
 import { isWished, isWithinTier, UNVERIFIED_MAX_BUDGET } from './bid.ts'
-import { bidMachine, bidRoles, bidStatusAt } from './bid-machine.ts'
-import { postingMachine, postingRoles, postingStatusAt } from './machine.ts'
+import { bidMachine, bidRoles, bidStatusAt, postingMachine, postingRoles, postingStatusAt } from './machine.ts'
 
 /** Decisions §9 written out: from, event, who, to. */
 const ofPostings = [

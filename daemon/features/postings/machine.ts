@@ -1,6 +1,6 @@
-import { type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
+import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
-import type { PostingRow } from './rows.ts'
+import type { BidRow, PostingRow } from './rows.ts'
 
 /** Who acts on a request for work; `system` is a cron, or the job that came of it. */
 export const postingRoles = ['poster', 'provider', 'system'] as const
@@ -35,4 +35,26 @@ export type PostingEvent = PostingTransition['event']
 /** Where a posting stands at a time: one whose time has run out is expired, whether a cron has been there or not. */
 export function postingStatusAt({ status, expires_at }: Pick<PostingRow, 'status' | 'expires_at'>, now: number) {
   return status === 'open' && expires_at <= now ? 'expired' : (status satisfies PostingStatus)
+}
+
+/** Who acts on a bid; `system` ends those of a posting that nobody awarded. */
+export const bidRoles = ['bidder', 'poster', 'system'] as const
+export type BidRole = (typeof bidRoles)[number]
+
+/** Bids (decisions §9); `uncount` takes one out of what the posting shows. */
+export const bidMachine = defineMachine({
+  noun: 'bid',
+  states: bidStatuses,
+  transitions: [
+    { event: 'withdraw', from: ['submitted'], to: 'withdrawn', by: ['bidder'], effects: ['uncount'] },
+    { event: 'accept', from: ['submitted'], to: 'accepted', by: ['poster'], effects: [] },
+    { event: 'reject', from: ['submitted'], to: 'rejected', by: ['poster', 'system'], effects: [] },
+  ],
+})
+
+type Place = { readonly posting: Pick<PostingRow, 'status' | 'expires_at'>; readonly now: number }
+
+/** Where a bid stands at a time: with a posting that has expired, it is rejected. */
+export function bidStatusAt({ status }: Pick<BidRow, 'status'>, { posting, now }: Place): BidStatus {
+  return status === 'submitted' && postingStatusAt(posting, now) === 'expired' ? 'rejected' : status
 }

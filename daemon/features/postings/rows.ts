@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { notFound } from '../../../src/core/error.ts'
-import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
-import { KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
+import { formatAmount } from '../../../src/core/money.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import { type JsonObject, KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
+import { bidStatuses, postingStatuses } from '../../../src/model/words.ts'
+import { emit } from '../../events/event-log.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
+import type { Draw } from '../../store/draw.ts'
+import { type AnyCollection, defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
 
 /** @throws AppError 404 */
 export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {
@@ -194,3 +197,26 @@ export const notices = defineCollection('posting_notices', {
 })
 
 export const postingCollections: readonly AnyCollection[] = [postings, bids, optIns, fanouts, notices]
+
+type Told = { readonly posting: PostingRow; readonly type: EventType; readonly at: number }
+
+/** The poster's own event: `posting.<what happened>`. */
+export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Told): Promise<void> {
+  const { id, poster_id, title, status, bid_count, job_id } = posting
+  await emit(t, draw, {
+    type,
+    participantId: poster_id,
+    subject: { kind: 'posting', id },
+    data: { title, status, bid_count, job_id },
+    at,
+  })
+}
+
+type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
+
+/** `bid.<what happened>`: to the poster what a bidder did, to the bidder what became of it. */
+export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {
+  const { posting_id, provider_id, service_id, price, status } = bid
+  const data: JsonObject = { posting_id, provider_id, service_id, price: formatAmount(price), status }
+  await emit(t, draw, { type, participantId: to, subject: { kind: 'bid', id: bid.id }, data, at })
+}

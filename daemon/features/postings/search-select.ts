@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { PostingStatus } from '../../../src/model/posting.ts'
+import type { PostingStatus } from '../../../src/model/words.ts'
 import type { Prepared } from '../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../store/fulltext/terms.ts'
 

@@ -3,8 +3,7 @@ import type { Bid, Posting, PostingNotifications } from '../../../src/api/sectio
 import { split } from '../ledger/split.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { saleKind } from '../listings/versions.ts'
-import { bidStatusAt } from './bid-machine.ts'
-import { postingStatusAt } from './machine.ts'
+import { bidStatusAt, postingStatusAt } from './machine.ts'
 import type { BidRow, OptInRow, PostingRow } from './rows.ts'
 
 /** A request for work as everybody sees it at a time. */

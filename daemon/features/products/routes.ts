@@ -1,23 +1,59 @@
+import { productFields } from '../../../src/api/endpoint/list-fields.ts'
+import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
 import type { NewProduct, ProductChange, productsApi } from '../../../src/api/sections/products.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import { productStatuses } from '../../../src/model/product.ts'
-import type { StoredFile } from '../../../src/model/stored-file.ts'
+import type { StoredFile } from '../../../src/model/service.ts'
+import { productStatuses } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import { defineMachine, transition } from '../../kernel/machine.ts'
-import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import { refuseSuspendedNow, shownStatus } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { listedPage } from '../../store/searched-page.ts'
 import { windowAfter } from '../listings/quote-window.ts'
 import { type ProductRow, products } from './rows.ts'
-import { productView } from './view.ts'
+import { productSplit, productView } from './view.ts'
+
+const listAllProducts: FreeHandler<typeof marketAdminApi.listAllProducts> = async ({ query }, { ctx, now }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const place = { rows: products, index: 'newest', prefix: [] }
+  const list = { ...place, fields: productFields, factsOf: factsIn(ctx.store) }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const shown = await ctx.store.read((t) =>
+    Promise.all(rows.map(async (row) => productView(row, await ownerOf(t, row)))),
+  )
+  return { products: shown, ...found, limit, offset }
+}
+
+const factsIn = (t: ReadTx) => async (row: ProductRow, uses: (field: keyof typeof productFields) => boolean) => {
+  const owner = uses('provider') || uses('price') ? await ownerOf(t, row) : undefined
+  return {
+    id: row.id,
+    name: row.name,
+    provider: [row.provider_id, ...(owner === undefined ? [] : [owner.name])],
+    category: row.category,
+    status: shownStatus(row.status),
+    price: owner === undefined ? null : productSplit(row, owner).agent,
+    sold: BigInt(row.sold),
+    age: row.listed_at,
+  }
+}
+
+async function ownerOf(t: ReadTx, { id, provider_id }: ProductRow): Promise<ParticipantRow> {
+  const owner = await t.table(participants).get(provider_id)
+  if (!owner) throw new Error(`${id} has no provider`)
+  return owner
+}
+
+export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllProducts'>> = { listAllProducts }
 
 /**
  * Digital products (decisions §9). A draft waits for its file; `publish` sets it, once. Whoever bought

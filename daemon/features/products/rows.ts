@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
-import { productStatuses } from '../../../src/model/product.ts'
-import { StoredFile } from '../../../src/model/stored-file.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { StoredFile } from '../../../src/model/service.ts'
+import { productStatuses } from '../../../src/model/words.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
 export const ProductRow = z.strictObject({
   id: z.string(),

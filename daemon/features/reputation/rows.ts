@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
-import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
+import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/words.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 import type { JobRow } from '../jobs/rows.ts'
 

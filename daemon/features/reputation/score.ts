@@ -1,6 +1,6 @@
 import { keysOf, tableOf } from '../../../src/core/record.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
-import { type Dimension, dimensions } from '../../../src/model/reputation.ts'
+import { type Dimension, dimensions } from '../../../src/model/words.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import type { JobFacts, Sums } from './rows.ts'
 

@@ -1,7 +1,122 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron } from '../../crons/cron.ts'
 import { dailyAt } from '../../crons/schedule.ts'
-import { refreshSdn } from './refresh.ts'
+import type { Context } from '../../kernel/context.ts'
+import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
+import type { Tx } from '../../store/port.ts'
+import { compliance, readSdnState, swapList, writeSdnState } from './sanctions.ts'
+
+/** What a list says of itself, as far as it is compared. */
+type SdnFacts = {
+  readonly publishDate: string | null
+  readonly recordCount: number | null
+  readonly entries: number
+  /** EVM addresses in it. */
+  readonly addresses: number
+}
+
+/** The list that is held, of the same source. */
+type HeldSdn = { readonly publishDate: string; readonly addresses: number }
+
+/** A list shrinks by delistings, but not to less than this part at once unless the operator says that it did. */
+const LEAST_OF_HELD_PCT = 50
+const WHOLE_PCT = 100
+
+/** Why a list must not replace the one that is held; undefined when it may. */
+export function sdnFault(
+  list: SdnFacts,
+  held: HeldSdn | undefined,
+  options: { readonly acceptShrink?: boolean } = {},
+): string | undefined {
+  const { publishDate, recordCount, entries, addresses } = list
+  if (publishDate === null) return 'it has no publish date'
+  if (recordCount === null) return 'it does not say how many entries it holds'
+  if (recordCount !== entries) return `it says that it holds ${recordCount} entries, and holds ${entries}`
+  if (addresses === 0) return 'it holds no EVM address'
+  if (!held) return undefined
+  if (publishDate < held.publishDate) return `it is of ${publishDate}, older than the one held of ${held.publishDate}`
+  const isShrunk = addresses * WHOLE_PCT < held.addresses * LEAST_OF_HELD_PCT
+  if (!isShrunk || options.acceptShrink) return undefined
+  return `it holds ${addresses} EVM addresses, less than half of the ${held.addresses} held`
+}
+
+const MAX_REASON_CHARS = 300
+
+type Run = Pick<Context, 'store' | 'config' | 'resources' | 'log'> & {
+  /** Business time. */
+  readonly now: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reads the list anew and holds it, where all that it says of itself is true; the one that is held stays otherwise
+ * (decisions §12). What came of it is kept with the list.
+ * @throws Error saying why the list was not taken; an aborted run changes nothing.
+ */
+export async function refreshSdn(run: Run): Promise<void> {
+  const { store, now, signal, log } = run
+  const { list: sanctions, source } = compliance.of(run)
+  const list = await readList(run)
+  if (signal.aborted) throw new Error('it was ended')
+  const fault = await store.tx(async (t) => {
+    const why = typeof list === 'string' ? list : await take(t, { list, run })
+    if (why !== undefined) await keep(t, now, why)
+    return why
+  })
+  await sanctions.follow()
+  const { source: _, ...state } = sanctions.state()
+  log.info({ source: 'sdn', list: source.shown, ...state }, fault === undefined ? 'list held' : 'list refused')
+  if (fault !== undefined) throw new Error(`the sanctions list was not taken: ${fault}`)
+}
+
+/** The list, or why there is none. */
+async function readList(run: Run): Promise<SdnList | string> {
+  try {
+    return await readSdn(compliance.of(run).source.open(run.signal), run.signal)
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** Codes of a file that cannot be read; its path is nobody else's business. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const told = error instanceof Error ? error.message : String(error)
+  return (code?.startsWith('E') ? `the file cannot be read (${code})` : told).slice(0, MAX_REASON_CHARS)
+}
+
+type Taking = { readonly list: SdnList; readonly run: Run }
+
+/** Swaps the lists, or says why not. */
+async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
+  const { config, now } = run
+  const { source } = compliance.of(run)
+  const { wallets, publishDate } = list
+  const state = await readSdnState(t)
+  const isSameSource = state.source === source.id && state.publish_date !== null
+  const held: HeldSdn | undefined = isSameSource
+    ? { publishDate: state.publish_date ?? '', addresses: state.addresses }
+    : undefined
+  const acceptShrink = config.sdnAcceptShrink === true
+  const fault = sdnFault({ ...list, addresses: wallets.size }, held, { acceptShrink })
+  if (fault !== undefined) return fault
+  const { added, removed } = await swapList(t, { wallets, at: now })
+  const isChanged = added > 0 || removed > 0 || state.publish_date !== publishDate || !isSameSource
+  await writeSdnState(t, {
+    source: source.id,
+    publish_date: publishDate,
+    addresses: wallets.size,
+    added,
+    last_updated: isChanged ? now : state.last_updated,
+    last_checked: now,
+    last_status: 'ok',
+  })
+  return undefined
+}
+
+async function keep(t: Tx, now: number, why: string): Promise<void> {
+  await writeSdnState(t, { ...(await readSdnState(t)), last_checked: now, last_status: `kept the list held: ${why}` })
+}
 
 const REFRESH_HOUR = 3
 

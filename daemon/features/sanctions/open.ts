@@ -1,9 +1,9 @@
 import { AppError } from '../../../src/core/error.ts'
 import { type Context, inBackground } from '../../kernel/context.ts'
-import { shipped } from '../../kernel/shipped.ts'
+import { shipped } from '../../kernel/identity.ts'
 import { web } from '../../kernel/web.ts'
 import { sdnSource } from '../../ports/sdn/source.ts'
-import { refreshSdn } from './refresh.ts'
+import { refreshSdn } from './ofac-sdn-refresh.ts'
 import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 
 /** Fixtures lie beside the sources and beside the bundle alike. */

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron } from '../../crons/cron.ts'
-import { snapshotSchedule, takeSnapshot, viewCounts } from './view-counts.ts'
+import { snapshotSchedule, takeSnapshot, viewCounts } from './routes.ts'
 
 /** What `GET /v1/stats/watching` shows (decisions §12): no key of `/health.crons`. */
 export const statsSnapshot = defineCron({

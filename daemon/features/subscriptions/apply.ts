@@ -1,3 +1,5 @@
+import { formatAmount } from '../../../src/core/money.ts'
+import { emit } from '../../events/event-log.ts'
 import { nextMembers, transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
@@ -5,6 +7,7 @@ import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { referrersOf } from '../referrals/referrals.ts'
+import { enqueue } from '../webhooks/queue.ts'
 import { bundleNow, followCoverage } from './coverage.ts'
 import {
   isOver,
@@ -14,8 +17,31 @@ import {
   subscriptionMachine,
 } from './machine.ts'
 import { nextOf } from './next.ts'
-import { tell, type Word } from './notify.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
+
+/** What has happened to a subscription, as both parties' events and the provider's endpoint name it (decisions §10). */
+type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'paused' | 'resumed'
+
+type Told = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
+
+export async function tell(t: Tx, draw: Draw, { subscription: row, word, at }: Told): Promise<void> {
+  const type = `subscription.${word}` as const
+  const data = {
+    subscription_id: row.id,
+    plan_id: row.plan_id,
+    plan_name: row.plan_name,
+    subscriber_id: row.participant_id,
+    status: row.status,
+    amount: formatAmount(row.amount),
+    current_period_start: new Date(row.current_period_start).toISOString(),
+    current_period_end: new Date(row.current_period_end).toISOString(),
+    cancel_at_period_end: row.cancel_at_period_end,
+  }
+  for (const participantId of [row.provider_id, row.participant_id]) {
+    await emit(t, draw, { type, participantId, subject: { kind: 'subscription', id: row.id }, data, at })
+  }
+  await enqueue(t, draw, { participantId: row.provider_id, sender: row.participant_id, type, data, now: at })
+}
 
 /** What the act itself changes, besides what follows from the new state. */
 type Change = Partial<

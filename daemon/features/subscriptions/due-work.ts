@@ -1,4 +1,4 @@
-import type { SubscriptionDueEvent } from '../../../src/model/subscription.ts'
+import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
 import { type DueWork, dueWork } from '../../crons/due-work.ts'
 import { countRefusal } from '../../kernel/refusals.ts'
 import { participants } from '../../kernel/rows.ts'

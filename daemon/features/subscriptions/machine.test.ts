@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { subscriptionStatuses } from '../../../src/model/subscription.ts'
+import { subscriptionStatuses } from '../../../src/model/words.ts'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
-import { isOver, subscriptionMachine, subscriptionRoles } from './machine.ts'
-import { planMachine, planRoles } from './plan-machine.ts'
+import { isOver, planMachine, planRoles, subscriptionMachine, subscriptionRoles } from './machine.ts'
 
 /** What decisions §9 allow, written out: from, event, who, to, effects. */
 const allowed = [

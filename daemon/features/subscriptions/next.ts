@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import type { SubscriptionDueEvent } from '../../../src/model/subscription.ts'
+import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
 import type { SubscriptionRow } from './rows.ts'
 
 /** A charge that failed is tried again this long after its first failure; after the last try it is over. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { type BillingPeriod, billingPeriods } from '../../../src/model/plan.ts'
+import { type BillingPeriod, billingPeriods } from '../../../src/model/service.ts'
 import { firstPeriod, periodStart, renewedPeriod } from './periods.ts'
 
 const at = (text: string) => Date.parse(`${text}T09:30:15.250Z`)

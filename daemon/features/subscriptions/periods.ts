@@ -1,4 +1,4 @@
-import type { BillingPeriod } from '../../../src/model/plan.ts'
+import type { BillingPeriod } from '../../../src/model/service.ts'
 
 const MONTHS_OF: Readonly<Record<BillingPeriod, number>> = { monthly: 1, annual: 12 }
 const MONTHS_A_YEAR = 12

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
-import { billingPeriods, PlanVersion, planStatuses } from '../../../src/model/plan.ts'
-import { SaleTerms } from '../../../src/model/service.ts'
-import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/subscription.ts'
+import { billingPeriods, PlanVersion, planStatuses, SaleTerms } from '../../../src/model/service.ts'
+import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/words.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
+import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of a plan (decisions §9): services of one provider for a price a period. */
 export const PlanRow = z.strictObject({
   id: z.string(),

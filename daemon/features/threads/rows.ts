@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
-import { authorRoles, messageTypes, partyRoles } from '../../../src/model/message.ts'
-import { StoredFile } from '../../../src/model/stored-file.ts'
+import { StoredFile } from '../../../src/model/service.ts'
 import { Proposal, threadStatuses } from '../../../src/model/thread.ts'
+import { authorRoles, messageTypes, partyRoles } from '../../../src/model/words.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
+import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of an entry of a conversation (decisions §9); text is kept as it was sent. */
 export const MessageRow = z.strictObject({
   id: z.string(),

@@ -5,7 +5,7 @@ import { type Marketplace, openMarketplace } from '../../../fixtures/market/mark
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { intentOf } from '../../../fixtures/market/traces.ts'
 import { checksumAddress, type Hex } from '../../../src/core/hex.ts'
-import { personalDigest } from '../../../src/core/personal-message.ts'
+import { personalDigest } from '../../../src/core/keccak.ts'
 import type { TraceEvent } from '../../../src/model/trace.ts'
 import { digestOf } from '../../kernel/canonical.ts'
 

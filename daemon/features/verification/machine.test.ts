@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { attemptStatuses } from '../../../src/model/verification.ts'
+import { attemptStatuses } from '../../../src/model/words.ts'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
 import { attemptStatusAt, verificationMachine, verificationRoles } from './machine.ts'
 

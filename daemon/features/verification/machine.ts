@@ -1,4 +1,4 @@
-import { type AttemptStatus, attemptStatuses } from '../../../src/model/verification.ts'
+import { type AttemptStatus, attemptStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { AttemptRow } from './rows.ts'
 

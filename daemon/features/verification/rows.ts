@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { attemptStatuses } from '../../../src/model/verification.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { attemptStatuses } from '../../../src/model/words.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** An attempt to verify who stands behind a participant (decisions §6). */
 export const AttemptRow = z.strictObject({
   id: z.string(),

@@ -1,4 +1,4 @@
-import type { Entropy } from '../../../src/core/entropy.ts'
+import type { Entropy } from '../../../src/core/hex.ts'
 import { commit, type Draw, drawFrom } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
 import { beginCall, endCall } from './calls.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { summaryOf } from './feedback-summary.ts'
+import { summaryOf } from './registries.ts'
 
 test('a summary lies between the least and the greatest value, in decimals that were used', () => {
   const rated = fc.record({ value: fc.bigInt({ min: 0n, max: 10n ** 20n }), value_decimals: fc.nat(18) })

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { getServers } from 'node:dns'
 import { connect, isIPv6 } from 'node:net'
-import { reachOf } from '../web/address.ts'
+import { reachOf } from '../web/target.ts'
 import { type DnsAnswer, DnsError, type DnsQuestion, questionBytes, readAnswer } from './message.ts'
 
 /** Asks name servers: those of this machine for what they know, those of a zone for what they themselves say. */

@@ -1,9 +1,8 @@
 // A small process that starts others for the daemon: see `start.ts`.
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { watchMemory } from './memory.ts'
 import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
-import type { StarterAsk, StarterReply } from './start.ts'
+import { type StarterAsk, type StarterReply, watchMemory } from './start.ts'
 
 const running = new Map<number, ChildProcess>()
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { damaged, LISTED, listOf, sample, successor, WALLETS } from '../../../fixtures/sdn/samples.ts'
-import { sdnFault } from '../../features/sanctions/refresh.ts'
+import { sdnFault } from '../../features/sanctions/ofac-sdn-refresh.ts'
 import { readSdn, SdnUnreadable } from './list.ts'
 
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { loopbackSpellings, publicAddresses, specialAddresses } from './address.testkit.ts'
-import { bareHost, reachOf } from './address.ts'
+import { bareHost, reachOf } from './target.ts'
 
 const loopback = ['127.0.0.1', '127.255.255.254', '::1']
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../../core/error.ts'
 import type { Usdc } from '../../core/money.ts'
-import type { StoredFile } from '../../model/stored-file.ts'
+import type { StoredFile } from '../../model/service.ts'
 
 /** Areas that the checkout cutover shelves; the first five are the specification's, the sixth is ours (decisions §12). */
 export const areas = [

@@ -2,14 +2,17 @@ import type { ListFields } from '../../core/filter.ts'
 import { deliveryStates } from '../../model/delivery.ts'
 import { jobStatuses, paymentMethods } from '../../model/job.ts'
 import { heldKinds } from '../../model/ledger.ts'
-import { participantTypes, tiers } from '../../model/participant.ts'
-import { payoutKinds, payoutStates } from '../../model/payout.ts'
-import { billingPeriods } from '../../model/plan.ts'
-import { shownProductStatuses } from '../../model/product.ts'
-import { fulfillmentTypes, serviceTypes, webhookStatuses } from '../../model/service.ts'
-import { subscriptionStatuses } from '../../model/subscription.ts'
+import { billingPeriods, fulfillmentTypes, serviceTypes, webhookStatuses } from '../../model/service.ts'
 import { threadStatuses } from '../../model/thread.ts'
-import { attemptStatuses } from '../../model/verification.ts'
+import {
+  attemptStatuses,
+  participantTypes,
+  payoutKinds,
+  payoutStates,
+  shownProductStatuses,
+  subscriptionStatuses,
+  tiers,
+} from '../../model/words.ts'
 
 /* What the lists of the administrator can be filtered and sorted by. */
 

@@ -4,8 +4,7 @@ import { MAX_EXAMPLE_BYTES } from '../../../fixtures/examples/shorten.ts'
 import { describedBy } from '../../../fixtures/kit/described.ts'
 import { type Endpoint, isPaid, templatePath } from '../endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../index.ts'
-import { readAnswerExamples } from './answers.ts'
-import { openapiDocument } from './document.ts'
+import { openapiDocument, readAnswerExamples } from './document.ts'
 
 const MAX_DESCRIPTION_BYTES = 1_500_000
 const examples = await readAnswerExamples()

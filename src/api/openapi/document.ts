@@ -16,12 +16,22 @@ import { clientLines, type LocalToken } from '../endpoint/published-clients.ts'
 import { signInHeader } from '../endpoint/sign-in.ts'
 import { api, type EndpointName, endpointNames } from '../index.ts'
 import { isEnabled, replacementOf, type Switches, statusOf } from '../status.ts'
-import type { AnswerExample, AnswerExamples } from './answers.ts'
 import { anyOtherError, errorResponses, pageMedia } from './errors.ts'
 import { parameters, requestBody } from './requests.ts'
 import { collectSchemas, type OpenApiNode, type SchemaComponents } from './schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './webhooks.ts'
 import { operationText, sectionText } from './words.ts'
+
+/** What an endpoint really answered, with what it asked for first where it is paid. Made by `npm run docs`. */
+export type AnswerExample = { readonly answer?: unknown; readonly offer?: unknown }
+
+export type AnswerExamples = { [N in EndpointName]?: AnswerExample }
+
+/** A file of its own, read when somebody first asks for the description. */
+export async function readAnswerExamples(): Promise<AnswerExamples> {
+  const { default: examples } = await import('../answer-examples.json', { with: { type: 'json' } })
+  return examples
+}
 
 type Described = {
   readonly url: string

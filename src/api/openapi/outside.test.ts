@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OUTSIDE, load as outside } from '../../../fixtures/outside/load.ts'
 import type { Endpoint } from '../endpoint/define.ts'
 import { api, endpointNames } from '../index.ts'
-import { readAnswerExamples } from './answers.ts'
-import { openapiDocument } from './document.ts'
+import { openapiDocument, readAnswerExamples } from './document.ts'
 import type { OpenApiNode } from './schemas.ts'
 
 /* What tools of others make of the description: linters, and generators of clients whose output has to compile. */

@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import { Amount, UsdNumber } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf, UsdNumber } from '../../core/codecs.ts'
 import { keysOf } from '../../core/record.ts'
-import { authorRoles } from '../../model/message.ts'
 import { JsonObject } from '../../model/service.ts'
-import { subscriptionStatuses } from '../../model/subscription.ts'
+import { authorRoles, subscriptionStatuses } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 
 /* What participants’ endpoints are sent (decisions §10): data for the description, and for who writes an endpoint. */

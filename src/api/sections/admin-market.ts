@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { postingStatuses } from '../../model/posting.ts'
+import { postingStatuses } from '../../model/words.ts'
 import { pageQuery, QueryBoolean } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 import { planFields, postingFields, productFields, subscriptionFields } from '../endpoint/list-fields.ts'

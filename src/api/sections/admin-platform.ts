@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../../core/id.ts'
+import { idOf } from '../../core/codecs.ts'
 import { rulings } from '../../model/job.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'

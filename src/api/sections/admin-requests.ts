@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf } from '../../core/codecs.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
 import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'

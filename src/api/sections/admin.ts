@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Address, Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
-import { logLevels } from '../../model/log.ts'
+import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { logLevels } from '../../model/words.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '../endpoint/define.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Amount } from '../../core/codecs.ts'
-import { attentionKinds, ownAttentionKinds } from '../../model/attention.ts'
+import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { Address, Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Address, Amount, idOf } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
 import { historyTypes } from '../../model/ledger.ts'
-import { payoutStates } from '../../model/payout.ts'
+import { payoutStates } from '../../model/words.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
 

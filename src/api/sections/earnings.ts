@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Address, Amount, UsdNumber } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Address, Amount, idOf, UsdNumber } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { engineStatuses } from '../../model/engines/standing.ts'
+import { engineStatuses } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 

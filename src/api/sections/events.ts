@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../../core/id.ts'
+import { idOf } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
 import { eventTypes } from '../../model/event-types.ts'
 import { queryInt, Time } from '../endpoint/common.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Address, Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Address, Amount, idOf } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
 import {
   dealActs,
@@ -12,8 +11,8 @@ import {
   paymentMethods,
   rulings,
 } from '../../model/job.ts'
-import { partyRoles } from '../../model/message.ts'
 import { KnownJson, KnownJsonObject } from '../../model/service.ts'
+import { partyRoles } from '../../model/words.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'
 import { Message, messageQuery, NewMessage } from './threads.ts'

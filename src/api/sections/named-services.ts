@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf } from '../../core/codecs.ts'
 import { type Usdc, usdc } from '../../core/money.ts'
 import { keysOf } from '../../core/record.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf } from '../../core/codecs.ts'
 import { MAX_BRIEF_CHARS, MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { JsonObject } from '../../model/service.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address } from '../../core/codecs.ts'
-import { engineStatuses } from '../../model/engines/standing.ts'
+import { engineStatuses } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { bytes, defineEndpoint, json, open } from '../endpoint/define.ts'
 import { ChainHealth } from './chain.ts'

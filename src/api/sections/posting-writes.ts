@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Amount, UsdNumber } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf, UsdNumber } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { JsonObject } from '../../model/service.ts'
 import { TimeInput } from '../endpoint/common.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { paymentMethods } from '../../model/job.ts'
 import { PublicName, pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Address } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Address, idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, open, openOrKey } from '../endpoint/define.ts'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
-import { participantTypes } from '../../model/participant.ts'
+import { Amount, idOf } from '../../core/codecs.ts'
+import { participantTypes } from '../../model/words.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'
 

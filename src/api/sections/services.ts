@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { Amount, Price } from '../../core/codecs.ts'
-import { idOf } from '../../core/id.ts'
+import { Amount, idOf, Price } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
-import { tiers } from '../../model/participant.ts'
 import {
   fulfillmentTypes,
   JsonObject,
@@ -13,6 +11,7 @@ import {
   serviceTypes,
   webhookStatuses,
 } from '../../model/service.ts'
+import { tiers } from '../../model/words.ts'
 import { PublicName, pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../../core/id.ts'
+import { idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'

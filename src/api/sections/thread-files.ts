@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { idOf } from '../../core/id.ts'
+import { idOf } from '../../core/codecs.ts'
 import { MAX_ATTACHMENT_BYTES, MAX_MESSAGE_CHARS } from '../../core/limits.ts'
-import { partyRoles } from '../../model/message.ts'
+import { partyRoles } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, file, json, keyOrToken, keyTokenOrAdmin, multipart } from '../endpoint/define.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../../core/id.ts'
+import { idOf } from '../../core/codecs.ts'
 import { TraceEvent } from '../../model/trace.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, html, json, jsonBody, keyOrSigned, token } from '../endpoint/define.ts'

@@ -1,8 +1,7 @@
 import { isObject, type Json } from '../../core/json.ts'
 import { formats } from './formats.ts'
-import { type FilterCall, functions } from './functions.ts'
+import { arithmetic, type FilterCall, functions } from './functions.ts'
 import { unsupported } from './lex.ts'
-import { arithmetic } from './operators.ts'
 import type { FilterNode } from './parse.ts'
 import { compare, equal, isArray, JqError, objectFrom, shown, truthy, typeOf } from './values.ts'
 

@@ -1,6 +1,14 @@
 import { isObject, type Json } from '../../core/json.ts'
-import { csvText } from '../../text/csv.ts'
 import { isArray, JqError, shown } from './values.ts'
+
+/**
+ * A text as a cell of CSV, always between quotes. A cell that begins like a formula would be run by a spreadsheet: it
+ * gets an apostrophe in front, and so does one whose beginning a spreadsheet would take away first.
+ */
+function csvText(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}
 
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 

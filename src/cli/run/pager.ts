@@ -1,7 +1,23 @@
-import type { System } from '../env.ts'
+import type { OutputStream, System } from '../env.ts'
 import { createIo, type Io } from '../io.ts'
 import { splitWords } from '../split-words.ts'
-import { aside } from './aside.ts'
+
+/** The same machine, but what is printed on stdout is kept; on a terminal what is noted beside it too, if so wanted. */
+export function aside(system: System, said: string[], { notes }: { notes: boolean }): System {
+  const { isTTY, columns, rows } = system.stdout
+  const stream: OutputStream = {
+    ...(isTTY === undefined ? {} : { isTTY }),
+    ...(columns === undefined ? {} : { columns }),
+    ...(rows === undefined ? {} : { rows }),
+    write(chunk, done) {
+      said.push(typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk))
+      done?.()
+      return true
+    },
+  }
+  const isNoted = notes && isTTY === true
+  return Object.create(system, { stdout: { value: stream }, ...(isNoted ? { stderr: { value: stream } } : {}) })
+}
 
 /** The pager that the environment names; souk has none of its own. */
 export function pagerOf({ env }: Pick<System, 'env'>): string | undefined {

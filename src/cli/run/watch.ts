@@ -3,7 +3,7 @@ import { oneLine, yellow } from '../../text/text.ts'
 import type { OutputStream, System } from '../env.ts'
 import { CliError } from '../exit.ts'
 import { createIo, type Io, type IoSettings } from '../io.ts'
-import { aside } from './aside.ts'
+import { aside } from './pager.ts'
 
 /* A command that is looked at again and again: on a terminal only the lines that changed are painted anew. */
 

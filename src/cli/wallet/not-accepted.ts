@@ -3,7 +3,7 @@ import type { PayPolicy } from '../../client/pay.ts'
 import type { NamedWallet } from '../../client/wallets.ts'
 import { isObject } from '../../core/json.ts'
 import { formatPrice, type Usdc } from '../../core/money.ts'
-import { shellLine } from '../../text/shell.ts'
+import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 
 /** A clock that is off by less refuses no payment. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
-import { shellLine } from '../../text/shell.ts'
+import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 import type { Globals } from '../globals.ts'
 import type { Session, SessionHost } from '../session.ts'

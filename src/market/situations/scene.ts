@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CliError } from '../../cli/exit.ts'
 import type { Play } from '../acts.ts'
 import type { Opened } from '../cast.ts'
-import { type Person, personOf, type Stage } from '../hand.ts'
-import type { Sink } from '../sink.ts'
+import { type Person, personOf, type Sink, type Stage } from '../hand.ts'
 import type { EventSettings, Sayable } from './settings.ts'
 
 const KEY_BYTES = 32

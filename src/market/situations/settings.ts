@@ -2,7 +2,7 @@ import { type IdNoun, idPrefixes } from '../../core/id-prefixes.ts'
 import { type Json, parseJson } from '../../core/json.ts'
 import { isKeyOf } from '../../core/record.ts'
 import { disputeCategories } from '../../model/job.ts'
-import { microOf } from '../../text/money.ts'
+import { microOf } from '../../text/columns.ts'
 import { clip, nearest } from '../../text/text.ts'
 
 const TEXT_CHARS_MAX = 1_000

@@ -1,5 +1,5 @@
 import type { Facts } from '../../core/filter.ts'
-import { microOf } from '../../text/money.ts'
+import { microOf } from '../../text/columns.ts'
 import { count, shortSpan, span } from '../../text/text.ts'
 import { dateTime, zonedTime } from '../../text/time.ts'
 import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'

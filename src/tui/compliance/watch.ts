@@ -2,7 +2,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { DAY_MS } from '../../core/time.ts'
-import type { PayoutKind } from '../../model/payout.ts'
+import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 

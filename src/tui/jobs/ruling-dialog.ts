@@ -1,5 +1,5 @@
 import type { Problem } from '../../client/link.ts'
-import { dollars, microOf } from '../../text/money.ts'
+import { dollars, microOf } from '../../text/columns.ts'
 import { clip } from '../../text/text.ts'
 import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'

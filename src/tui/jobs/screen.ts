@@ -1,7 +1,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
-import { microOf } from '../../text/money.ts'
+import { microOf } from '../../text/columns.ts'
 import { clip, shortSpan } from '../../text/text.ts'
 import { liveLines } from '../feed/lines.ts'
 import { accent, blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'

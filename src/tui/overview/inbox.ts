@@ -1,5 +1,5 @@
 import type { Problem } from '../../client/link.ts'
-import type { AttentionKind } from '../../model/attention.ts'
+import type { AttentionKind } from '../../model/words.ts'
 import { clip, count, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import {
   accent,

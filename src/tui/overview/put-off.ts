@@ -1,7 +1,7 @@
 import { tableOf } from '../../core/record.ts'
 import { HOUR_MS } from '../../core/time.ts'
-import { attentionKinds } from '../../model/attention.ts'
 import { PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
+import { attentionKinds } from '../../model/words.ts'
 import { shortSpan } from '../../text/text.ts'
 import { showToast } from '../shell/ask.ts'
 import { byScreenOf, fetchNeeds, type Need, type Needs } from '../shell/needs.ts'

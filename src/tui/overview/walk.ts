@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/screen.ts'
+import type { ScreenId } from '../../model/words.ts'
 import { toItsJob } from '../jobs/its-job.ts'
 import { accent, type Line } from '../parts/line.ts'
 import { refuse } from '../shell/ask.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { screenIds } from '../../model/screen.ts'
+import { screenIds } from '../../model/words.ts'
 import { bindingOf, bindings, bindingsOn, hintsOn } from '../shell/bindings.ts'
 import { keyLabel, keysOf, typed } from './keys.ts'
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../../client/link.ts'
-import { tiers } from '../../model/participant.ts'
+import { tiers } from '../../model/words.ts'
 import type { SeenParticipant } from '../../nouns/people.ts'
 import type { DialogSpec, Field } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'

@@ -1,5 +1,5 @@
 import type { Link } from '../../client/link.ts'
-import { type PostingStatus, postingStatuses } from '../../model/posting.ts'
+import { type PostingStatus, postingStatuses } from '../../model/words.ts'
 import { type Posting, posting } from '../../nouns/postings.ts'
 import { count } from '../../text/text.ts'
 import { type ListWish, listScreen, type NounRows } from '../list/screen.ts'

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { dollars, microOf } from '../../text/money.ts'
+import { dollars, microOf } from '../../text/columns.ts'
 import { text, time } from '../shell/read.ts'
 import { type Member, readMembers } from './schema-facts.ts'
 

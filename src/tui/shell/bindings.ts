@@ -1,4 +1,4 @@
-import { type ScreenId, screenIds } from '../../model/screen.ts'
+import { type ScreenId, screenIds } from '../../model/words.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
 
 export type Action =

@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/screen.ts'
+import type { ScreenId } from '../../model/words.ts'
 import { askAnyway, refuse, showToast } from './ask.ts'
 import type { DialogSpec } from './dialog.ts'
 import type { HealthFacts } from './health.ts'

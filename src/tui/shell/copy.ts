@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/screen.ts'
+import type { ScreenId } from '../../model/words.ts'
 import { clip } from '../../text/text.ts'
 import { refuse, showToast } from './ask.ts'
 import { shellCommand } from './pause-dialog.ts'

@@ -9,7 +9,7 @@ import {
   type SortWord,
   sortWords,
 } from '../../core/filter.ts'
-import type { ScreenId } from '../../model/screen.ts'
+import type { ScreenId } from '../../model/words.ts'
 import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
 import { type Binding, keyFor } from './bindings.ts'

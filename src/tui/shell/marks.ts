@@ -1,4 +1,4 @@
-import { dollars, microOf } from '../../text/money.ts'
+import { dollars, microOf } from '../../text/columns.ts'
 import { count } from '../../text/text.ts'
 import { ask, askAnyway, refuse } from './ask.ts'
 import type { DialogSpec, Field } from './dialog.ts'

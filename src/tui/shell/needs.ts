@@ -1,8 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
-import type { AttentionKind } from '../../model/attention.ts'
-import type { ScreenId } from '../../model/screen.ts'
+import type { AttentionKind, ScreenId } from '../../model/words.ts'
 import { ask } from './queries.ts'
 import { text, time } from './read.ts'
 

@@ -1,6 +1,5 @@
-import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
-import { shellWord } from '../../text/shell.ts'
-import { count, span } from '../../text/text.ts'
+import { closedByPause, doorCount, pausingDoors } from '../../client/endpoints.ts'
+import { count, shellWord, span } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import type { HealthFacts } from './health.ts'

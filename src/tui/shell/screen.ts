@@ -1,6 +1,6 @@
 import type { Link, LinkClock, Outcome, Place, Whereabouts } from '../../client/link.ts'
 import type { PutOff } from '../../model/cockpit-files.ts'
-import type { ScreenId } from '../../model/screen.ts'
+import type { ScreenId } from '../../model/words.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action, Binding } from './bindings.ts'
 import type { HealthFacts } from './health.ts'

@@ -1,7 +1,5 @@
 import type { Held } from '../../client/link.ts'
-import type { LogLevel } from '../../model/log.ts'
-import type { PostingStatus } from '../../model/posting.ts'
-import type { ScreenId } from '../../model/screen.ts'
+import type { LogLevel, PostingStatus, ScreenId } from '../../model/words.ts'
 import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
 

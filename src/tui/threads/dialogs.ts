@@ -1,4 +1,4 @@
-import { microOf } from '../../text/money.ts'
+import { microOf } from '../../text/columns.ts'
 import type { Sent } from '../shell/ask.ts'
 import type { DialogSpec, Field } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'

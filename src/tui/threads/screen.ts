@@ -1,7 +1,7 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { threadStates } from '../../nouns/threads.ts'
-import { microOf } from '../../text/money.ts'
+import { microOf } from '../../text/columns.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
 import { toItsJob } from '../jobs/its-job.ts'

@@ -1,5 +1,5 @@
 import type { Held } from '../../client/link.ts'
-import { shellWord } from '../../text/shell.ts'
+import { shellWord } from '../../text/text.ts'
 import { refuse, type Sent, showToast } from '../shell/ask.ts'
 import type { DialogSpec, Field } from '../shell/dialog.ts'
 import { nameField, shellCommand } from '../shell/pause-dialog.ts'

@@ -4,9 +4,9 @@ import { openFunctionWorld } from '../../../../fixtures/market/function-world.ts
 import { type Marketplace, openMarketplace } from '../../../../fixtures/market/marketplace.ts'
 import { amountOf } from '../../../../src/core/money.ts'
 import { checkDeliverable } from '../../../../src/schema/schema.ts'
+import { engineBoard } from '../../../engines/engines.ts'
 import { chromium, isGroupGone } from '../../../ports/browser/browser.testkit.ts'
 import { type BrowserEngine, openBrowsers } from '../../../ports/browser/browser.ts'
-import { engineBoard } from '../../engines/engines.ts'
 import { jobs } from '../../jobs/rows.ts'
 import { services } from '../../listings/rows.ts'
 

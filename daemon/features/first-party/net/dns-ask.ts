@@ -1,5 +1,5 @@
 import type { DnsAnswer, DnsRecord, RecordType } from '../../../ports/dns/message.ts'
-import { reachOf } from '../../../ports/web/address.ts'
+import { reachOf } from '../../../ports/web/target.ts'
 
 /** Asks a resolver; undefined where none answers, which never means that there is nothing. */
 export type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>

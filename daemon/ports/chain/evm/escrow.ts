@@ -10,7 +10,7 @@ import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
 import type { Reads } from './reads.ts'
 import { type AbiMethod, type AbiType, encodeCall, encodeValues, method, topicOf } from './rpc/abi.ts'
-import { RpcUnavailableError } from './rpc/unavailable.ts'
+import { RpcUnavailableError } from './rpc/values.ts'
 
 const deals = method(
   'deals',

@@ -7,7 +7,7 @@ import { defineCollection, type Store, type Tx } from '../../../store/port.ts'
 import { FAUCET_DAILY_LIMIT, type FaucetResult } from '../chain.ts'
 import type { TxQueue } from './queue/queue.ts'
 import { encodeCall } from './rpc/abi.ts'
-import { RpcUnavailableError } from './rpc/unavailable.ts'
+import { RpcUnavailableError } from './rpc/values.ts'
 import { mint } from './token.ts'
 
 /** What the faucet of a devnet gave a wallet. */

@@ -2,14 +2,50 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { isObject } from '../../../../src/core/json.ts'
 import type { AsOf, Finality } from '../chain.ts'
-import { gather } from './gather.ts'
+import { probeAnswer, probeCall } from './queue/calldata.ts'
 import { type AbiMethod, type AbiType, decodeValues, encodeCall, type ValuesOf } from './rpc/abi.ts'
 import type { RpcAnswer, RpcCall } from './rpc/endpoint.ts'
 import type { Rpc } from './rpc/rpc.ts'
 import { openTags } from './rpc/tags.ts'
-import { RpcUnavailableError } from './rpc/unavailable.ts'
-import { bytesIn, type Head, headIn, numberIn, quantity } from './rpc/values.ts'
-import { openViews } from './views.ts'
+import { bytesIn, type Head, headIn, isHex, numberIn, quantity, RpcUnavailableError } from './rpc/values.ts'
+
+/** What comes within this while something is asked goes together. */
+const GATHER_MS = 2
+
+/**
+ * Questions that come together are asked as one; each gets its own answer, in order. Somebody alone does not wait for
+ * others.
+ */
+export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readonly A[]>): (question: Q) => Promise<A> {
+  let waiting: { question: Q; settled: PromiseWithResolvers<A> }[] = []
+  let asking = 0
+  async function send(): Promise<void> {
+    const batch = waiting
+    waiting = []
+    asking += 1
+    try {
+      const answers = await askAll(batch.map(({ question }) => question))
+      for (const [at, { settled }] of batch.entries()) {
+        const answer = answers[at]
+        if (answer === undefined) settled.reject(new RpcUnavailableError('a call was left without an answer'))
+        else settled.resolve(answer)
+      }
+    } catch (error) {
+      for (const { settled } of batch) settled.reject(error)
+    } finally {
+      asking -= 1
+    }
+  }
+  return (question) => {
+    if (waiting.length === 0) {
+      if (asking === 0) setImmediate(() => void send())
+      else setTimeout(() => void send(), GATHER_MS)
+    }
+    const settled = Promise.withResolvers<A>()
+    waiting.push({ question, settled })
+    return settled.promise
+  }
+}
 
 const AGAIN_MS = 50
 /** Hosted nodes refuse more blocks of logs at once. */
@@ -222,4 +258,42 @@ function logsIn(result: unknown): FoundLog[] {
       data: bytesIn(log['data']),
     }
   })
+}
+
+/** What a view of ours or of the token may take; behind the proxy of the real token a balance takes about 10,000. */
+const VIEW_GAS = 200_000
+/** Views in one question. */
+const MAX_VIEWS = 100
+
+type View = { readonly to: Wallet; readonly data: Hex }
+/** `undefined`: the node takes no such question, and is to be asked by itself. */
+type Viewed = { readonly answer: RpcAnswer | undefined }
+
+/** Views of contracts as one question, which tells itself of which block it is. */
+function openViews(rpc: Pick<Rpc, 'readDated'>): (view: View) => Promise<RpcAnswer | undefined> {
+  const viewed = gather((views: readonly View[]) => viewAll(rpc, views))
+  return async (view) => (await viewed(view)).answer
+}
+
+async function viewAll(rpc: Pick<Rpc, 'readDated'>, views: readonly View[]): Promise<readonly Viewed[]> {
+  const question = {
+    accounts: [],
+    calls: views.slice(0, MAX_VIEWS).map(({ to: target, data }) => ({ target, data, gasCap: VIEW_GAS })),
+  }
+  const data = probeCall(question)
+  if (!data) return views.map(() => ({ answer: undefined }))
+  const said = (answer: RpcAnswer) =>
+    answer.ok && isHex(answer.result) ? probeAnswer(answer.result, question) : undefined
+  const answer = await rpc.readDated(
+    { method: 'eth_call', params: [{ data }, 'latest'] },
+    (whole) => said(whole)?.block,
+  )
+  const results = said(answer)?.results ?? []
+  return views.map((_, at) => ({ answer: results[at] && answerOf(results[at]) }))
+}
+
+/** Without a reason it may be the gas that was too little here. */
+function answerOf({ ok, data }: { readonly ok: boolean; readonly data: Hex }): RpcAnswer | undefined {
+  if (!ok && data === '0x') return undefined
+  return ok ? { ok, result: data } : { ok, code: REVERTED_CODE, message: 'execution reverted', data }
 }

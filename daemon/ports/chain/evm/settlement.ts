@@ -16,14 +16,36 @@ import type {
 } from '../chain.ts'
 import { batchCall, batchResults, transferCall } from './queue/calldata.ts'
 import type { QueueOptions } from './queue/core.ts'
+import { MAX_SIGNATURE_BYTES } from './queue/enter.ts'
 import { failureOf } from './queue/outcome.ts'
 import type { TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
 import { CallReverted, type Reads } from './reads.ts'
-import { encodeCall } from './rpc/abi.ts'
-import { RpcUnavailableError } from './rpc/unavailable.ts'
+import { decodeValues, encodeCall } from './rpc/abi.ts'
+import { RpcUnavailableError } from './rpc/values.ts'
 import { AGREED, isValidSignature, SIGNATURE_GAS, type TokenCalls } from './token.ts'
-import { isTooLong, type Undeployed, undeployedIn } from './wallet-signature.ts'
+
+/** What ends the signature of a wallet that is not deployed yet (ERC-6492). */
+const SUFFIX = '6492'.repeat(16)
+
+/** How a wallet comes to be, and what it would say then. */
+type Undeployed = { readonly factory: Wallet; readonly deploy: Hex; readonly signature: Hex }
+
+/** The parts of an ERC-6492 signature; undefined for every other, `malformed` where it only ends like one. */
+function undeployedIn(signature: Hex): Undeployed | 'malformed' | undefined {
+  if (!signature.toLowerCase().endsWith(SUFFIX)) return undefined
+  try {
+    const parts = decodeValues(['address', 'bytes', 'bytes'], `0x${signature.slice(2, -SUFFIX.length).toLowerCase()}`)
+    const [factory, deploy, inner] = parts
+    return { factory, deploy, signature: inner }
+  } catch {
+    return 'malformed'
+  }
+}
+
+function isTooLong(signature: Hex): boolean {
+  return signature.length > 2 + 2 * MAX_SIGNATURE_BYTES
+}
 
 /** What a transfer may use where it is only tried out, contract wallets included. */
 const TRIAL_GAS = 700_000

@@ -16,7 +16,7 @@ import {
 import { chainTxs, queueCollections } from './queue/rows.ts'
 import { openReads } from './reads.ts'
 import { openRpc } from './rpc/rpc.ts'
-import { RpcUnavailableError } from './rpc/unavailable.ts'
+import { RpcUnavailableError } from './rpc/values.ts'
 
 // @slow starts a chain
 

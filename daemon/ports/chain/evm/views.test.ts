@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { toWallet } from '../../../../src/core/hex.ts'
 import { accountAt, type Contract, startTestChain, type TestChain } from './anvil/anvil.testkit.ts'
-import { contracts } from './contracts/artifacts.ts'
+import { contracts } from './contracts/artifacts.testkit.ts'
 import { type FaultyNode, startProxy } from './queue/queue.testkit.ts'
 import { CallReverted, openReads, type Reads } from './reads.ts'
 import { method } from './rpc/abi.ts'

@@ -3,15 +3,16 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { everyRow } from '../../../store/each-page.ts'
 import type { Scalar, Store, Tx } from '../../../store/port.ts'
-import { type Rated, summaryOf } from '../feedback-summary.ts'
 import {
   type AnchorOrder,
   type FeedbackOrder,
   type IdentityRegistry,
   isOutOfRange,
+  type Rated,
   type ReputationRegistry,
   registryName,
   type SummaryQuery,
+  summaryOf,
   type VerdictAnchors,
   type WriteResult,
 } from '../registries.ts'

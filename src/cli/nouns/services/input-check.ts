@@ -1,7 +1,6 @@
 import type { ErrorDetail } from '../../../core/error.ts'
 import { isObject } from '../../../core/json.ts'
-import { shellLine, shellWord } from '../../../text/shell.ts'
-import { clip } from '../../../text/text.ts'
+import { clip, shellLine, shellWord } from '../../../text/text.ts'
 import { type CliError, usage } from '../../exit.ts'
 import { inputLines, type ReadInput, unknownNames } from './input.ts'
 import type { Listing } from './services.ts'

@@ -2,7 +2,7 @@ import { concat, decodeFunctionResult, encodeFunctionData, parseSignature, toHex
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { accountAt, devAccounts, onTestChain } from '../anvil/anvil.testkit.ts'
-import { contracts } from './artifacts.ts'
+import { contracts } from './artifacts.testkit.ts'
 import { signed } from './token.testkit.ts'
 import { walletContracts } from './wallets/artifacts.testkit.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accountAt, devAccounts, onTestChain } from '../anvil/anvil.testkit.ts'
-import { contracts } from './artifacts.ts'
+import { contracts } from './artifacts.testkit.ts'
 import {
   type Action,
   AMOUNT,

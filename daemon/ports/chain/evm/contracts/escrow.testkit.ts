@@ -1,7 +1,7 @@
 import { toHex } from 'viem'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { accountAt, type TestChain } from '../anvil/anvil.testkit.ts'
-import { contracts } from './artifacts.ts'
+import { contracts } from './artifacts.testkit.ts'
 
 /* What the escrow contract promises, said once: a model that the tests compare it with. */
 

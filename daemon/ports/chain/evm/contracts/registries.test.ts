@@ -1,9 +1,9 @@
 import { parseEventLogs, zeroHash } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '../../../../../src/core/hex.ts'
-import { summaryOf } from '../../feedback-summary.ts'
+import { summaryOf } from '../../registries.ts'
 import { accountAt, devAccounts, onTestChain } from '../anvil/anvil.testkit.ts'
-import { contracts } from './artifacts.ts'
+import { contracts } from './artifacts.testkit.ts'
 
 const [registrar, agent, client, other] = [0, 1, 2, 3].map(accountAt) as [Hex, Hex, Hex, Hex]
 

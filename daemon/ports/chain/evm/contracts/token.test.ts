@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { domainSeparator } from '../../../../../src/core/authorization.ts'
 import { type Hex, toWallet } from '../../../../../src/core/hex.ts'
 import { accountAt, type Contract, devAccounts, onTestChain, type TestChain } from '../anvil/anvil.testkit.ts'
-import { contracts } from './artifacts.ts'
+import { contracts } from './artifacts.testkit.ts'
 import { cancelled, nonceOf, signed, wordsOf } from './token.testkit.ts'
 import { walletContracts } from './wallets/artifacts.testkit.ts'
 

@@ -11,7 +11,7 @@ import {
 import { expect, test } from 'vitest'
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import { type Hex, toWallet } from '../../../../../src/core/hex.ts'
-import { contracts } from '../contracts/artifacts.ts'
+import { contracts } from '../contracts/artifacts.testkit.ts'
 import { batchCall, batchResults, probeAnswer, probeCall, revertText, transferCall, transfersCall } from './calldata.ts'
 import { failureOf } from './outcome.ts'
 

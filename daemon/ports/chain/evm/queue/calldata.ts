@@ -1,7 +1,7 @@
 import { decodeAbiParameters, encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
-import { contracts } from '../contracts/artifacts.ts'
+import { creationCode } from '../contracts/artifacts.ts'
 import { encodeCall, method, topicOf } from '../rpc/abi.ts'
 
 /* The few calls that the queue itself makes. */
@@ -95,7 +95,7 @@ export type ProbeAnswer = {
 /** The creation of a contract whose answer is not its code; undefined where it is longer than nodes take. */
 export function probeCall({ accounts, calls }: ProbeQuestion): Hex | undefined {
   const asked = calls.map(({ target, gasCap, data }) => ({ target, gasCap: BigInt(gasCap), callData: data }))
-  const data: Hex = `${contracts.probe.bytecode}${encodeAbiParameters(probeInput, [accounts, asked]).slice(2)}`
+  const data: Hex = `${creationCode.probe}${encodeAbiParameters(probeInput, [accounts, asked]).slice(2)}`
   return data.length <= 2 + 2 * MAX_INITCODE_BYTES ? data : undefined
 }
 

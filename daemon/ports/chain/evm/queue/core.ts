@@ -8,8 +8,36 @@ import type { Head } from '../rpc/values.ts'
 import type { BatchKind } from './calldata.ts'
 import type { CallOrder, OrderOutcome, QueueStatus, TransferOrder } from './queue.ts'
 import type { ChainTransferRow, ChainTxRow } from './rows.ts'
-import type { QueueSignal } from './signal.ts'
 import type { KeySigner } from './signer.ts'
+
+/** A bell for one sleeper: rung while nobody sleeps, it wakes the next one at once. */
+type QueueSignal = {
+  ring(): void
+  /** Resolves when it rings, at the latest after so many milliseconds; without a number only when it rings. */
+  wait(ms?: number): Promise<void>
+}
+
+export function createSignal(): QueueSignal {
+  let rung = false
+  let wake: (() => void) | undefined
+  return {
+    ring: () => {
+      rung = true
+      wake?.()
+    },
+    wait: async (ms) => {
+      if (!rung) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = ms === undefined ? undefined : setTimeout(resolve, ms)
+        wake = resolve
+        await promise
+        clearTimeout(timer)
+        wake = undefined
+      }
+      rung = false
+    },
+  }
+}
 
 /** Places at which a process may end: told as they are passed, so that tests can end it there. */
 export type QueueStep =

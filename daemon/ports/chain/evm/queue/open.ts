@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openTags } from '../rpc/tags.ts'
 import { runPump } from './batch.ts'
-import { type Core, noteError, type QueueOptions } from './core.ts'
+import { type Core, createSignal, noteError, type QueueOptions } from './core.ts'
 import { call, flying, settle } from './enter.ts'
 import type { QueueStatus, TxQueue } from './queue.ts'
 import { recover } from './recover.ts'
 import { tellOld } from './reversal.ts'
-import { createSignal } from './signal.ts'
 import { runWatch } from './watch.ts'
 import { followForeign } from './watched.ts'
 

@@ -1,7 +1,6 @@
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { RpcAnswer, RpcCall } from '../rpc/endpoint.ts'
-import { RpcUnavailableError } from '../rpc/unavailable.ts'
-import { bytesIn, type Head, quantity } from '../rpc/values.ts'
+import { bytesIn, type Head, quantity, RpcUnavailableError } from '../rpc/values.ts'
 import {
   type BatchedCall,
   batchCall,

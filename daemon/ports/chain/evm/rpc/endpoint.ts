@@ -1,8 +1,7 @@
 import { Pool } from 'undici'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { isObject, jsonIn } from '../../../../../src/core/json.ts'
-import { EndpointFailed } from './unavailable.ts'
-import { isHex } from './values.ts'
+import { EndpointFailed, isHex } from './values.ts'
 
 /** A whole array of answers; the receipt of a batch of 100 transfers is about 150 kB. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { RpcAnswer } from './endpoint.ts'
 import { openRpc, type Rpc, type RpcOptions } from './rpc.ts'
-import { RpcUnavailableError } from './unavailable.ts'
-import { quantity } from './values.ts'
+import { quantity, RpcUnavailableError } from './values.ts'
 
 type Call = { readonly id: number; readonly method: string }
 type Node = {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { type NodeEndpoint, openEndpoint, type RpcAnswer, type RpcCall } from './endpoint.ts'
-import { EndpointFailed, type RpcFault, RpcUnavailableError } from './unavailable.ts'
-import { type Head, headIn } from './values.ts'
+import { EndpointFailed, type Head, headIn, type RpcFault, RpcUnavailableError } from './values.ts'
 
 /** Calls in one array; hosted nodes take no more. */
 const MAX_ARRAY = 100

@@ -1,6 +1,23 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
-import { RpcUnavailableError } from './unavailable.ts'
+
+/** No node gave an answer that can be relied on; nothing is known by it. */
+export class RpcUnavailableError extends Error {
+  override readonly name = 'RpcUnavailableError'
+}
+
+/** What went wrong on the way, for counting. */
+export type RpcFault = 'timeout' | 'cut' | 'status' | 'malformed' | 'too_large' | 'behind'
+
+/** One request to one node failed. */
+export class EndpointFailed extends Error {
+  override readonly name = 'EndpointFailed'
+  readonly kind: RpcFault
+  constructor(kind: RpcFault, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
 
 const HEX_SHAPE = /^0x[0-9a-fA-F]*$/
 

@@ -7,8 +7,7 @@ import type { ChainMode } from '../../chain.ts'
 import { encodeCall, method } from '../rpc/abi.ts'
 import type { RpcAnswer } from '../rpc/endpoint.ts'
 import type { Rpc } from '../rpc/rpc.ts'
-import { RpcUnavailableError } from '../rpc/unavailable.ts'
-import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
+import { bigIn, bytesIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { factory, withoutCode } from './contracts.ts'
 
 /** Nodes of developers: only to such a one a devnet is joined. */

@@ -2,12 +2,11 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { ask } from '../anvil/process.ts'
-import { contracts } from '../contracts/artifacts.ts'
+import { creationCode } from '../contracts/artifacts.ts'
 import type { CallOrder, TxQueue } from '../queue/queue.ts'
-import { type AbiType, encodeCall, method, type ValuesOf } from '../rpc/abi.ts'
+import { type AbiType, encodeValues, type ValuesOf } from '../rpc/abi.ts'
 import type { Rpc } from '../rpc/rpc.ts'
-import { RpcUnavailableError } from '../rpc/unavailable.ts'
-import { bigIn, bytesIn, quantity } from '../rpc/values.ts'
+import { bigIn, bytesIn, quantity, RpcUnavailableError } from '../rpc/values.ts'
 
 /**
  * Makes a contract at an address that follows from what it is (CREATE2), so that a deployment that broke off goes on
@@ -18,7 +17,6 @@ export const factory = {
   code: '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
 } as const
 
-const SELECTOR_CHARS = 10
 const ADDRESS_BYTES = 20
 const CREATE2 = Uint8Array.of(0xff)
 
@@ -66,12 +64,12 @@ export function planDevnet(roles: Roles, domain: { readonly name: string; readon
 type Arguments<T extends readonly AbiType[]> = readonly [types: T, values: ValuesOf<T>]
 
 function planned<const T extends readonly AbiType[]>(
-  name: keyof typeof contracts,
+  name: keyof typeof creationCode,
   { salt }: Roles,
   [types, values]: Arguments<T>,
 ): Planned {
-  const given = encodeCall(method('', types, []), values).slice(SELECTOR_CHARS)
-  const code = `${contracts[name].bytecode.slice(2)}${given}`
+  const given = encodeValues(types, values).slice(2)
+  const code = `${creationCode[name].slice(2)}${given}`
   const parts = [CREATE2, hexToBytes(factory.address.slice(2)), hexToBytes(salt.slice(2)), keccak_256(hexToBytes(code))]
   const hash = keccak_256(concatBytes(...parts))
   return {

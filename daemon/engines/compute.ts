@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { AppError } from '../../src/core/error.ts'
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
+import { defineResource } from '../kernel/resource.ts'
+import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
+import type { operations } from './operations.ts'
+
+/** Thread time of failed work that one caller may take in a window: nobody pays for it. */
+const MAX_UNPAID_MS = MINUTE_MS
+const WINDOW_MS = 10 * MINUTE_MS
+
+/** Bounds the thread time of each caller whose work fails: it is free, or refunded. */
+type UnpaidTime = {
+  /** @throws AppError unavailable once a caller has had its share. */
+  readonly refuse: (who: string) => Promise<void>
+  /** Adds what failed work took. */
+  readonly add: (who: string, ms: number) => Promise<void>
+}
+
+function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
+  const spent = new RateLimiterMemory({ points: maxMs, duration: WINDOW_MS / SECOND_MS })
+  return {
+    async refuse(who) {
+      const state = await spent.get(who)
+      if (state === null || state.consumedPoints < maxMs) return
+      const retryAfter = Math.max(1, Math.ceil(state.msBeforeNext / SECOND_MS))
+      const message = `Orders of yours failed after ${Math.ceil(maxMs / SECOND_MS)} s of work: try again in ${retryAfter} s.`
+      throw new AppError('unavailable', message, { retryAfter })
+    },
+    async add(who, ms) {
+      if (ms > 0) await spent.penalty(who, Math.ceil(ms))
+    },
+  }
+}
+
+type Operations = typeof operations
+type Name = keyof Operations
+
+/** Work that a stranger can make costly, away from the thread that answers everybody. */
+export type Compute = {
+  /**
+   * Runs an operation on a thread. `who` shares fairly with everyone else.
+   * @throws ThreadError when it was not done in its bounds, or the AppError of the operation.
+   */
+  readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
+  /** Thread time that nobody pays for. */
+  readonly unpaid: UnpaidTime
+  readonly close: () => Promise<void>
+}
+export const compute = defineResource<Compute>('compute')
+
+type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
+export type How = Pick<Task, 'who' | 'signal' | 'onRan'>
+
+/** 1.8 times the 435 MB that the largest inputs were seen to take; nothing is set aside for it. */
+const MAX_HEAP_MB = 768
+const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
+/** Checks of schemas are metered, and take tenths of a second at most; so they never wait for what was bought. */
+const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
+const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
+
+/** Part of what was bought. */
+const ofServices: ReadonlySet<Name> = new Set(['make', 'step'])
+
+/** Other bounds than the usual ones. */
+export type ThreadsChange = {
+  readonly checks?: Partial<PoolLimits>
+  readonly services?: Partial<PoolLimits>
+  readonly unpaidMs?: number
+}
+
+export function openCompute(change: ThreadsChange = {}): Compute {
+  const checks = openThreadPool(threadFile(), { ...CHECKS, ...change.checks })
+  const services = openThreadPool(threadFile(), { ...SERVICES, ...change.services })
+  return {
+    run: (name, args, how) => {
+      const pool = ofServices.has(name) ? services : checks
+      return pool.run({ name, args, ...how }) as Promise<never> // the operation's own result
+    },
+    unpaid: openUnpaid(change.unpaidMs),
+    close: async () => {
+      await Promise.all([checks.close(), services.close()])
+    },
+  }
+}
+
+/** Next to this module's folder among the sources, next to it in the bundle. */
+function threadFile(): string {
+  const name = import.meta.url.endsWith('.ts') ? './compute.worker.ts' : './compute.worker.js'
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+/** Whether a task needed more time or memory than it may have. */
+export function isBeyondBounds(error: unknown): boolean {
+  return error instanceof ThreadError && (error.failure === 'timeout' || error.failure === 'memory')
+}
+
+/** What a caller is told of a task that had no turn, or was cut short. */
+export function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof ThreadError)) return error
+  const why = error.failure === 'busy' ? 'Too much waits to be checked' : 'The check was cut short'
+  return new AppError('unavailable', `${why}; ask again shortly.`, { retryAfter: 1, cause: error })
+}

@@ -1,0 +1,191 @@
+import { SECOND_MS } from '../../src/core/time.ts'
+import type { EngineConfig, MarketProvider } from '../../src/model/engines/config.ts'
+import type { Board, Engines, Market } from '../features/first-party/service/engines.ts'
+import type { Context } from '../kernel/context.ts'
+import { defineResource } from '../kernel/resource.ts'
+import { web } from '../kernel/web.ts'
+import { openAudio } from '../ports/audio/audio.ts'
+import { openBrowsers } from '../ports/browser/browser.ts'
+import { openDns } from '../ports/dns/dns.ts'
+import { openDom } from '../ports/dom/dom.ts'
+import { builtIn, type Engine, openBoard } from '../ports/engine.ts'
+import { type Llm, openLlm } from '../ports/llm/llm.ts'
+import { openSpeech } from '../ports/speech/speech.ts'
+import { openTls } from '../ports/tls/tls.ts'
+import { deepL, libreTranslate, modelTranslator, openTranslator } from '../ports/translation/translator.ts'
+import { openRdap } from '../ports/upstream/rdap.ts'
+import { openUpstream, type UpstreamOptions, upstreamEngine } from '../ports/upstream/upstream.ts'
+import type { Web } from '../ports/web/web.ts'
+
+/** What first-party services work with. */
+export const engineBoard = defineResource<Board>('engines')
+
+/** Other engines than this machine has. */
+export type EnginesChange = Partial<EngineSet>
+type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
+
+/** Opens what this machine has, and what stands in the place of it. */
+export function openEngines(ctx: Context, change: EnginesChange = {}): void {
+  const { config, clock, entropy } = ctx
+  const own = enginesOf({ web: web.of(ctx), wall: clock.wall, entropy, config: config.engines ?? {} })
+  const board = openBoard<Engines>({ ...own, ...change }, clock.wall)
+  engineBoard.open(ctx, board, board.close)
+}
+
+type Around = {
+  readonly web: Web
+  readonly wall: () => number
+  readonly entropy: Context['entropy']
+  readonly config: EngineConfig
+}
+
+/** What this machine works with. */
+function enginesOf(around: Around): EngineSet {
+  const { web, wall, config } = around
+  const dns = openDns()
+  const audio = openAudio(config.audio ? { command: config.audio.ffmpeg } : {})
+  const llm = modelOf(around)
+  const rdap = openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) })
+  const { path, sandbox } = config.browser ?? {}
+  return {
+    audio,
+    browser: openBrowsers({ web, path, isSandboxed: sandbox !== false }),
+    dom: openDom({ isAllowed: config.dom !== undefined, ...(config.dom?.jsdom ? { folder: config.dom.jsdom } : {}) }),
+    llm,
+    dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
+    rdap: builtIn(rdap, 'asks the registry of each ending, when somebody buys', rdap.reach),
+    speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
+    translator: openTranslator(remoteTranslator(around, llm)),
+    tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
+    ...upstreamsOf(around),
+  }
+}
+
+const SPEECH_BYTES = 6 * 1024 * 1024
+const SPEECH_TIMEOUT_MS = 25 * SECOND_MS
+
+function naturalVoices({ web, wall, config: { speech } }: Around) {
+  if (!speech) return {}
+  const { url, key, voices, models } = speech
+  const upstream = openUpstream({
+    web,
+    wall,
+    name: 'The voices',
+    base: url,
+    reachPath: '/v1/models',
+    headers: { 'xi-api-key': key },
+    maxBytes: SPEECH_BYTES,
+    timeoutMs: SPEECH_TIMEOUT_MS,
+    fix: 'speech.url and speech.key in the engines file',
+  })
+  return { natural: { upstream, voices, models } }
+}
+
+const MODEL_TIMEOUT_MS = 20 * SECOND_MS
+const MARK_BYTES = 8
+
+function modelOf({ web, wall, entropy, config: { llm } }: Around): Engine<Llm> {
+  const upstream = openUpstream({
+    web,
+    wall,
+    name: 'The model',
+    base: llm?.url,
+    reachPath: '/models',
+    ...(llm?.key === undefined ? {} : { headers: { authorization: `Bearer ${llm.key}` } }),
+    timeoutMs: MODEL_TIMEOUT_MS,
+    fix: 'llm.url, llm.model and llm.use in the engines file',
+  })
+  return openLlm({
+    upstream,
+    wall,
+    model: llm?.model ?? '',
+    uses: llm?.use ?? [],
+    tokensPerDay: llm?.tokens_per_day ?? 0,
+    nonce: () => entropy(MARK_BYTES).toString('hex'),
+  })
+}
+
+const TRANSLATION_TIMEOUT_MS = 15 * SECOND_MS
+const DEEPL = 'https://api.deepl.com'
+const DEEPL_FREE = 'https://api-free.deepl.com'
+
+function remoteTranslator({ web, wall, config: { translate } }: Around, llm: Engine<Llm>) {
+  if (!translate) return {}
+  if (translate.provider === 'llm') return { remote: modelTranslator(llm.port, () => llm.initial) }
+  const common = { web, wall, timeoutMs: TRANSLATION_TIMEOUT_MS }
+  if (translate.provider === 'libretranslate') {
+    const { url, key } = translate
+    const upstream = openUpstream({
+      ...common,
+      name: 'LibreTranslate',
+      base: url,
+      reachPath: '/languages',
+      fix: 'translate.url in the engines file',
+    })
+    return { remote: libreTranslate(upstream, key) }
+  }
+  const { key, url = key.endsWith(':fx') ? DEEPL_FREE : DEEPL } = translate
+  const headers = { authorization: `DeepL-Auth-Key ${key}` }
+  return {
+    remote: deepL(
+      openUpstream({
+        ...common,
+        name: 'DeepL',
+        base: url,
+        reachPath: '/v2/usage',
+        headers,
+        fix: 'translate.key in the engines file',
+      }),
+    ),
+  }
+}
+
+const OSV_BYTES = 8 * 1024 * 1024
+const OSV_PER_MINUTE = 600
+const GRANTS_BYTES = 4 * 1024 * 1024
+
+/** Interfaces of others; those without a default are off until the operator names one. */
+function upstreamsOf(around: Around) {
+  const { web, wall, config } = around
+  const { advisories, coins, grants, weather } = config
+  const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
+    upstreamEngine(openUpstream({ web, wall, ...options }))
+  const forecasts = { base: weather?.url, fix: 'weather.url in the engines file' }
+  return {
+    advisories: open({
+      name: 'OSV',
+      base: advisories?.url ?? 'https://api.osv.dev',
+      maxBytes: OSV_BYTES,
+      perMinute: OSV_PER_MINUTE,
+      fix: 'advisories.url in the engines file',
+    }),
+    coins: open({
+      name: 'CoinGecko',
+      base: coins?.url,
+      reachPath: '/ping',
+      ...(coins?.key === undefined ? {} : { headers: { [`x-cg-${coins.plan}-api-key`]: coins.key } }),
+      fix: 'coins.url in the engines file',
+    }),
+    grants: open({
+      name: 'Grants.gov',
+      base: grants?.url ?? 'https://api.grants.gov/v1/api',
+      maxBytes: GRANTS_BYTES,
+      fix: 'grants.url in the engines file',
+    }),
+    market: marketOf(around),
+    geocoding: open({ name: 'The geocoder', ...forecasts, base: weather?.geocoding_url }),
+    weather: open({ name: 'Open-Meteo', ...forecasts }),
+  }
+}
+
+/** Alpha Vantage takes its key in the address alone. */
+function marketOf({ web, wall, config: { market } }: Around): Engine<Market> {
+  const { provider = 'twelvedata', url, key } = market ?? {}
+  const ways = {
+    twelvedata: { name: 'Twelve Data', headers: { authorization: `apikey ${key}` } },
+    alphavantage: { name: 'Alpha Vantage', query: { apikey: `${key}` } },
+  } as const satisfies Record<MarketProvider, object>
+  const fix = 'market.url and market.key in the engines file'
+  const engine = upstreamEngine(openUpstream({ web, wall, base: url, fix, ...ways[provider] }))
+  return { ...engine, port: { ...engine.port, provider } }
+}

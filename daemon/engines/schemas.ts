@@ -1,0 +1,150 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AppError, invalidField } from '../../src/core/error.ts'
+import type { JsonObject } from '../../src/model/service.ts'
+import { TOO_LARGE, type Validation } from '../../src/schema/compile.ts'
+import { checkDeliverable, compileInputSchema, unwrapBrief } from '../../src/schema/schema.ts'
+import type { Context } from '../kernel/context.ts'
+import { defineResource } from '../kernel/resource.ts'
+import {
+  asUnavailable,
+  type Compute,
+  compute,
+  type How,
+  isBeyondBounds,
+  openCompute,
+  type ThreadsChange,
+} from './compute.ts'
+
+/**
+ * Schemas of listings, written by strangers and applied to what other strangers send. What could take longer than a
+ * few milliseconds runs on a thread; `who` takes turns with everyone else.
+ */
+export type SchemaChecks = {
+  /** @throws AppError 400 at the place of a schema that does not compile. */
+  readonly refuseBroken: (asked: Written, how: How) => Promise<void>
+  /**
+   * The input that a purchase body means, with the schema's defaults (decisions §8).
+   * @throws AppError 400 with the paths at fault.
+   */
+  readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
+  /** The same for an input as it is stored. */
+  readonly checkInput: (schema: JsonObject, input: JsonObject, how: How) => Promise<Validation>
+  /** Whether a deliverable is what was promised; its text, where the caller has made it. */
+  readonly checkDeliverable: (schema: JsonObject, given: Given, how: How) => Promise<Validation>
+  /** A valid input; undefined where none was found. */
+  readonly example: (schema: JsonObject, how: How) => Promise<JsonObject | undefined>
+}
+
+export const schemas = defineResource<SchemaChecks>('schemas')
+
+type Written = {
+  readonly input_schema?: JsonObject | undefined
+  readonly deliverable_schema?: JsonObject | undefined
+  /** Dotted place of the two in the request, such as `services.0.`. */
+  readonly at?: string
+}
+type Given = { readonly value: unknown; readonly text?: string }
+
+/** Below these a schema without the costly keywords is compiled and applied within a few milliseconds. */
+const PLAIN_SCHEMA_CHARS = 4_096
+const PLAIN_SCHEMA_OBJECTS = 24
+const PLAIN_VALUE_CHARS = 4_096
+/** They try a value more than once, compile a program, or multiply. */
+const COSTLY_KEYWORD =
+  /"(?:\$ref|pattern|patternProperties|allOf|anyOf|oneOf|not|if|contains|dependent\w+|unevaluated\w+|propertyNames|uniqueItems|multipleOf)":/
+
+/** Threads for work that a stranger can make costly, and the schemas that are checked there. */
+export function openThreads(ctx: Context, change?: ThreadsChange): void {
+  const threads = openCompute(change)
+  compute.open(ctx, threads, threads.close)
+  schemas.open(ctx, openSchemas(threads))
+}
+
+function openSchemas(threads: Compute): SchemaChecks {
+  const textOf = memo((schema) => JSON.stringify(schema))
+  const isPlain = memo((schema) => isCheap(textOf(schema)))
+  const examples = new WeakMap<JsonObject, Promise<JsonObject | undefined>>()
+  async function checkInput(schema: JsonObject, input: JsonObject, how: How): Promise<Validation> {
+    const text = JSON.stringify(input)
+    if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return knownInput(schema).validate(input)
+    const checked = await within(threads.run('checkInput', [textOf(schema), text], how), () => TOO_LARGE)
+    if (!checked.ok) return checked
+    return { ok: true, value: checked.text === undefined ? input : JSON.parse(checked.text) }
+  }
+
+  return {
+    async refuseBroken({ input_schema, deliverable_schema, at = '' }, how) {
+      const written = [
+        ['compileInput', `${at}input_schema`, input_schema],
+        ['compileDeliverable', `${at}deliverable_schema`, deliverable_schema],
+      ] as const
+      for (const [compile, path, schema] of written) {
+        if (!schema) continue
+        await within(threads.run(compile, [JSON.stringify(schema), path], how), () => {
+          throw invalidField(path, 'takes too much to compile')
+        })
+      }
+    },
+
+    async input(schema, body, how) {
+      const checked = await checkInput(schema, unwrapBrief(schema, body) as JsonObject, how) // out of a body of JSON
+      if (checked.ok) return checked.value as JsonObject // an object by its schema
+      const first = checked.details[0]
+      throw new AppError('input_invalid', `${first?.path || 'The input'}: ${first?.message ?? 'is not valid'}`, {
+        details: checked.details,
+      })
+    },
+
+    checkInput,
+
+    async checkDeliverable(schema, given, how) {
+      const { value } = given
+      // Written out, it is walked once more: others have their turn before that, and before it is copied to a thread.
+      await nextTurn()
+      const text = given.text ?? JSON.stringify(value)
+      if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return checkDeliverable(schema, value)
+      await nextTurn()
+      const checked = await within(threads.run('checkDeliverable', [textOf(schema), text], how), () => TOO_LARGE)
+      return checked.ok ? { ok: true, value } : checked
+    },
+
+    example(schema, how) {
+      const known = examples.get(schema)
+      if (known !== undefined) return known
+      const made = threads.run('exampleInput', [textOf(schema)], how).catch(() => {
+        examples.delete(schema) // tried again the next time
+        return undefined
+      })
+      examples.set(schema, made)
+      return made
+    },
+  }
+}
+
+/** Schemas of listings were compiled before they were stored. */
+const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
+
+/** A check that needed more than it may have has an answer, too. @throws AppError unavailable when it had no turn. */
+async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (isBeyondBounds(error)) return beyond()
+    throw asUnavailable(error)
+  }
+}
+
+function isCheap(schemaText: string): boolean {
+  if (schemaText.length > PLAIN_SCHEMA_CHARS || COSTLY_KEYWORD.test(schemaText)) return false
+  return schemaText.split('{').length - 1 <= PLAIN_SCHEMA_OBJECTS
+}
+
+/** Rows of the store are the same objects at every read. */
+function memo<T>(make: (schema: JsonObject) => T): (schema: JsonObject) => T {
+  const known = new WeakMap<JsonObject, { readonly made: T }>()
+  return (schema) => {
+    const entry = known.get(schema) ?? { made: make(schema) }
+    known.set(schema, entry)
+    return entry.made
+  }
+}

@@ -1,2 +1,0 @@
-/** Draws bytes from a CSPRNG. */
-export type Entropy = (bytes: number) => Buffer

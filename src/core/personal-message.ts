@@ -1,8 +1,0 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { utf8ToBytes } from '@noble/hashes/utils.js'
-
-/** What a wallet signs of a text (EIP-191, version 0x45 `personal_sign`): keccak-256 over prefix, length and text. */
-export function personalDigest(text: string): Uint8Array {
-  const message = utf8ToBytes(text)
-  return keccak_256(Buffer.concat([utf8ToBytes(`\u0019Ethereum Signed Message:\n${message.length}`), message]))
-}
