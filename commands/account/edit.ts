@@ -55,7 +55,7 @@ export const command = defineCommand({
   view(profile, io) {
     showParticipant(profile, io)
     if (profile.webhook_secret !== undefined)
-      io.line(`  secret    ${profile.webhook_secret}   (of webhooks; kept here)`)
+      io.line(`  secret    ${profile.webhook_secret}   (for webhooks; saved here)`)
   },
 })
 

@@ -118,7 +118,8 @@ async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin 
 async function holderOf(places: Places, as: string | undefined): Promise<string> {
   const { currentWallet } = await import('../../src/client/wallets.ts')
   const address = currentWallet(places, as)?.address
-  if (address === undefined) throw usage('An API key is that of a wallet.', { next: ['souk wallet new main'] })
+  if (address === undefined)
+    throw usage('An API key belongs to a wallet: name one with --as.', { next: ['souk wallet new main'] })
   return address
 }
 

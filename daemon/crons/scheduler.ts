@@ -46,7 +46,7 @@ export const scheduler = defineResource<Scheduler>('scheduler')
 
 /** What exclusive work may do with crons. */
 export type Within = {
-  /** Those that run by themselves now. */
+  /** Crons that run on schedule. */
   readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]
   readonly run: (cron: Cron) => Promise<CronRun>
 }

@@ -141,7 +141,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
 
 /** @throws AppError not_found on what is no name of a blob. */
 function pathIn(dir: string, sha256: string): string {
-  if (!isBlobName(sha256)) throw new AppError('not_found', 'There is no such file.')
+  if (!isBlobName(sha256)) throw new AppError('not_found', 'File not found.')
   return `${dir}/${sha256}`
 }
 

@@ -52,7 +52,7 @@ export type System = {
 
 const STDIN = 0
 export const version: string = manifest.version
-/** Written in by the build; sources that are run as they are know of none. */
+/** Set by the build; undefined when sources run directly. */
 declare const SOUK_COMMIT: string | null | undefined
 
 /** The real machine; `script` is the file that was started. */

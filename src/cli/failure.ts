@@ -85,7 +85,7 @@ function repairOf(error: unknown): string | undefined {
   return error instanceof Error && 'repair' in error && typeof error.repair === 'string' ? error.repair : undefined
 }
 
-/** One fault, with its place: what else is odd about such an answer helps nobody. */
+/** Reports only the first fault of a response. */
 function unreadable({ message, path, must }: BadAnswer): Failure {
   const facts = [`${path || 'the answer'} ${must}`]
   return { code: 'bad_answer', exit: exits.failure, sentence: message, facts, next: ['souk status'] }

@@ -44,7 +44,7 @@ export function before(text: string, mark: string): string {
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** Takes the entry out that was put in first. */
+/** Removes the oldest entry. */
 export function dropOldest(map: Map<unknown, unknown>): void {
   for (const key of map.keys()) {
     map.delete(key)

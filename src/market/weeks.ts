@@ -20,7 +20,7 @@ const wares = ['french', 'audit', 'palette', 'copy', 'french', 'legal', 'palette
 const depositors = ['acme', 'bot7'] as const satisfies readonly BuyerName[]
 const methods = ['x402', 'balance'] as const
 
-/** What is set up once at the beginning and used all through. */
+/** Setup shared by all weeks. */
 export type Stock = { readonly plan: string; readonly product: string }
 
 /** A product, a plan and balances. */

@@ -6,7 +6,7 @@ import { AppError } from '../core/error.ts'
 import { compact } from '../core/record.ts'
 
 const WAIT_SECONDS = 30
-/** Longer than the instance keeps an answer back. */
+/** Timeout longer than the long poll of the instance. */
 const ANSWER_TIMEOUT_MS = 45_000
 const PAGE = '100'
 const RETRY_FIRST_MS = 250

@@ -11,7 +11,7 @@ type Orders = {
   readonly line: ProviderLine
   readonly services: ReadonlySet<string>
   readonly signal: AbortSignal
-  /** Only what waits now. */
+  /** Processes waiting jobs only, then ends. */
   readonly once: boolean
 }
 

@@ -27,7 +27,7 @@ export function withShortTimes(text: string, shown: Shown): string {
 /** Zone of whoever sits before the cockpit. A process has one terminal. */
 let zone: 'local' | 'utc' = 'utc'
 
-/** From now on the functions below tell times in that zone. */
+/** Sets the time zone for the functions below. */
 export function showTimesIn(next: 'local' | 'utc'): void {
   zone = next
 }

@@ -57,7 +57,7 @@ async function checkedDeliverables(ctx: Checks, job: JobRow, given: unknown): Pr
   return keepDeliverables(deliverablesOf(given), list, (whole) => putText(ctx.blobs, whole))
 }
 
-/** What was given, as it is kept: a list. */
+/** Normalises a deliverable to a list. */
 export function deliverablesOf(given: unknown): Deliverables {
   return (Array.isArray(given) ? given : [given]) as Deliverables // parsed JSON
 }

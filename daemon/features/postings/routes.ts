@@ -90,7 +90,7 @@ function fresh(id: string, now: number): Draft<OptInRow> {
   }
 }
 
-/** The cursor of a list that nothing was seen of yet. */
+/** Cursor before the first row. */
 const START = '0'
 
 const listPostings: FreeHandler<typeof postingsApi.listPostings> = async ({ query }, { ctx, now }) => {

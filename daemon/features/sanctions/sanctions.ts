@@ -16,7 +16,7 @@ const SLICE_ROWS = 500
 /** A list that nobody looked at for this long is stale. */
 const STALE_MS = 48 * HOUR_MS
 
-/** Nothing holds a wallet back any more. */
+/** The wallet is no longer blocked. */
 export const walletCleared = defineHook<[t: Tx, wallet: Wallet, at: number]>('wallet-cleared')
 
 const fresh: SdnState = {
@@ -38,7 +38,7 @@ export type Sanctions = {
   readonly follow: () => Promise<void>
 }
 
-/** Who may neither pay nor be paid, and how that is known. */
+/** Sanctioned wallets, and where the entries come from. */
 export type Compliance = {
   readonly list: Sanctions
   /** Where the list is read. */

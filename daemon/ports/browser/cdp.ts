@@ -135,7 +135,7 @@ function splitMessages(from: Readable, take: (text: string) => void, giveUp: (wh
     size += chunk.length - start
     if (size > MAX_MESSAGE_BYTES) {
       from.destroy()
-      giveUp('The browser said more than is read.')
+      giveUp('The browser sent more data than the limit.')
     }
   })
   from.on('error', () => giveUp('The browser is gone.'))

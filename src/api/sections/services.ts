@@ -205,7 +205,7 @@ export const catalogApi = {
         .optional(),
       tag: z.string().max(MAX_QUERY_CHARS).optional(),
       sort: z.enum(catalogSorts).optional(),
-      mine: QueryBoolean.optional().meta({ description: 'your own, those that are not offered, too; goes alone' }),
+      mine: QueryBoolean.optional().meta({ description: 'your own listings, active or not; not with other filters' }),
       ...pageQuery,
     }),
     reply: json(

@@ -20,7 +20,7 @@ type Namer = Asker & {
 }
 type Words = Readonly<Record<string, unknown>>
 
-/** What was typed, with ids in the place of names. @throws CliError not_found, usage for a name that fits several. */
+/** Replaces typed names by ids. @throws CliError not_found, usage for a name that fits several. */
 export async function resolveWords(namer: Namer, words: { args: Words; options: Words }) {
   const args = await resolveAll(namer, words.args, kindOfArgument)
   const options = await resolveAll(namer, words.options, kindOfOption)
@@ -92,7 +92,7 @@ async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: st
   })
 }
 
-/** Upper case, underscores and hyphens make no difference: `qr_code` is `QR code`. */
+/** Ignores case, underscores and hyphens: `qr_code` is `QR code`. */
 export function plainName(text: string): string {
   return text
     .toLowerCase()

@@ -38,7 +38,7 @@ const rating = {
 const settingTable = {
   price: { means: 'what is sold costs it', ...money },
   amount: { means: 'how much moves', ...money },
-  name: { means: 'of what, or of whom, it is about', ...text(NAME_CHARS_MAX) },
+  name: { means: 'id of the object or user that the event is about', ...text(NAME_CHARS_MAX) },
   title: { means: 'of the request', ...text(NAME_CHARS_MAX) },
   role: { means: 'what the account is', ...oneOf(['agent', 'provider', 'both']) },
   text: { means: 'what is written', ...text(TEXT_CHARS_MAX) },

@@ -52,7 +52,7 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
       ...targetFacts(host),
       ['', ''],
       ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', it stands still' : ''}`],
-      ['What happens', 'what falls due on the way happens, in order: crons, pay-outs, refunds, renewals'],
+      ['What happens', 'due events happen in order: crons, payouts, refunds, renewals'],
       ['No way back', 'time goes only ahead; a snapshot is the way to the state before'],
       ...(chosen === 'next cron' ? [['next cron', clock.nextCron?.name ?? 'there is none'] as const] : []),
     ],

@@ -75,7 +75,7 @@ export function standingLines(standing: Beside, { width, height, now }: Room): L
   if (series === undefined) return []
   const sold = sellers === undefined ? [] : [blank, ...sellerLines(sellers, width)]
   const facts = factLines(standing, { width, height, now })
-  // A picture is not made smaller than it can be read: what stands below it goes first.
+  // Keeps charts at a readable size: rows below them are dropped first.
   const below =
     [[...sold, blank, ...facts], sold, []].find((lines) => lines.length + CHART_ROWS_LEAST + 2 <= height) ?? []
   return [...paidInLines(series, { width, rows: Math.min(CHART_ROWS, height - 2 - below.length) }), ...below]

@@ -43,7 +43,7 @@ export const heldFor: ReadonlySet<AttentionKind> = new Set(['dispute', 'overdue'
 
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
-/** From this width on amounts have a column of their own, and below the other kinds have none. */
+/** Smallest width with a column for amounts. */
 const AMOUNT_FROM = 96
 const KIND_FROM = 76
 

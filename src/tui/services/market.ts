@@ -32,7 +32,7 @@ const lists = {
     noun: posting,
     fields: postingFields,
     title: 'Requests for work',
-    none: 'nobody asks for work: v shows the others',
+    none: 'no open requests: press v for the others',
   }),
   products: listScreen({
     id,

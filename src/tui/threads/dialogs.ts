@@ -46,14 +46,14 @@ export function writeDialog(host: Host, thread: ThreadFacts, speaker: Speaker): 
 export function offerDialog(host: Host, thread: ThreadFacts): DialogSpec {
   const price: Field = {
     name: 'price',
-    label: 'Price in USD that you get',
+    label: 'Your price in USD',
     check: (value) => (microOf(value) === undefined ? 'needs a price like 8.00' : undefined),
   }
   return {
     title: 'OFFER A PRICE',
     facts: () => [
       ...about(host, thread, 'its provider'),
-      ['What it does', 'the buyer may accept it until it runs out; nothing is paid now'],
+      ['What it does', 'the buyer can accept it until it expires; nothing is paid now'],
     ],
     fields: [price, { ...message, label: 'Message (may stay empty)', check: () => undefined }, ...nameField(host)],
     verb: 'Offer',

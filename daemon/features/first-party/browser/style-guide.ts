@@ -140,7 +140,7 @@ function guideOf(facts: readonly StyleFacts[]) {
 
 type Use = { readonly value: string; readonly count: number }
 
-/** The same values of several pages together, the commonest first. */
+/** Merges the values of several pages, most common first. */
 function summed(lists: readonly (readonly Use[])[]): Use[] {
   const counts = new Map<string, number>()
   for (const { value, count } of lists.flat()) counts.set(value, (counts.get(value) ?? 0) + count)

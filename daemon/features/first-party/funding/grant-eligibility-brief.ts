@@ -136,7 +136,7 @@ function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined 
   if (fit === 'above')
     return { rule: 'budget', verdict: 'against', text: 'The budget is above the ceiling.', evidence, hard: true }
   if (fit === 'below')
-    return { rule: 'budget', verdict: 'against', text: 'The budget is below the least award.', evidence }
+    return { rule: 'budget', verdict: 'against', text: 'The budget is below the smallest award.', evidence }
   return fit === 'inside'
     ? { rule: 'budget', verdict: 'for', text: 'The budget is within what is awarded.', evidence }
     : undefined

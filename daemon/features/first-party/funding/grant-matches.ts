@@ -196,7 +196,7 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
       ...(isOnTopic(notice, applicant) ? [] : ['It shares few words with your profile: read what it is about first.']),
       ...(notice.is_estimate ? ['It is a forecast: it cannot be applied for yet, and its days may change.'] : []),
       ...(days === null ? ['It names no closing date.'] : []),
-      ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the least award.'] : []),
+      ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the smallest award.'] : []),
     ],
     url,
   }
