@@ -29,7 +29,7 @@ export async function endpointCommands(): Promise<CalledBy[]> {
     .filter((file) => !file.endsWith('.test.ts') && file !== ANY)
     .flatMap((file) => {
       // What it prints is not what it calls: others may call it for it.
-      const text = textOf(file).replace(/^ {2}prints: .*$/m, '')
+      const text = textOf(file).replace(/^ {2}(prints|like): .*$/gm, '')
       const name = /^ {2}name: '([^']+)'/m.exec(text)?.[1]
       return name === undefined || name.startsWith('__') ? [] : [{ file, name, text }]
     })

@@ -5,6 +5,7 @@ import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { type Candidate, candidates, type WantedValues } from '../src/cli/run/completion.ts'
 import { fieldsAfter, pathsAfter } from '../src/cli/run/members.ts'
+import type { Callable } from '../src/client/call.ts'
 import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 import { clip, oneLine } from '../src/text/text.ts'
@@ -90,12 +91,22 @@ async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly C
   return found
 }
 
-/** Members of what a command prints, where that is the answer of an endpoint. */
+/** Members of what a command prints: of the answer of an endpoint, or of the example that it gives. */
 async function membersOf({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
-  const endpoint = command?.prints
-  if (endpoint === undefined) return []
+  const like = command?.prints ?? command?.like
+  if (like === undefined) return []
+  const printed = typeof like === 'string' ? await shapeOfAnswer(like) : { shape: shapeOf(like), named: {} }
+  return member === 'jq' ? pathsAfter(printed, begun) : fieldsAfter(printed, begun)
+}
+
+async function shapeOfAnswer(endpoint: Callable) {
   const { answerSchemas } = await import('../src/api/openapi/printed.ts')
   const { answers, $defs: named } = answerSchemas([endpoint])
-  const printed = { shape: answers[endpoint], named }
-  return member === 'jq' ? pathsAfter(printed, begun) : fieldsAfter(printed, begun)
+  return { shape: answers[endpoint], named }
+}
+
+function shapeOf(example: unknown): object {
+  if (Array.isArray(example)) return { items: shapeOf(example[0]) }
+  if (!isObject(example)) return {}
+  return { properties: Object.fromEntries(Object.entries(example).map(([name, one]) => [name, shapeOf(one)])) }
 }

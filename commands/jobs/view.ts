@@ -35,6 +35,7 @@ export const command = defineCommand({
     ...watchOptions,
   }),
   examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],
+  like: 'getJob',
   async run(context) {
     const session = await context.session()
     const id = await jobIdOf(context, session, context.args.job)

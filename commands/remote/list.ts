@@ -31,6 +31,21 @@ export const command = defineCommand({
   name: 'remote list',
   summary: 'list remotes and where their credentials are stored',
   examples: ['souk remote list', 'souk remote list --json'],
+  like: {
+    total: 1,
+    remotes: [
+      {
+        name: '',
+        url: '',
+        network: '',
+        protected: false,
+        active: false,
+        admin_key: '',
+        fingerprint: '',
+        plain_credentials: false,
+      },
+    ],
+  },
   async run({ places, io }) {
     const active = readSettings(places).remote ?? LOCAL
     const found = await findDaemon(places)

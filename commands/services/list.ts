@@ -54,6 +54,7 @@ export const command = defineCommand({
     'souk services list --sort price_asc',
     'souk services list --mine',
   ],
+  like: 'getCatalog',
   async run(context) {
     const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, all } = context.options
     const { category, tag, sort } = context.options

@@ -61,6 +61,8 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
   /** The endpoint whose answer it prints under --json as it is. */
   readonly prints?: Callable
+  /** What completion names the members of where it prints more than an answer: the endpoint, or an example of its own. */
+  readonly like?: Callable | { readonly [member: string]: unknown }
   /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
