@@ -14,7 +14,10 @@ const reckoned = new Map(await Promise.all(RECKONED.map(valuesOf)))
 async function valuesOf(file: string): Promise<readonly [path: string, text: string]> {
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
   const values: Readonly<Record<string, unknown>> = await import(path)
-  const lines = Object.entries(values).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
+  const lines = Object.entries(values).map(([name, value]) => {
+    if (typeof value === 'function') throw new Error(`${file} exports ${name}, which is no value: move it elsewhere`)
+    return `export const ${name} = ${JSON.stringify(value)}`
+  })
   return [path, lines.join('\n')]
 }
 

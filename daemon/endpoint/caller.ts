@@ -2,7 +2,7 @@ import { apiKeyHeader, balanceHeader } from '../../src/api/endpoint/credentials.
 import { type Access, type Endpoint, takesSignIn } from '../../src/api/endpoint/define.ts'
 import { signInHeader } from '../../src/api/endpoint/sign-in.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import { isLoopback } from '../../src/core/public-name.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import type { Context } from '../kernel/context.ts'
 import { hashSecret, installation } from '../kernel/identity.ts'
 import { refuseSuspended } from '../kernel/participant.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isLoopback } from '../../src/core/public-name.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import { FIRST_WORDS_MS, LOOPBACK_RESERVE, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
 import { type Peers, peerOf, subscriberOf } from './peers.ts'
 import type { EarlyConnection } from './port.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isLoopback } from '../../src/core/public-name.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import { boundUrl } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
 import { installation } from '../kernel/identity.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { isLoopback } from '../../src/core/public-name.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import type { Config } from '../kernel/config.ts'
 
 /** Groups of an IPv6 address that one subscriber has to itself (RFC 6177). */

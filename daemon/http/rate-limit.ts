@@ -5,7 +5,7 @@ import { apiKeyHeader, balanceHeader } from '../../src/api/endpoint/credentials.
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
-import { isLoopback } from '../../src/core/public-name.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import { before } from '../../src/core/record.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Context } from '../kernel/context.ts'

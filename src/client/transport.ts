@@ -1,6 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { AppError, errnoOf } from '../core/error.ts'
-import { staysHere } from '../core/public-name.ts'
+import { staysHere } from '../core/loopback.ts'
 import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 
 /** Largest answer that is read whole into memory; bigger ones are read as `chunks`. */

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { readHealth } from '../../../src/cli/nouns/health.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
-import { closedByPause } from '../../../src/client/endpoints.ts'
+import { closedByPause } from '../../../src/client/pausing.ts'
 
 export const command = defineCommand({
   name: 'admin platform pause',

@@ -1,4 +1,4 @@
-import { closedByPause, doorCount, pausingDoors } from '../../client/endpoints.ts'
+import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
 import { count, shellWord, span } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
 import type { DialogSpec, Field } from './dialog.ts'
