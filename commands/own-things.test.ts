@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
+
+/* What is one's own is read without the admin key: what a wallet holds, the story of a purchase, and what waits. */
+
+let shop: RemoteMarket
+let bought: { job_id: string; receipt_id: string }
+const as = (name: string, ...words: string[]) => shop.json([...words, '--as', name])
+beforeAll(async () => {
+  shop = await openRemoteMarket()
+  for (const name of ['ann', 'bob', 'cleo']) {
+    await shop.json(['wallet', 'new', name])
+    await shop.json(['wallet', 'fund', name])
+    await as(name, 'account', 'register', '--role', 'both')
+  }
+  const fields = ['name=Reading', 'description=Reads', 'price=0.50', 'fulfillment_type=human']
+  const listing = await as('bob', 'services', 'create', ...fields.flatMap((field) => ['--set', field]))
+  await as('ann', 'buy', listing.id, '-i', 'text=hi', '--yes')
+  bought = (await as('ann', 'jobs', 'list')).jobs[0]
+})
+afterAll(() => shop.market.close())
+
+test('what a wallet holds is shown by wallet show, wallet list and balance', async () => {
+  const { holds } = await as('ann', 'wallet', 'show')
+  expect(holds).toMatch(/^\d+\.\d\d/)
+  expect((await as('ann', 'balance', 'show')).wallet).toMatchObject({ name: 'ann', holds })
+  const { wallets } = await shop.json(['wallet', 'list'])
+  expect(wallets).toContainEqual(expect.objectContaining({ name: 'ann', holds }))
+  const { out } = await shop.souk(['wallet', 'list'], { columns: 120 })
+  expect(out).toContain(`$${holds}`)
+})
+
+test('a wallet is shown without a marketplace that answers', async () => {
+  const { out } = await shop.souk(['wallet', 'show', 'ann', '--base-url', 'http://127.0.0.1:1'])
+  expect(out).toContain('not known: no marketplace answers')
+})
+
+test('why tells buyer and provider of their own purchase, and others nothing', async () => {
+  for (const id of [bought.job_id, bought.receipt_id]) {
+    const { steps } = await as('ann', 'why', id)
+    expect(steps.map((step: { id: string }) => step.id)).toContain(bought.job_id)
+    const { code, err } = await shop.souk(['why', id, '--as', 'cleo'])
+    expect([code === 0, err.includes('Nothing is known of')]).toEqual([false, true])
+  }
+  expect((await as('bob', 'why', bought.job_id)).next).toContain(`souk jobs view ${bought.job_id}`)
+  const all = await shop.json(['why', bought.job_id])
+  expect(all.steps.some(({ kind }: { kind: string }) => kind === 'books')).toBe(true)
+})
+
+test('attention says what waits for one, and to whom nothing waits', async () => {
+  expect((await as('bob', 'attention')).items).toEqual([
+    expect.objectContaining({ kind: 'work', subject: { kind: 'job', id: bought.job_id } }),
+  ])
+  const file = join(shop.home, 'deliverable.json')
+  writeFileSync(file, '{"text":"read"}')
+  await as('bob', 'jobs', 'update', bought.job_id, '--status', 'completed', '--deliverable', file)
+  expect((await as('ann', 'attention')).items).toMatchObject([
+    { kind: 'verify', fix: `souk jobs verify ${bought.job_id} --rating 5` },
+  ])
+  expect(await as('cleo', 'attention')).toMatchObject({ items: [], total: 0 })
+})
+
+test('a receipt leads to its job', async () => {
+  const job = await as('ann', 'jobs', 'view', bought.receipt_id)
+  expect(job.job_id).toBe(bought.job_id)
+})
