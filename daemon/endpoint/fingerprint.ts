@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize'
 import { invalidField } from '../../src/core/error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS } from '../../src/core/limits.ts'
 import type { Exchange } from './exchange.ts'
+import { turnFor } from './json.ts'
 
 export const idempotencyHeader = 'Idempotency-Key'
 const PRINTABLE = /^[\x21-\x7e]+$/
@@ -14,6 +15,7 @@ const PRINTABLE = /^[\x21-\x7e]+$/
 export async function fingerprintOf(exchange: Exchange, participantId: string | null): Promise<string> {
   const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = (await exchange.body()) ?? null
+  await turnFor(exchange.header)
   // Strings and lists of them are canonical as they are.
   const target = JSON.stringify([exchange.method, exchange.path, query]).slice(0, -1)
   const caller = participantId === null ? 'null' : JSON.stringify(participantId)

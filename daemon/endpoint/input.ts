@@ -4,6 +4,7 @@ import { AppError, type ErrorDetail } from '../../src/core/error.ts'
 import { at, isKeyOf } from '../../src/core/record.ts'
 import { KnownJson } from '../../src/model/service.ts'
 import type { Exchange } from './exchange.ts'
+import { turnFor } from './json.ts'
 
 const MAX_PARAM_CHARS = 200
 const MAX_DETAILS = 20
@@ -19,7 +20,9 @@ const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported
 
 async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
   try {
-    return parseBody(schema, (await exchange.body()) ?? {})
+    const parsed = parseBody(schema, (await exchange.body()) ?? {})
+    await turnFor(exchange.header)
+    return parsed
   } catch (error) {
     if (badBody === undefined || !(error instanceof AppError) || !bodyFaults.has(error.code)) throw error
     throw new AppError(badBody, error.message, error.details ? { details: error.details } : {})

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalidField } from '../../src/core/error.ts'
 import { costlyPart } from '../../src/core/json-cost.ts'
 import { MAX_JSON_DEPTH } from '../../src/core/limits.ts'
@@ -23,6 +24,15 @@ export function checkJson(document: unknown): void {
 export function refuseCostly(text: Uint8Array): void {
   const part = costlyPart(text)
   if (part !== undefined) throw invalidField('body', part)
+}
+
+/** From here on a body takes a turn of its own to walk through. */
+const LONG_BODY_BYTES = 64 * 1024
+
+/** What walks through a long body again, as a fingerprint or for a schema, does so in another turn. */
+export async function turnFor(header: (name: string) => string | undefined): Promise<void> {
+  const isLong = Number(header('content-length') ?? 0) >= LONG_BODY_BYTES
+  if (isLong || header('transfer-encoding') !== undefined) await nextTurn()
 }
 
 function isNested(value: unknown): value is object {

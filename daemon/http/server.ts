@@ -1,6 +1,5 @@
 import { isAscii } from 'node:buffer'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import express, {
   type ErrorRequestHandler,
   type Request,
@@ -17,7 +16,7 @@ import { costlyPart } from '../../src/core/json-cost.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
-import { checkJson } from '../endpoint/json.ts'
+import { checkJson, turnFor } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
 import { notEnabled } from '../endpoint/switched-off.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
@@ -218,14 +217,6 @@ function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
   return router
 }
 
-/** From here on a body takes a turn of its own to parse. */
-const LONG_BODY_BYTES = 64 * 1024
-
-/** What follows walks through a long body again, as a fingerprint and as what a schema says: in another turn. */
-async function turnFor({ headers }: IncomingMessage): Promise<void> {
-  if (Number(headers['content-length'] ?? LONG_BODY_BYTES) >= LONG_BODY_BYTES) await nextTurn()
-}
-
 function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
   const endpoint: Endpoint = api[name]
   const maxBytes = bodyBoundOf(endpoint)
@@ -252,7 +243,7 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
         await taken(isParted ? takeBytes : parseJson, req, res)
         const body: unknown = isParted ? await parseInTurns(req.body) : req.body
         checkJson(body)
-        await turnFor(req)
+        await turnFor((name) => req.headers[name]?.toString())
         return body
       } catch (error) {
         throw refusalOf(error) ?? error
