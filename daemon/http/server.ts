@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import express, {
   type ErrorRequestHandler,
   type Request,
