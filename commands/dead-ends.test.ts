@@ -68,7 +68,7 @@ test('a charge of the balance that was refused is told as refused, not as one th
   const { code, err } = await shop.souk(['jobs', 'verify', job_id, '--pay', 'balance', '--as', 'buyer'])
   expect(code).toBe(exits.conflict)
   expect(err).toContain('(authorised, then refused)')
-  expect(err).not.toContain('may still be taken')
+  expect(err).not.toContain('may still be charged')
 })
 
 test('who pauses the platform is told first how many doors close, and why', async () => {

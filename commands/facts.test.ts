@@ -52,7 +52,7 @@ test('a seed that does not exist is an answer, and no surprise', async () => {
     2,
     expect.stringMatching(/There is no seed "banana"\.[\s\S]*choose one of demo, house, none, or a file/),
   ])
-  expect(err).not.toContain('not expected')
+  expect(err).not.toContain('unexpected error')
 })
 
 test('every list is tab-separated in a pipe', async () => {

@@ -101,7 +101,7 @@ describe('money', () => {
   test('what a command agreed to is counted against its limit although the answer was another 402', async () => {
     const { err } = await under('the same wall for ever', `jobs verify ${JOB} --pay x402`)
     expect(worth()).toBe(300_000n)
-    expect(err).toContain('up to $0.30 was agreed to and may still be taken')
+    expect(err).toContain('up to $0.30 is authorised and may still be charged')
   })
 
   test.each([

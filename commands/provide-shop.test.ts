@@ -350,7 +350,7 @@ describe('nothing starts', () => {
     [
       'a field that no listing has',
       () => ['--listing', file('l.yaml', listing('L', '1', 'prize: 2\n')), '--exec', 'cat'],
-      'prize: is no field',
+      'prize: unknown field',
     ],
     [
       'a listing that answers at once',

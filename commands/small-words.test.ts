@@ -39,7 +39,7 @@ describe('time', () => {
     expect((await json('up', '--clock', 'frozen')).clock.state).toBe('frozen')
     expect((await json('up')).clock).toBeNull()
     const odd = await user.souk('up', '--clock', 'yesterday')
-    expect([odd.code, odd.err]).toEqual([2, expect.stringContaining('is no time')])
+    expect([odd.code, odd.err]).toEqual([2, expect.stringContaining('is not a time')])
     expect((await user.souk('up', '--clock', 'frozen', '--systemd')).code).toBe(2)
   })
 

@@ -130,7 +130,7 @@ describe('two people', () => {
 
 describe('nothing is paid', () => {
   it.each([
-    [[], 2, 'needs a yes'],
+    [[], 2, 'Confirmation needed'],
     [['--yes'], 5, 'above the limit of $1.00'],
     [['--yes', '--max-price', '5', '--pay', 'none'], 5, '--pay none forbids paying'],
     [['--yes', '--max-price', '5', '--as', 'seller'], 4, 'belongs to others'],

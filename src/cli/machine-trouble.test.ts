@@ -21,10 +21,10 @@ describe('a refusal of the system', () => {
     const told = explain(new Error('outer', { cause: refusal(members) }))
     expect(told.sentence).toBe(sentence)
     expect([...told.facts, ...told.next].join()).not.toBe('')
-    expect(told.facts.join()).not.toContain('not expected')
+    expect(told.facts.join()).not.toContain('unexpected error')
   })
 
   test('what is none of them stays what it is', () => {
-    expect(explain(refusal({ code: 'EWHATEVER' })).facts).toEqual([expect.stringContaining('not expected')])
+    expect(explain(refusal({ code: 'EWHATEVER' })).facts).toEqual([expect.stringContaining('unexpected error')])
   })
 })
