@@ -27,7 +27,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { file, set, editor, example } = context.options
-    if (example) return { example: exampleOf('listing') }
+    if (example) return { example: exampleOf('listing').trimEnd().split('\n') }
     if (file === undefined && set.length === 0 && !editor)
       throw usage('Give the listing by --file listing.json, --set field=value, or --editor.')
     const fields = {
@@ -41,9 +41,11 @@ export const command = defineCommand({
       ? inEditor(context, { name: 'listing', text: await newListing(fields), take: create })
       : create(fields)
   },
-  ownText: true,
   view(listing, io) {
-    if ('example' in listing) return void io.line(listing.example.trimEnd())
+    if ('example' in listing) {
+      for (const line of listing.example) io.line(line)
+      return
+    }
     const { id, name, provider_net_price: net } = listing
     const isDead = listing.fulfillment_type === 'instant' && listing.webhook_url === null
     const sign = isDead ? yellow('!') : green('✓')
