@@ -95,7 +95,7 @@ const Failed = z.object({ requestId: z.string(), timestamp: z.number() })
  * leaves. What arrives is counted as it is unpacked. Every target of the browser is guarded before its first line runs.
  */
 export function watchTraffic(options: TrafficOptions): PageTraffic {
-  const { cdp, onExceeded } = options
+  const { cdp } = options
   const state: State = {
     log: new Map(),
     finished: [],
@@ -108,26 +108,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
     documents: [],
     shut: new Set(),
   }
-  cdp.on('Fetch.requestPaused', (params, session) => {
-    decide(options, state, { params, session }).catch(() =>
-      onExceeded(new BrowserError('page', 'A request of the page could not be judged')),
-    )
-  })
-  cdp.on('Network.requestWillBeSent', (params) => begun(state, options, WillBeSent.parse(params)))
-  cdp.on('Network.responseReceived', (params) => answered(state, Received.parse(params)))
-  cdp.on('Network.dataReceived', (params) => {
-    state.movedAt = performance.now()
-    const why = arrived(state, Data.parse(params))
-    if (why) onExceeded(new BrowserError('page', why))
-  })
-  cdp.on('Network.loadingFinished', (params) => {
-    const { requestId, timestamp, encodedDataLength } = Finished.parse(params)
-    ended(state, requestId, { endedAt: timestamp * MS, bytes: encodedDataLength })
-  })
-  cdp.on('Network.loadingFailed', (params) => {
-    const { requestId, timestamp } = Failed.parse(params)
-    ended(state, requestId, { endedAt: timestamp * MS })
-  })
+  listen(options, state)
   return {
     resources: () => [...state.finished, ...state.log.values()],
     missing: () => missing(state),
@@ -176,6 +157,31 @@ type State = {
   documents: string[]
   readonly shut: Set<string | undefined>
   refusal?: WebError | undefined
+}
+
+/** Keeps the state up with what the browser says of its requests. */
+function listen(options: TrafficOptions, state: State): void {
+  const { cdp, onExceeded } = options
+  cdp.on('Fetch.requestPaused', (params, session) => {
+    decide(options, state, { params, session }).catch(() =>
+      onExceeded(new BrowserError('page', 'A request of the page could not be judged')),
+    )
+  })
+  cdp.on('Network.requestWillBeSent', (params) => begun(state, options, WillBeSent.parse(params)))
+  cdp.on('Network.responseReceived', (params) => answered(state, Received.parse(params)))
+  cdp.on('Network.dataReceived', (params) => {
+    state.movedAt = performance.now()
+    const why = arrived(state, Data.parse(params))
+    if (why) onExceeded(new BrowserError('page', why))
+  })
+  cdp.on('Network.loadingFinished', (params) => {
+    const { requestId, timestamp, encodedDataLength } = Finished.parse(params)
+    ended(state, requestId, { endedAt: timestamp * MS, bytes: encodedDataLength })
+  })
+  cdp.on('Network.loadingFailed', (params) => {
+    const { requestId, timestamp } = Failed.parse(params)
+    ended(state, requestId, { endedAt: timestamp * MS })
+  })
 }
 
 async function decide(
