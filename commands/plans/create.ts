@@ -31,7 +31,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { file, example, name, price, period, service, description } = context.options
-    if (example) return { example: exampleOf('plan') }
+    if (example) return { example: exampleOf('plan').trimEnd().split('\n') }
     const given = file === undefined ? undefined : await readObjectFile(context.io, file, 'the plan')
     if (given === undefined && service.length === 0) throw usage('Name the listings that are in it by --service.')
     const body = {
@@ -43,9 +43,8 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('createPlan', { body: unjudged<SentBody<'createPlan'>>(body) })
   },
-  ownText: true,
   view(plan, io) {
-    if ('example' in plan) io.line(plan.example.trimEnd())
+    if ('example' in plan) for (const line of plan.example) io.line(line)
     else showNoun(noun, plan, io)
   },
 })

@@ -30,7 +30,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { file, example, upload, ...said } = context.options
-    if (example) return { example: exampleOf('product') }
+    if (example) return { example: exampleOf('product').trimEnd().split('\n') }
     const given = file === undefined ? {} : await readObjectFile(context.io, file, 'the product')
     const body: Readonly<Record<string, unknown>> = { ...given, ...compact(said) }
     if (body['name'] === undefined || body['price'] === undefined) throw usage('A product needs --name and --price.')
@@ -42,9 +42,11 @@ export const command = defineCommand({
       sent?.done()
     }
   },
-  ownText: true,
   view(product, io) {
-    if ('example' in product) return void io.line(product.example.trimEnd())
+    if ('example' in product) {
+      for (const line of product.example) io.line(line)
+      return
+    }
     const state = product.status === 'active' ? 'for sale' : 'is a draft'
     io.line(`${green('✓')} ${bold(product.id)} ${state}   ${product.name}   you get $${product.provider_net_price}`)
     io.line(`  file      ${fileWords(product)}`)

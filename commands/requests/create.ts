@@ -48,7 +48,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { file, example, title, budget, minBudget, category, deadline, parentJob } = context.options
-    if (example) return { example: exampleOf('request') }
+    if (example) return { example: exampleOf('request').trimEnd().split('\n') }
     const given = file === undefined ? undefined : await readObjectFile(context.io, file, 'the request')
     if (given === undefined && (title === undefined || budget === undefined))
       throw usage('A request needs --title and --budget, or --file.')
@@ -66,9 +66,8 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('createPosting', { body })
   },
-  ownText: true,
   view(posting, io) {
-    if ('example' in posting) io.line(posting.example.trimEnd())
+    if ('example' in posting) for (const line of posting.example) io.line(line)
     else showNoun(noun, posting, io)
   },
 })
