@@ -36,7 +36,7 @@ test('says when the next settlement is, and why each sum waits', async () => {
   const { next_settlement_at, waiting, pending_usd } = await told()
   expect(waiting).toEqual([{ reason: 'scheduled', amount_usd: pending_usd, sales: 0, until: next_settlement_at }])
   const { out } = await shop.souk(['earnings', '--as', 'ann'], { columns: 120 })
-  expect(out).toContain('$0.75 waits: earned; the next settlement pays all of it')
+  expect(out).toContain('$0.75 waits: earned; the next settlement pays it in full')
   await shop.json(['crons', 'pause', 'provider-settlement'])
   const paused = await shop.souk(['earnings', '--as', 'ann'], { columns: 120 })
   await shop.json(['crons', 'resume', 'provider-settlement'])
