@@ -161,6 +161,8 @@ async function sell({ seller, buyer, operator, webhook_url }: World): Promise<vo
   await buyer('post_job_message', { id: asked, body: { message: 'When?' } })
   await seller('get_job_messages', { id: asked })
   await buyer('verify_job', { id: kept, body: { rating: 5 } })
+  await buyer('get_own_story', { id: kept })
+  await seller('get_own_attention')
   await buyer('dispute_job', { id: disputed, body: COMPLAINT })
   await operator('get_job_bundle', { id: disputed })
   await operator('resolve_job', { id: disputed, body: { outcome: 'refund', reason: 'three it is' } })
@@ -267,8 +269,9 @@ async function handleMoney({ seller, buyer, late, operator }: World): Promise<vo
   const { participants } = await operator('list_participants', { filter: 'name:Buyer' })
   await operator('adjust_balance', { id: participants[0].id, body: bodyExamples['adjustBalance'] })
   await buyer('get_balance')
+  await buyer('get_holdings', { of: participants[0].wallet })
   // A wallet has one payout at a time, and what it got back earlier may be on its way.
-  await vi.waitFor(() => buyer('withdraw_balance', { body: { amount: '1.00' } }), { timeout: 20_000, interval: 500 })
+  await vi.waitFor(() => buyer('withdraw_balance', { body: { amount: '1.00' } }), { timeout: 240_000, interval: 500 })
   await buyer('get_balance_history')
   await buyer('read_events')
   // Whoever was brought sells something: a share of the fee is the seller's.
