@@ -66,7 +66,7 @@ test('an id of nothing is said to be one, with what there is', async () => {
   ]) {
     const { code, out, err } = await user.souk(...words)
     expect({ words, code, out }).toEqual({ words, code: 3, out: '' })
-    expect(err).toMatch(/remembered|Nothing is known|There are stories of/)
+    expect(err).toMatch(/in memory|Nothing is known|There are stories of/)
   }
 })
 

@@ -69,6 +69,6 @@ test('the demo comes first or not at all: a marketplace with a history keeps it 
   await json('account', 'register', '--as', 'mine', ...other)
   const refused = await souk('seed', 'demo', ...other)
   expect(refused.code).not.toBe(0)
-  expect(refused.err).toContain('has a history already')
+  expect(refused.err).toContain('already has data')
   expect(await json('status', ...other)).toMatchObject({ pid })
 })

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -229,6 +229,8 @@ describe('a dry run', () => {
 })
 
 describe('trouble', () => {
+  const has = (trouble: string) => writeFileSync(join(home, 'trouble'), trouble)
+
   it('names the stranger on the port and the way out', async () => {
     const port = await listen('hello')
     const { code, err } = await souk('up', '--port', String(port))
@@ -240,19 +242,23 @@ describe('trouble', () => {
   })
 
   it('repeats what the daemon said when it cannot start', async () => {
-    const { code, err } = await souk('up', '--port', '0', '--seed', 'broken')
+    has('broken')
+    const { code, err } = await souk('up', '--port', '0')
     expect([code, err.includes('the seed is broken')]).toEqual([1, true])
-    expect((await souk('up', '--port', '0', '--seed', 'silent')).err).toContain('ended before it was ready (3)')
+    has('silent')
+    expect((await souk('up', '--port', '0')).err).toContain('ended before it was ready (3)')
   })
 
   it('kills what does not end in its grace', async () => {
-    const { pid } = await json('up', '--port', '0', '--seed', 'stuck')
+    has('stuck')
+    const { pid } = await json('up', '--port', '0')
     expect(await json('down', '--grace', '300ms')).toMatchObject({ instances: [{ how: 'killed', port_free: true }] })
     expect(isAlive(pid)).toBe(false)
   })
 
   it('ends at once on a second signal', async () => {
-    const { child, ended, out } = inForeground('--seed', 'stuck')
+    has('stuck')
+    const { child, ended, out } = inForeground()
     await until(isServing)
     child.kill('SIGTERM')
     await until(() => out().includes('stopping'))

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { entries } from '../../commands/index.ts'
 import type { WireAnswer } from '../api/endpoint/define.ts'
@@ -12,11 +15,13 @@ import { main } from '../cli/run/main.ts'
 
 /*
  * The whole command line around a server that only knows /health: for tests of the life cycle that are about
- * processes, files and signals and not about the marketplace. Its name of a seed chooses how it fails.
+ * processes, files and signals and not about the marketplace. The file `trouble` of its home says how it fails.
  */
 const createStub: DaemonDoor['createDaemon'] = async (config, { logTo, onStep, prepare }) => {
-  if (config.seed === 'broken') throw new Error('the seed is broken')
-  if (config.seed === 'silent') process.exit(3)
+  const file = join(homedir(), 'trouble')
+  const trouble = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (trouble === 'broken') throw new Error('the seed is broken')
+  if (trouble === 'silent') process.exit(3)
   const time = new Date(performance.timeOrigin).toISOString()
   const log = (msg: string) => logTo.write(`${JSON.stringify({ time, level: 'info', source: 'http', msg })}\n`)
   const instanceId = randomBytes(8).toString('hex')
@@ -40,7 +45,7 @@ const createStub: DaemonDoor['createDaemon'] = async (config, { logTo, onStep, p
     stop: async () => {
       log('stopping')
       // A daemon that never ends, for the second signal and for SIGKILL.
-      if (config.seed === 'stuck') await new Promise(() => undefined)
+      if (trouble === 'stuck') await new Promise(() => undefined)
       server.close()
       server.closeAllConnections()
     },
