@@ -49,7 +49,7 @@ test('why tells buyer and provider of their own purchase, and others nothing', a
   expect(all.steps.some(({ kind }: { kind: string }) => kind === 'books')).toBe(true)
 })
 
-test('attention says what waits for one, and to whom nothing waits', async () => {
+test('attention lists what you have to do, and says when there is nothing', async () => {
   expect((await as('bob', 'attention')).items).toEqual([
     expect.objectContaining({ kind: 'work', subject: { kind: 'job', id: bought.job_id } }),
   ])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
-/* What was paid for is never lost with its answer, and nothing is paid while the answer has no place to go. */
+/* A paid result can always be fetched later, and nothing is paid while its output cannot be written. */
 
 const ENTRY = join(import.meta.dirname, '../bin/souk.ts')
 const FULL = '/dev/full'
@@ -99,7 +99,7 @@ test('a purchase whose waiting is ended says the same', async () => {
   const { facts, hint } = JSON.parse(err.trim().split('\n').at(-1) ?? '').error
   const [, key] = KEY.exec(facts.join()) ?? []
   const [, job] = /it is paid: (job_[0-9a-f]{16});/.exec(facts.join()) ?? []
-  // Its answer may have been under way still: then nobody can say more than that it may have been paid.
+  // If the answer had not arrived yet, the command can only say that it may have been paid.
   expect([code, hint]).toEqual([130, job ? `souk jobs view ${job}` : expect.stringContaining(`${key}`)])
   const again = await user.souk('buy', id, '-y', '--wait=1ms', '--json', '--idempotency-key', String(key))
   // It is still at work.

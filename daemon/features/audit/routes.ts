@@ -39,8 +39,7 @@ async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerato
 }
 
 /**
- * The same, so that a list which is too long to be looked at as a whole loses what comes last: what is held for jobs
- * follows their due times. Money of no open job, which is a fault of the books, is found behind all of them.
+ * Held accounts, soonest due first: when the list is cut, the last ones go. Escrow is ordered by the due time of its job. Money of no open job, which is a fault of the books, is found behind all of them.
  */
 export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   const others = kinds.filter((kind) => kind !== 'esc')

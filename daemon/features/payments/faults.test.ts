@@ -222,7 +222,7 @@ describe('an effect that fails for a fault of ours', () => {
   /** A chain whose money lies elsewhere: what it has settled is not undone with our transaction. */
   const elsewhere = chainWith((real) => ({ settle: (...signed) => real.settle(...signed) }))
 
-  test('charges nobody where the money lies in the store: what was asked for is to be had afresh', async () => {
+  test('charges nobody where the money lies in the store: the same payment buys it later', async () => {
     isBroken = true
     const path = await open({ clock, store: brittle, chain: inStore })
     const buyer = await market.buyer('0.011')

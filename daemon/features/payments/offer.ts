@@ -212,7 +212,7 @@ export function settlementHeader(
 
 const REFUSED_FROM = 400
 
-/** What was stored of a refusal is told under the id of each request that gets it. */
+/** A stored refusal carries the id of the request that receives it. */
 function bodyFor({ exchange }: PaidRequest, { status, body }: PaidAnswer): string {
   if (status < REFUSED_FROM) return body
   return JSON.stringify({ ...JSON.parse(body), request_id: exchange.requestId })

@@ -126,8 +126,8 @@ export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): r
 }
 
 /**
- * A request as the build knew it that made a payment: builds before hashed the participant along whose API key came.
- * What was paid for then is not bought again by a retry over the upgrade.
+ * The order with the fingerprint that an earlier build would have stored: it hashed the participant of the API key too.
+ * So a retry after an upgrade finds the first purchase and does not buy again.
  */
 export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' | 'idempotency'>>(
   order: O,

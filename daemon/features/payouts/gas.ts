@@ -32,7 +32,8 @@ export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'cl
 }
 
 type GasAct = {
-  readonly wallet: Wallet /** It empties a balance of less than the smallest. */
+  readonly wallet: Wallet
+  /** Withdraws a whole balance of less than `SMALLEST_ON_CHAIN`. */
   readonly empties?: boolean
 }
 

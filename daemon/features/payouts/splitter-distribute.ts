@@ -17,10 +17,10 @@ type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }
 
 const WHOLE_BPS = 10_000n
 
-/** Unless told otherwise all of it is the operator's (decisions §5). */
+/** Default: all of it goes to the operator (decisions §5). */
 export const operatorOnly: readonly Payee[] = [{ to: 'operator', bps: WHOLE_BPS }]
 
-/** What each payee gets of an amount, floored to atomic units; what is left of it stays where it is. */
+/** Shares of the payees in an amount, floored to atomic units; the remainder is not moved. */
 export function sharesOf(amount: Usdc, payees: readonly Payee[]): PayeeShare[] {
   return payees.map(({ to, bps }) => ({ to, amount: share(amount, bps) })).filter((one) => one.amount > ZERO)
 }

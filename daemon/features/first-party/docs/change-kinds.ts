@@ -106,7 +106,7 @@ function isOnPaper(words: string): boolean {
 }
 
 type Reading = { readonly kind: ActionKind; readonly says: (words: string) => boolean }
-/** The first that fits. What is announced for later is a deprecation, whatever it will be then. */
+/** The first kind that fits. An announced change counts as a deprecation. */
 const readings: readonly Reading[] = [
   { kind: 'deprecation', says: (words) => FUTURE.test(words) || DEPRECATED.test(words) },
   { kind: 'removal', says: (words) => GOING.test(words) || REMOVES.test(words) || REMOVED.test(words) },

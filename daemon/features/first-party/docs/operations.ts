@@ -61,7 +61,7 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   return [...found.values()]
 }
 
-/** Whether a heading ends what was said of an operation: it is as high, and names no part of one. */
+/** Whether a heading ends the section of an operation: same level or above, and not the name of a part. */
 function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
   return level <= above && !PART_OF_ONE.test(text)
 }
