@@ -128,6 +128,24 @@ function shapeCases(use: UseStore): void {
     expect(await store.table(accounts).get('a')).toBeUndefined()
   })
 
+  test('a changed row has to fit its schema as a new one does', async () => {
+    const store = use()
+    await seed(store, [account('a', { note: 'x' })])
+    const wrongs = [{ balance: 5 }, { owner: null }, { sales: '1' }, { email: undefined }, { sales: 2, note: 7 }]
+    for (const wrong of wrongs as unknown as { note: string }[]) // what the types forbid
+      await expect(store.tx((t) => t.table(accounts).update('a', 1, wrong))).rejects.toThrow(RowInvalid)
+    const { sales: _left, ...short } = account('a')
+    const put = (row: object) =>
+      store.tx(async (t) => {
+        await t.table(accounts).getForUpdate('a')
+        return t.table(accounts).put(row as ReturnType<typeof account>) // what the types forbid
+      })
+    await expect(put(short)).rejects.toThrow(RowInvalid)
+    expect(await store.table(accounts).get('a')).toEqual({ ...account('a', { note: 'x' }), version: 1 })
+    await put({ ...account('a'), unknown: 1 })
+    expect(await store.table(accounts).get('a')).toEqual({ ...account('a'), version: 2 })
+  })
+
   test('bigints and look-alike strings come back as what they were, at any depth', async () => {
     const store = use()
     const deed = {

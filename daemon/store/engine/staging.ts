@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { RowInvalid } from '../errors.ts'
 import type { Scalar } from '../port.ts'
 import type { AnyRow } from './order.ts'
@@ -61,14 +61,31 @@ export function createStaging(table: TableState): Staging {
   return { ...view, overlay, held: new Set(), stage }
 }
 
-/** Checks a row against its schema and drops absent members, which JSON would lose. @throws RowInvalid */
-export function validated(table: TableState, row: AnyRow): AnyRow {
+/**
+ * Checks a row against its schema and drops absent members, which JSON would lose. What is the same in the row before
+ * was checked then. @throws RowInvalid
+ */
+export function validated(table: TableState, row: AnyRow, before: AnyRow | undefined): AnyRow {
   const { schema, name, key } = table.collection
+  const changed = before && validatedChange(schema, row, before)
+  if (changed) return changed
   const parsed = (schema as z.ZodType<AnyRow>).safeParse(row)
   if (!parsed.success) throw new RowInvalid(name, String(row[key]), parsed.error)
   const clean = parsed.data as Record<string, unknown>
   for (const member in clean) if (clean[member] === undefined) delete clean[member]
   return parsed.data
+}
+
+/** Undefined where a member is gone, unknown or wrong, or the schema says more than its members do. */
+function validatedChange(schema: z.ZodType, row: AnyRow, before: AnyRow): AnyRow | undefined {
+  if (!(schema instanceof z.ZodObject) || schema.def.checks?.length) return undefined
+  const clean: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(schema.shape as Readonly<Record<string, z.ZodType>>)) {
+    const value = row[name] === before[name] ? row[name] : member.safeParse(row[name]).data
+    if (value !== undefined) clean[name] = value
+    else if (row[name] !== before[name]) return undefined
+  }
+  return Object.keys(clean).length === Object.keys(row).length ? (clean as AnyRow) : undefined
 }
 
 /** Freezes a row and everything below it. */

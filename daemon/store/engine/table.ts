@@ -13,8 +13,8 @@ function write(staging: Staging, draft: Members, freeze: boolean): AnyRow {
   const { table } = staging
   const key = draft[table.collection.key]
   if (typeof key !== 'string' || key === '') throw new StoreMisuse(`${table.collection.name}: a row has no key`)
-  const version = (readRow(staging, key)?.version ?? 0) + 1
-  const row = validated(table, { ...draft, version })
+  const before = readRow(staging, key)
+  const row = validated(table, { ...draft, version: (before?.version ?? 0) + 1 }, before)
   if (row[table.collection.key] !== key)
     throw new StoreMisuse(`${table.collection.name}: the schema changes the key ${key}`)
   staging.stage(key, freeze ? freezeDeep(row) : row)
