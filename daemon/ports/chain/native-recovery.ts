@@ -14,6 +14,8 @@ type Curve = {
 }
 
 const KEY_BYTES = 65
+const COMPACT_BYTES = 64
+const DIGEST_BYTES = 32
 /** Linux has one for each library of C; the wrong one does not load. */
 const kinds = process.platform === 'linux' ? ['.glibc', '.musl'] : ['']
 
@@ -31,11 +33,18 @@ export function openNativeRecovery(): RecoverKey | undefined {
   return undefined
 }
 
+/** The add-on reads past the end of what is too short, so what the package's main file would check is checked here. */
 function recoverBy(curve: Curve): RecoverKey {
   return (compact, parity, digest) => {
+    if (!holds(compact, COMPACT_BYTES) || !holds(digest, DIGEST_BYTES) || (parity !== 0 && parity !== 1))
+      return undefined
     const key = new Uint8Array(KEY_BYTES)
     return curve.ecdsaRecover(key, compact, parity, digest) === 0 ? key : undefined
   }
+}
+
+function holds(bytes: Uint8Array, length: number): boolean {
+  return bytes instanceof Uint8Array && bytes.length === length
 }
 
 /** Beside the bundle, where the build put them; in the package otherwise. */

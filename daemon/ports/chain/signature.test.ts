@@ -107,3 +107,16 @@ test.skipIf(!native)('native and WebAssembly agree on random and hostile signatu
     { numRuns: runs(10_000, 1_000) },
   )
 })
+
+test.skipIf(!native)('native code is given no bytes of another length, and no other parity', () => {
+  const [compact, digest] = [hexToBytes(one + one), hexToBytes(one)]
+  expect(native?.(compact, 0, digest)).toBeDefined()
+  for (let length = 0; length < 200; length += 1) {
+    const bytes = new Uint8Array(length).fill(1)
+    if (length !== compact.length) expect(native?.(bytes, 0, digest), `${length} bytes`).toBeUndefined()
+    if (length !== digest.length) expect(native?.(compact, 0, bytes), `${length} bytes`).toBeUndefined()
+  }
+  for (const parity of [-1, 2, 3, 4, 0.5, Number.NaN, 2 ** 32])
+    expect(native?.(compact, parity as 0, digest), `parity ${parity}`).toBeUndefined() // what the types forbid
+  expect(native?.('00'.repeat(64) as unknown as Uint8Array, 0, digest)).toBeUndefined() // what the types forbid
+})
