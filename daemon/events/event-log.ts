@@ -2,7 +2,7 @@ import type { EventType } from '../../src/model/event-types.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import type { Context } from '../kernel/context.ts'
 import { counters } from '../kernel/rows.ts'
-import { isLarge, readText } from '../store/blobs.ts'
+import { largeText, readText } from '../store/blobs.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import { type EventRow, events } from './rows.ts'
@@ -57,8 +57,8 @@ async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participan
 
 /** What an event tells, as its row keeps it: in the row, or as a file where it is large. */
 function keptData(data: JsonObject, draw: Draw): Pick<EventRow, 'data' | 'data_file'> {
-  const text = JSON.stringify(data)
-  return isLarge(text) ? { data: {}, data_file: draw.file(text) } : { data }
+  const text = largeText(data)
+  return text === undefined ? { data } : { data: {}, data_file: draw.file(text) }
 }
 
 /** What an event tells, wherever it lies. */

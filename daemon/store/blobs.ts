@@ -48,6 +48,30 @@ export function isLarge(text: string): boolean {
   return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
 }
 
+/** The text of a JSON value that is large; undefined for the others, few of which are written out to tell. */
+export function largeText(value: unknown): string | undefined {
+  if (roomBeside(value, MAX_INLINE_BYTES) >= 0) return undefined
+  const text = JSON.stringify(value)
+  return isLarge(text) ? text : undefined
+}
+
+/** A character is at most as long as its escape, `\u0000`. */
+const MAX_CHAR_BYTES = 6
+/** No number, word or pair of brackets is longer. */
+const MAX_PLAIN_BYTES = 32
+
+/** What a value leaves of so many bytes at the least; below 0, it is not looked at further. */
+function roomBeside(value: unknown, bytes: number): number {
+  if (typeof value === 'string') return bytes - value.length * MAX_CHAR_BYTES - 3
+  let left = bytes - MAX_PLAIN_BYTES
+  if (typeof value !== 'object' || value === null) return left
+  for (const name in value) {
+    if (left < 0) break
+    left = roomBeside((value as Record<string, unknown>)[name], left - name.length * MAX_CHAR_BYTES - 3)
+  }
+  return left
+}
+
 /** Bytes of a text that are hashed and written at once: others have their turn between two such parts. */
 const PART_BYTES = 256 * 1024
 

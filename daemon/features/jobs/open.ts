@@ -4,6 +4,7 @@ import type { Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { hashSecret } from '../../kernel/identity.ts'
 import { nextMembers } from '../../kernel/machine.ts'
+import { largeText } from '../../store/blobs.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
@@ -103,7 +104,7 @@ export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Pr
   const job = await insertJob(t, {
     ...draft,
     ...(await keepInput(order.input, draw.file)),
-    ...(await keepDeliverables([result], JSON.stringify([result]), draw.file)),
+    ...(await keepDeliverables([result], largeText([result]), draw.file)),
     status: 'completed',
     timeline: [paidEntry(order), { at: now, event: 'completed', detail: 'delivered at once' }],
     dispatched_at: now,

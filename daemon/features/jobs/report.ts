@@ -5,7 +5,7 @@ import { compact } from '../../../src/core/record.ts'
 import { schemas } from '../../engines/schemas.ts'
 import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
-import { putText } from '../../store/blobs.ts'
+import { isLarge, putText } from '../../store/blobs.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { applyStep } from './apply.ts'
@@ -54,7 +54,7 @@ async function checkedDeliverables(ctx: Checks, job: JobRow, given: unknown): Pr
   const checked = await schemas.of(ctx).checkDeliverable(schema, { value: given, text }, how)
   if (!checked.ok) throw refused(checked.details)
   const list = Array.isArray(given) ? text : `[${text}]`
-  return keepDeliverables(deliverablesOf(given), list, (whole) => putText(ctx.blobs, whole))
+  return keepDeliverables(deliverablesOf(given), isLarge(list) ? list : undefined, (whole) => putText(ctx.blobs, whole))
 }
 
 /** Normalises a deliverable to a list. */

@@ -12,7 +12,7 @@ import {
 import { KnownJson, KnownJsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import { isLarge, type TextOf } from '../../store/blobs.ts'
+import { largeText, type TextOf } from '../../store/blobs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 import { type HeldJob, openDeal, updateDeal } from '../escrow/deal.ts'
@@ -180,13 +180,17 @@ type KeepText = (text: string) => string | Promise<string>
 
 /** What was asked for, as its job keeps it: in the row, or as a file where it is large. */
 export async function keepInput(input: JobRow['input'], keep: KeepText): Promise<KeptInput> {
-  const text = JSON.stringify(input)
-  return isLarge(text) ? { input: {}, input_file: await keep(text) } : { input }
+  const text = largeText(input)
+  return text === undefined ? { input } : { input: {}, input_file: await keep(text) }
 }
 
-/** What was delivered, in the same way. @param text - the items as JSON */
-export async function keepDeliverables(items: Deliverables, text: string, keep: KeepText): Promise<KeptDeliverables> {
-  if (!isLarge(text)) return { deliverables: items, deliverables_apart: false }
+/** What was delivered, in the same way. @param text - the items as JSON where they are large */
+export async function keepDeliverables(
+  items: Deliverables,
+  text: string | undefined,
+  keep: KeepText,
+): Promise<KeptDeliverables> {
+  if (text === undefined) return { deliverables: items, deliverables_apart: false }
   return { ...NO_DELIVERABLES, deliverables_file: await keep(text) }
 }
 

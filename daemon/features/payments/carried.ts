@@ -1,6 +1,6 @@
 import type { WireInput } from '../../endpoint/input.ts'
 import type { Context } from '../../kernel/context.ts'
-import { isLarge, putText, readText } from '../../store/blobs.ts'
+import { largeText, putText, readText } from '../../store/blobs.ts'
 import type { PaymentRow } from './rows.ts'
 
 /** What a payment carries until it has ended: what was asked for, and what the run returned. */
@@ -14,10 +14,10 @@ const SALT_BYTES = 16
  * alone, whatever others carry, so that it can go at once when the payment has ended.
  */
 export async function carry(ctx: Context, { input, outcome }: Carried): Promise<CarriedMembers> {
-  const salt = ctx.entropy(SALT_BYTES).toString('hex')
-  const text = JSON.stringify({ salt, body: input.body, outcome })
-  if (!isLarge(text)) return { input, outcome }
-  return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(ctx.blobs, text) }
+  const text = largeText({ body: input.body, outcome })
+  if (text === undefined) return { input, outcome }
+  const salted = `{"salt":"${ctx.entropy(SALT_BYTES).toString('hex')}",${text.slice(1)}`
+  return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(ctx.blobs, salted) }
 }
 
 /** What a payment carries, wherever it lies. */

@@ -17,6 +17,8 @@ import { openNativeRecovery, type RecoverKey } from './native-recovery.ts'
 export type Recover = {
   (digest: Uint8Array, signature: Hex): Wallet | undefined
   readonly engine: RecoveryEngine
+  /** Recoveries made: what is asked again is known. */
+  readonly made: () => number
 }
 
 /** What recovers: an add-on of this platform, or WebAssembly, which takes three times as long. */
@@ -32,18 +34,20 @@ const MEMO_ENTRIES = 1_024
 export async function openRecover(native: RecoverKey | null = openNativeRecovery() ?? null): Promise<Recover> {
   const recoverKey = native ?? (await openWasmRecovery())
   const memo = new Map<string, Wallet | undefined>()
+  let made = 0
   const recover = (digest: Uint8Array, signature: Hex) => {
     const key = `${bytesToHex(digest)}${signature}`
     if (memo.has(key)) return memo.get(key)
     const split = splitSignature(signature)
     if (!split.ok) return undefined
     const { compact, parity } = split.signature
+    made += 1
     const publicKey = recoverKey(compact, parity, digest)
     const wallet = publicKey && addressOfPublicKey(publicKey)
     keep(memo, key, wallet)
     return wallet
   }
-  return Object.assign(recover, { engine: native ? 'native' : 'wasm' } as const)
+  return Object.assign(recover, { engine: native ? 'native' : 'wasm', made: () => made } as const)
 }
 
 export async function openWasmRecovery(): Promise<RecoverKey> {

@@ -6,36 +6,43 @@ const GRAYSCALE = 0
 const BITS_PER_BYTE = 8
 const NO_FILTER_BYTE = 1
 
-/** What a square picture shows; rows of one band look the same, and columns too, so each band is looked at once. */
-export type Picture = { readonly bandOf: (at: number) => number; readonly isDark: (x: number, y: number) => boolean }
+/** Rows that look the same: how many, and where each run of black pixels in them begins and ends. */
+export type Band = { readonly rows: number; readonly black: readonly (readonly [from: number, to: number])[] }
 
-/** A square PNG of one bit a pixel, black where the picture is dark. */
-export function blackAndWhitePng(sizePx: number, { bandOf, isDark }: Picture): Buffer {
+/** A square PNG of one bit a pixel, white but for the runs of its bands. */
+export function blackAndWhitePng(sizePx: number, bands: readonly Band[]): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(sizePx, 0)
   header.writeUInt32BE(sizePx, 4)
   header.set([BIT_DEPTH, GRAYSCALE], 8)
-  const bands = Array.from({ length: sizePx }, (_, at) => bandOf(at))
-  const rows: Buffer[] = []
-  for (let y = 0; y < sizePx; y += 1) {
-    const above = bands[y - 1] === bands[y] ? rows[y - 1] : undefined
-    rows.push(above ?? packRow(bands, (x) => isDark(x, y)))
-  }
+  const rows = bands.flatMap(({ rows: times, black }) => Array<Buffer>(times).fill(packRow(sizePx, black)))
   const pixels = deflateSync(Buffer.concat(rows))
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))])
 }
 
 /** A filter byte, then eight pixels a byte, the leftmost highest; a set bit is white. */
-function packRow(bands: readonly number[], isDark: (x: number) => boolean): Buffer {
-  const row = Buffer.alloc(NO_FILTER_BYTE + Math.ceil(bands.length / BITS_PER_BYTE))
-  let dark = false
-  for (let x = 0; x < bands.length; x += 1) {
-    if (bands[x] !== bands[x - 1]) dark = isDark(x)
-    if (dark) continue
-    const at = NO_FILTER_BYTE + Math.floor(x / BITS_PER_BYTE)
-    row[at] = (row[at] ?? 0) | (0x80 >> (x % BITS_PER_BYTE))
+function packRow(sizePx: number, black: Band['black']): Buffer {
+  const row = Buffer.alloc(NO_FILTER_BYTE + Math.ceil(sizePx / BITS_PER_BYTE))
+  const pixels = row.subarray(NO_FILTER_BYTE)
+  let at = 0
+  for (const [from, to] of black) {
+    whiten(pixels, at, from)
+    at = to
   }
+  whiten(pixels, at, sizePx)
   return row
+}
+
+function whiten(pixels: Buffer, from: number, to: number): void {
+  const [first, last] = [Math.floor(from / BITS_PER_BYTE), Math.floor(to / BITS_PER_BYTE)]
+  const [head, tail] = [0xff >> (from % BITS_PER_BYTE), 0xff & ~(0xff >> (to % BITS_PER_BYTE))]
+  if (first === last) {
+    pixels[first] = (pixels[first] ?? 0) | (head & tail)
+    return
+  }
+  pixels[first] = (pixels[first] ?? 0) | head
+  pixels.fill(0xff, first + 1, last)
+  if (tail !== 0) pixels[last] = tail
 }
 
 function chunk(type: string, data: Buffer): Buffer {

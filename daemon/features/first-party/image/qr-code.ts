@@ -44,36 +44,38 @@ function pngResult(modules: Modules, size: number): Json {
   if (size < needed) throw wrong('size', `must be at least ${needed} for this much data, or the format svg`)
   const scale = Math.floor(size / needed)
   const offset = Math.floor((size - modules.size * scale) / 2)
-  const moduleAt = (px: number) => Math.floor((px - offset) / scale)
-  const inside = (at: number) => at >= 0 && at < modules.size
-  const isDark = (x: number, y: number) => {
-    const [column, row] = [moduleAt(x), moduleAt(y)]
-    return inside(column) && inside(row) && modules.get(row, column) === 1
-  }
-  const png = blackAndWhitePng(size, { bandOf: moduleAt, isDark })
+  const lines = Array.from({ length: modules.size }, (_, row) => ({
+    rows: scale,
+    black: darkRuns(modules, row).map(([from, to]) => [offset + from * scale, offset + to * scale] as const),
+  }))
+  const below = size - offset - modules.size * scale
+  const png = blackAndWhitePng(size, [{ rows: offset, black: [] }, ...lines, { rows: below, black: [] }])
   return result(png, { content: png.toString('base64'), format: 'png', encoding: 'base64', width: size })
 }
 
 function svgResult(modules: Modules, size: number): Json {
   const side = modules.size + 2 * QUIET_ZONE_MODULES
+  const shapes = Array.from({ length: modules.size }, (_, row) =>
+    darkRuns(modules, row).map(([from, to]) => {
+      const length = to - from
+      return `M${from + QUIET_ZONE_MODULES} ${row + QUIET_ZONE_MODULES}h${length}v1h-${length}z`
+    }),
+  )
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${side} ${side}" ` +
-    `shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path d="${darkRuns(modules)}"/></svg>`
+    `shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path d="${shapes.flat().join('')}"/></svg>`
   return result(Buffer.from(svg), { content: svg, format: 'svg', encoding: 'utf-8', width: size })
 }
 
-/** One rectangle for each run of dark modules of a row. */
-function darkRuns(modules: Modules): string {
-  const runs: string[] = []
-  for (let row = 0; row < modules.size; row += 1) {
-    for (let column = 0; column < modules.size; column += 1) {
-      const start = column
-      while (column < modules.size && modules.get(row, column) === 1) column += 1
-      const length = column - start
-      if (length > 0) runs.push(`M${start + QUIET_ZONE_MODULES} ${row + QUIET_ZONE_MODULES}h${length}v1h-${length}z`)
-    }
+/** Where each run of dark modules of a row begins and ends. */
+function darkRuns(modules: Modules, row: number): [from: number, to: number][] {
+  const runs: [number, number][] = []
+  for (let column = 0; column < modules.size; column += 1) {
+    const start = column
+    while (column < modules.size && modules.get(row, column) === 1) column += 1
+    if (column > start) runs.push([start, column])
   }
-  return runs.join('')
+  return runs
 }
 
 function result(
