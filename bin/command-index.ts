@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from '../src/cli/command.ts'
+import { type Command, commandsIn } from '../src/cli/command.ts'
 import { groups } from '../src/cli/run/groups.ts'
 
 const folder = fileURLToPath(new URL('../commands/', import.meta.url))
@@ -11,11 +11,6 @@ const WRITTEN = '// Written by `npm run commands` from the command files; a test
 const HEADINGS = ['Daemon', 'Market', 'Administration', 'Health and interface', 'Wallets and remotes', 'Other']
 
 type Found = { file: string; command: Command }
-
-/** The file of each command, by its name. */
-export async function commandFiles(): Promise<ReadonlyMap<string, string>> {
-  return new Map((await findCommands()).map(({ file, command }) => [command.name, join(folder, file)]))
-}
 
 /** Text of `commands/index.ts`, as the command files have it now: a line for each command. */
 export async function commandIndex(): Promise<string> {
@@ -41,7 +36,7 @@ async function findCommands(): Promise<readonly Found[]> {
     .map((file) => file.split(sep).join('/'))
     .filter((file) => file.endsWith('.ts') && !/\.(test|testkit|fake)\.ts$/.test(file) && !NOT_COMMANDS.includes(file))
   const loaded = await Promise.all(files.map(async (file) => ({ file, module: await import(join(folder, file)) })))
-  return loaded.flatMap(({ file, module }) => ('command' in module ? [{ file, command: module.command }] : []))
+  return loaded.flatMap(({ file, module }) => commandsIn(module).map((command) => ({ file, command })))
 }
 
 type Row = { readonly rank: string; readonly heading: string; readonly text: string }
@@ -61,7 +56,7 @@ function entriesOf({ file, command }: Found): Row[] {
       `() => import(${quoted(`./${file}`)})`,
       ...(marks.length === 0 ? [] : [`{ ${marks.join(', ')} }`]),
     ]
-    const rank = `${HEADINGS.indexOf(heading) + 1} ${file} ${name}`
+    const rank = `${HEADINGS.indexOf(heading) + 1} ${command.name.replaceAll(' ', '/')}.ts ${name}`
     return { rank, heading, text: `    [${members.join(', ')}],` }
   })
 }

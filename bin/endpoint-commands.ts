@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
 import { entries } from '../commands/index.ts'
 import type { Endpoint } from '../src/api/endpoint/define.ts'
 import { templatePath } from '../src/api/endpoint/define.ts'
@@ -27,22 +28,52 @@ export async function endpointCommands(): Promise<CalledBy[]> {
   const files = globSync('commands/**/*.ts', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'))
   const commands = files
     .filter((file) => !file.endsWith('.test.ts') && file !== ANY)
-    .flatMap((file) => {
-      // What it prints is not what it calls: others may call it for it.
-      const text = textOf(file).replace(/^ {2}(prints|like): .*$/gm, '')
-      const name = /^ {2}name: '([^']+)'/m.exec(text)?.[1]
-      return name === undefined || name.startsWith('__') ? [] : [{ file, name, text }]
-    })
+    .flatMap(commandsOf)
+    .filter(({ name }) => !name.startsWith('__'))
     .sort((one, two) => (one.name < two.name ? -1 : 1))
   return endpointNames.map((name) => {
     const calls = (text: string) => new RegExp(`(?:\\(|[:?] |=> |, )'${name}'`).test(text)
     const own = commands.filter(({ text }) => calls(text))
-    const isShared = ({ file }: { readonly file: string }) => sharedBy(file).some((path) => calls(textOf(path)))
+    const isShared = ({ shared }: CommandText) => shared.some((path) => calls(textOf(path)))
     const found = commands.filter(
       (one) => printed.get(one.name) === name || (own.length > 0 ? own.includes(one) : isShared(one)),
     )
     return { name, commands: found.map((one) => one.name), ...apartOf(name) }
   })
+}
+
+type CommandText = { readonly name: string; readonly text: string; readonly shared: readonly string[] }
+
+/** The commands of a file, each with what it uses of the rest of it, and the shared files that it gets to by this. */
+function commandsOf(file: string): CommandText[] {
+  const tree = ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest)
+  const all = tree.statements.map((node) => ({ node, text: node.getText(tree) }))
+  return all.flatMap(({ text }) => {
+    const name = /^export const \w+ = \w+\((?:\w+, )?\{\s*name: '([^']+)'/.exec(text)?.[1]
+    if (name === undefined) return []
+    const used = new Set([text])
+    for (const one of used) {
+      const words = new Set(one.match(/\w+/g))
+      for (const { node, text: other } of all) if (namesIn(node).some((word) => words.has(word))) used.add(other)
+    }
+    const paths = [...used].flatMap((one) => pathsIn(file, one))
+    const shared = new Set(paths.flatMap((path) => [path, ...sharedBy(path)]))
+    // What it prints is not what it calls: others may call it for it.
+    const own = [...used].filter((one) => !one.startsWith('import ')).join('\n')
+    return [{ name, text: own.replace(/^ {2}(prints|like): .*$/gm, ''), shared: [...shared] }]
+  })
+}
+
+/** What a statement of a file declares or imports, and no command: one does not use another. */
+function namesIn(node: ts.Statement): string[] {
+  if (ts.isVariableStatement(node)) {
+    if (node.modifiers !== undefined) return []
+    return node.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : []))
+  }
+  if (ts.isFunctionDeclaration(node)) return node.name === undefined ? [] : [node.name.text]
+  if (!ts.isImportDeclaration(node)) return []
+  const bound = node.importClause?.namedBindings
+  return bound !== undefined && ts.isNamedImports(bound) ? bound.elements.map(({ name }) => name.text) : []
 }
 
 function apartOf(name: EndpointName): Pick<CalledBy, 'apart'> {
@@ -61,13 +92,19 @@ function textOf(file: string): string {
 
 /** Shared files that a file imports, and those that these import. */
 function sharedBy(file: string, seen = new Set<string>()): string[] {
-  for (const [, path = ''] of textOf(file).matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)) {
-    const shared = normalize(join(dirname(file), path)).replaceAll('\\', '/')
-    if (!SHARED.test(shared) || seen.has(shared)) continue
+  for (const shared of pathsIn(file, textOf(file))) {
+    if (seen.has(shared)) continue
     seen.add(shared)
     sharedBy(shared, seen)
   }
   return [...seen]
+}
+
+/** The shared files that a text of a file names. */
+function pathsIn(file: string, text: string): string[] {
+  return [...text.matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)]
+    .map(([, path = '']) => normalize(join(dirname(file), path)).replaceAll('\\', '/'))
+    .filter((path) => SHARED.test(path))
 }
 
 /** The page: a line for each endpoint. */

@@ -54,12 +54,12 @@ describe('a wire field that is renamed in the contract breaks', () => {
     [
       'the balance: its command, and who pays from it',
       { file: 'src/api/sections/balance.ts', from: 'available: Amount', to: 'at_hand: Amount' },
-      ['commands/balance/show.ts', 'commands/balance/withdraw.ts', 'src/cli/wallet/paying.ts'],
+      ['commands/balance.ts', 'src/cli/wallet/paying.ts'],
     ],
     [
       'the receipt of a job: command, screen and test data',
       { file: 'src/api/sections/jobs.ts', from: 'receipt_id: idOf', to: 'receipt: idOf' },
-      ['commands/jobs/view.ts', 'src/tui/jobs/facts.ts', 'src/tui/jobs/jobs.testkit.ts'],
+      ['commands/jobs.ts', 'src/tui/jobs/facts.ts', 'src/tui/jobs/jobs.testkit.ts'],
     ],
     [
       'the age of a cron: command, screen and test data',

@@ -3,7 +3,7 @@ import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-m
 import { explorerEvents } from '../../src/api/sections/stats.ts'
 import { membersOf } from '../../src/cli/run/schema.ts'
 import { DAY_MS } from '../../src/core/time.ts'
-import { command as event } from './event.ts'
+import { statsEvent as event } from '../stats.ts'
 
 /* Looks that are counted, and what is bought to look at: the catalog with its guide. */
 

@@ -40,7 +40,7 @@ export type CommandContext<A, O> = {
  * A command that follows something returns an async iterable: `view` then sees one item at a time.
  */
 export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet, D = unknown, R = unknown> = {
-  /** The words typed; also the file's path under `commands/`. */
+  /** The words typed; its file's path under `commands/` is how they begin. */
   readonly name: string
   readonly summary: string
   /** Further sentences of the help text. */
@@ -127,17 +127,36 @@ export type Entry = {
 /** What a bare noun stands for in the help text. */
 export type Group = { readonly name: string; readonly summary: string; readonly heading: string }
 
-/** Name, summary, and how its file is loaded; then what only some commands have. */
+/** Name, summary, and how its file is loaded, which may hold others too; then what only some commands have. */
 type EntryRow = readonly [
   name: string,
   summary: string,
-  load: Entry['load'],
+  load: () => Promise<Readonly<Record<string, unknown>>>,
   more?: Pick<Entry, 'hidden' | 'isDefault' | 'aliasOf'>,
 ]
 
 /** Every command, in the order of the help text. */
 export function entriesOf(byHeading: Readonly<Record<string, readonly EntryRow[]>>): readonly Entry[] {
   return Object.entries(byHeading).flatMap(([heading, rows]) =>
-    rows.map(([name, summary, load, more]) => ({ name, summary, heading, ...more, load })),
+    rows.map(([name, summary, load, more]) => ({
+      ...{ name, summary, heading, ...more },
+      load: async () => ({ command: commandIn(await load(), more?.aliasOf ?? name) }),
+    })),
   )
+}
+
+/** The command of that name among what a file exports. */
+function commandIn(file: Readonly<Record<string, unknown>>, name: string): Command {
+  const found = commandsIn(file).find((command) => command.name === name)
+  if (found === undefined) throw new Error(`no command file has ${name}`)
+  return found
+}
+
+/** Every command that a file exports. */
+export function commandsIn(file: Readonly<Record<string, unknown>>): readonly Command[] {
+  return Object.values(file).filter(isCommand)
+}
+
+function isCommand(value: unknown): value is Command {
+  return typeof value === 'object' && value !== null && 'run' in value && 'examples' in value
 }

@@ -120,7 +120,7 @@ export const figureRules: readonly TreeRule[] = [
 ]
 
 /** Files whose place and name are a promise: what is listed by name is found by name. */
-const NAMED = /(^|\/)(index|routes|rows)\.ts$|define(Service|Cron|Command)\(/
+const NAMED = /(^|\/)(index|routes|rows)\.ts$|define(Service|Cron|Command|Call)\(/
 
 /** Short files of which one other file of their folder is the only reader, tests counted. */
 function shortFiles(sources: readonly Source[]): string[] {

@@ -31,16 +31,10 @@ export const treeRules: readonly TreeRule[] = [
   },
   {
     name: 'command-file-name',
-    instead: 'the words typed are the path: commands/<noun>/<verb>.ts',
-    find: (tree) =>
-      misnamed({
-        tree,
-        folder: 'commands/',
-        pattern: /defineCommand\(\{\s*name: '([^']+)'/,
-        wordsOf: (name) => name.replaceAll(' ', '/'),
-      }),
-    plant: new Map([['commands/services/show.ts', "export const a = defineCommand({\n  name: 'services list',"]]),
-    spare: new Map([['commands/services/list.ts', "export const a = defineCommand({\n  name: 'services list',"]]),
+    instead: 'the words typed begin with the path: commands/<noun>.ts or commands/<noun>/<verb>.ts',
+    find: misplacedCommands,
+    plant: new Map([['commands/jobs.ts', "export const a = defineCommand({\n  name: 'services list',"]]),
+    spare: new Map([['commands/services.ts', "export const a = defineCommand({\n  name: 'services list',"]]),
   },
   {
     name: 'readme-names-a-lost-file',
@@ -102,6 +96,18 @@ function misnamed({ tree, folder, pattern, wordsOf }: Naming): string[] {
     return name === undefined || (path.startsWith(folder) && path.endsWith(`/${wordsOf(name)}.ts`))
       ? []
       : [`${path} defines '${name}'`]
+  })
+}
+
+/** Commands whose file stands where nobody looks for them. */
+function misplacedCommands(tree: Tree): string[] {
+  return [...tree].flatMap(([path, text]) => {
+    if (!path.startsWith('commands/') || path.includes('.test.')) return []
+    const words = path.slice('commands/'.length, -'.ts'.length).replaceAll('/', ' ')
+    const names = [...text.matchAll(/^export const \w+ = \w+\((?:\w+, )?\{\s*name: '([^']+)'/gm)].map(
+      ([, name = '']) => name,
+    )
+    return names.filter((name) => !`${name} `.startsWith(`${words} `)).map((name) => `${path} defines '${name}'`)
   })
 }
 

@@ -14,7 +14,7 @@ export async function readThread(host: Pick<SessionHost, 'places'>, session: Ses
 }
 
 /** What is said in a conversation, by one of its two and by the house alike. */
-export const sending = {
+export const messageWords = {
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
     text: z.string().optional().meta({ description: 'message, or - for stdin' }),
@@ -27,8 +27,8 @@ export const sending = {
 
 type Sending = {
   readonly io: Io
-  readonly args: z.output<typeof sending.args>
-  readonly options: z.output<typeof sending.options>
+  readonly args: z.output<typeof messageWords.args>
+  readonly options: z.output<typeof messageWords.options>
 }
 
 /** The request of either endpoint; `-` reads stdin. @throws CliError usage when nothing is said, or twice. */

@@ -1,0 +1,138 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { defineCommand } from '../src/cli/command.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
+import * as z from '../src/cli/params.ts'
+import { bold, cyan, green, red, yellow } from '../src/text/text.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Transaction = WireAnswer<Api['getChain']>['transactions'][number]
+
+const columns: readonly Column<Transaction>[] = [
+  { title: 'NONCE', value: ({ nonce }) => String(nonce), align: 'right' },
+  {
+    title: 'STATE',
+    value: ({ state, ok }) => (ok === false ? `${state}, reverted` : state),
+    plain: ({ state }) => state,
+  },
+  { title: 'WHAT', value: whatOf, flexible: true },
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
+  { title: 'SENT', value: ({ sent_at: at }) => at, drop: 2 },
+  { title: 'BLOCK', value: ({ block }) => String(block ?? ''), align: 'right', drop: 1 },
+  { title: 'HASH', value: ({ mined, hashes }) => mined ?? hashes.at(-1) ?? '', drop: 3 },
+]
+
+function whatOf({ call, transfers }: Transaction): string {
+  return call ?? `${transfers} transfer${transfers === 1 ? '' : 's'}`
+}
+
+export const chainQueue = defineCommand({
+  name: 'chain queue',
+  summary: 'list transactions that are not final, oldest first',
+  description:
+    'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
+  options: z.object({
+    all: z.boolean().default(false).meta({ description: 'include final ones, newest first' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+  }),
+  examples: ['souk chain queue', 'souk chain queue --all --limit 5 --json'],
+  async run(context) {
+    const { all, limit, page } = context.options
+    const query = { state: all ? 'all' : 'open', limit: String(limit), offset: String((page - 1) * limit) } as const
+    const { transactions, total, offset, queue, health } = await (await context.session()).call('getChain', { query })
+    return { transactions, total, limit, offset, queue, health }
+  },
+  rows: ({ transactions }) => transactions,
+  columns,
+  view({ transactions, total, offset, queue }, io) {
+    printRows(io, columns, transactions)
+    const place = transactions.length === 0 ? 'none' : `${offset + 1} to ${offset + transactions.length} of ${total}`
+    io.note(queue.waiting === 0 ? place : `${place}; ${queue.waiting} wait for a transaction`)
+  },
+})
+
+const signs = { ok: green('✓'), degraded: yellow('!'), down: red('✗') } as const
+
+const WEI_IN_MICROETHER = 1_000_000_000_000n
+const MICROETHER = 1_000_000
+
+/** Rounded down to six decimals, for people; the exact wei is in the JSON. */
+const etherOf = (wei: string) => Number(BigInt(wei) / WEI_IN_MICROETHER) / MICROETHER
+
+export const chainStatus = defineCommand({
+  name: 'chain status',
+  summary: 'show chain status: head, nodes, gas key, pending transactions',
+  description:
+    'While the chain is down, no one is asked to sign; signed transactions continue when it is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
+  isDefault: true,
+  options: z.object({
+    exitStatus: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'exit with code 11 unless the chain works and the books agree' }),
+  }),
+  examples: ['souk chain', 'souk chain status --json', 'souk chain status --exit-status'],
+  async run(context) {
+    const page = await (await context.session()).call('getChain', { query: { limit: '1' } })
+    const { transactions: _, limit: __, offset: ___, total: open, ...facts } = page
+    if (context.options.exitStatus && (facts.health !== 'ok' || facts.books?.ok === false)) context.exit('check_failed')
+    return { ...facts, open }
+  },
+  view({ mode, network, caip2, health, head, nodes, gas_key: gas, queue, books, faults, ...rest }, io) {
+    const age = head === null ? 'no block seen yet' : `block ${head.block}, ${head.age_seconds} s old`
+    io.line(`${signs[health]} ${bold(mode)}   ${network} (${caip2})   ${age}`)
+    for (const { sentence } of faults) io.line(`  ${yellow('!')} ${sentence}`)
+    for (const { node, head: seen, error } of nodes) {
+      io.line(`  node      ${node}   ${error === null ? `${green('✓')} at ${seen ?? '—'}` : `${red('✗')} ${error}`}`)
+    }
+    if (gas !== null) io.line(`  gas key   ${gas.address}   ${etherOf(gas.wei)} ETH, about ${gas.payments} payments`)
+    const { waiting, in_flight: flying, oldest_seconds: oldest } = queue
+    const since = oldest === null ? '' : `, the oldest for ${oldest} s`
+    io.line(`  queue     ${waiting} wait, ${flying} in no block${since}   ${cyan(io.hint('souk chain queue'))}`)
+    io.line(`  undone    ${queue.reorged} sent again after a reorganisation, ${queue.reversed} lost permanently`)
+    if (books !== null) io.line(`  books     ${books.ok ? green('✓') : red('✗')} ${books.detail}`)
+    io.line(`  pays to   ${rest.pay_to}   asset ${rest.asset}`)
+  },
+})
+
+const MAX_ID_CHARS = 80
+
+type Item = { from: string; to: string; amount: string; nonce: string; state: string }
+
+const txColumns: readonly Column<Item>[] = [
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'FROM', value: ({ from }) => from },
+  { title: 'TO', value: ({ to }) => to, drop: 1 },
+  { title: 'AUTHORIZATION', value: ({ nonce }) => nonce, drop: 2 },
+]
+
+export const chainTx = defineCommand({
+  name: 'chain tx',
+  summary: 'show one transaction of the gas key: contents and outcome',
+  description: 'ID is the transaction id, its nonce, or any of its hashes. Needs the admin key of the instance.',
+  args: z.object({
+    id: z.string().min(1).max(MAX_ID_CHARS).meta({ description: 'id, nonce or hash of the transaction' }),
+  }),
+  examples: [
+    'souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210',
+    'souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210 --json',
+  ],
+  async run(context) {
+    const { transactions } = await (await context.session()).call('getChain', { query: { tx: context.args.id } })
+    const [found] = transactions
+    if (!found) throw new Error('the instance answered without the transaction that was asked for')
+    return found
+  },
+  view({ id, state, ok, hashes, mined, block, max_fee, sent_at, included_at, call, to, items = [] }, io) {
+    const ended = ok === false ? red('✗') : green('✓')
+    io.line(`${ok === null ? yellow('●') : ended} ${bold(id)}   ${state}${ok === false ? ', reverted' : ''}`)
+    io.line(`  sent      ${sent_at}   at most ${max_fee} gwei a unit of gas`)
+    if (block !== null) io.line(`  in block  ${block}   ${included_at ?? ''}`)
+    for (const hash of hashes) io.line(`  hash      ${hash === mined ? cyan(hash) : hash}`)
+    io.line(`  calls     ${to}${call === null ? '' : `   ${call}`}`)
+    if (items.length > 0) printRows(io, txColumns, items)
+  },
+})

@@ -1,0 +1,110 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { CliError } from '../src/cli/exit.ts'
+import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
+import { cronState } from '../src/cli/nouns/health.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
+import * as z from '../src/cli/params.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
+import { bold, green, nearest } from '../src/text/text.ts'
+
+type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]
+
+const columns: readonly Column<ListedCron>[] = [
+  { title: 'CRON', value: ({ name }) => name },
+  { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : cronState(cron)) },
+  { title: 'LAST OK', value: ({ last_success }) => last_success, drop: 1 },
+  { title: 'LAST FAIL', value: ({ last_failure }) => last_failure, drop: 3 },
+  { title: 'NEXT', value: ({ next_run }) => next_run, drop: 2 },
+]
+
+export const cronsList = defineCall({
+  name: 'crons list',
+  summary: 'list scheduled jobs and their state',
+  options: z.object(watchOptions),
+  examples: ['souk crons list', 'souk crons list --json'],
+  asks: 'listCrons',
+  asked: () => ({}),
+  rows: ({ crons }) => crons,
+  columns,
+  view({ crons, automatic }, io) {
+    printRows(io, columns, crons)
+    if (!automatic) io.note('this daemon runs none by itself (--crons off)')
+  },
+})
+
+export const cronsPause = defineCall({
+  name: 'crons pause',
+  summary: 'pause a scheduled job',
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
+  examples: ['souk crons pause auto-refund', 'souk crons pause auto-refund --json'],
+  asks: 'pauseCron',
+  asked: ({ args }) => ({ params: { name: args.cron } }),
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} is paused`),
+})
+
+export const cronsResume = defineCall({
+  name: 'crons resume',
+  summary: 'resume a scheduled job',
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
+  examples: ['souk crons resume auto-refund', 'souk crons resume auto-refund --json'],
+  asks: 'resumeCron',
+  asked: ({ args }) => ({ params: { name: args.cron } }),
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} runs again`),
+})
+
+export const cronsRun = defineCommand({
+  name: 'crons run',
+  summary: 'run a scheduled job now',
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
+  options: z.object({
+    at: z.string().optional().meta({ description: 'move business time there first; due events happen', value: 'time' }),
+  }),
+  examples: [
+    'souk crons run auto-refund',
+    'souk crons run auto-refund --json',
+    'souk crons run auto-refund --at 2030-01-31T00:00:00Z --dry-run',
+  ],
+  prints: 'runCron',
+  async run({ args: { cron: name }, options: { at }, session }) {
+    const set = at === undefined ? undefined : timeOf(at)
+    const open = await session()
+    // Before the clock moves, which cannot be taken back, it is known that there is such a cron.
+    if (set !== undefined) {
+      await cronNamed(open, name)
+      await moveClock(open, { set })
+    }
+    return open.call('runCron', { params: { name } })
+  },
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} ran`),
+})
+
+export const cronsView = defineCommand({
+  name: 'crons view',
+  summary: 'show one scheduled job with its last runs',
+  args: z.object({ cron: z.string().meta({ description: 'name' }) }),
+  options: z.object(watchOptions),
+  examples: ['souk crons view auto-refund', 'souk crons view escrow-monitor --json'],
+  async run(context) {
+    const session = await context.session()
+    const { crons } = await session.call('listCrons', {})
+    const found = crons.find(({ name }) => name === context.args.cron)
+    if (found) return found
+    const near = nearest(
+      context.args.cron,
+      crons.map(({ name }) => name),
+    )
+    throw new CliError('not_found', `There is no cron ${context.args.cron}${near ? ` (did you mean ${near}?)` : ''}.`, {
+      next: ['souk crons list'],
+    })
+  },
+  rows: ({ runs }) => runs,
+  view(cron, io) {
+    io.line(`${bold(cron.name)}   ${cron.paused ? 'paused' : cronState(cron)}   ${cron.schedule}`)
+    io.line(`  next      ${cron.next_run ?? 'not while it is paused'}`)
+    for (const { at, result, took_ms: took, trigger, reason } of cron.runs) {
+      io.line(`  ${at}  ${result}  ${took} ms  ${trigger}${reason === null ? '' : `  ${reason}`}`)
+    }
+  },
+})

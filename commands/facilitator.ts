@@ -1,0 +1,135 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { serversOf } from '../src/cli/nouns/facilitator.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
+import * as z from '../src/cli/params.ts'
+import { compact } from '../src/core/record.ts'
+import { facilitatedStates } from '../src/model/payment.ts'
+import { bold, cyan, green, yellow } from '../src/text/text.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Settlement = WireAnswer<Api['listFacilitatedSettlements']>['settlements'][number]
+
+const columns: readonly Column<Settlement>[] = [
+  { title: 'CREATED', value: ({ created_at: at }) => at },
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'SELLER', value: ({ seller }) => seller, drop: 1 },
+  { title: 'TO', value: ({ pay_to: to }) => to, drop: 4 },
+  { title: 'FROM', value: ({ payer }) => payer, drop: 3 },
+  { title: 'FOR', value: ({ resource }) => resource, flexible: true, drop: 2 },
+  { title: 'TRANSACTION', value: ({ transaction }) => transaction, drop: 5 },
+]
+
+export const facilitatorList = defineCall({
+  name: 'facilitator list',
+  summary: 'list settlements of other servers, newest first',
+  description:
+    'States: sent (waiting for the chain), settled (money moved, server not informed yet), handed (server informed). Needs the admin key of the instance.',
+  options: z.object({
+    state: z.enum(facilitatedStates).optional().meta({ description: 'only in this state', value: 'state' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
+    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+  }),
+  examples: ['souk facilitator list', 'souk facilitator list --state settled --json'],
+  asks: 'listFacilitatedSettlements',
+  asked(context) {
+    const { limit, page, state } = context.options
+    return {
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ state }) },
+    }
+  },
+  rows: ({ settlements }) => settlements,
+  columns,
+  view({ settlements, total, offset }, io) {
+    printRows(io, columns, settlements)
+    io.note(settlements.length === 0 ? 'none' : `${offset + 1} to ${offset + settlements.length} of ${total}`)
+  },
+})
+
+type Day = WireAnswer<Api['listFacilitatedSettlements']>['today'][number]
+
+const sellersColumns: readonly Column<Day>[] = [
+  { title: 'SELLER', value: ({ seller }) => seller },
+  { title: 'SETTLED', value: ({ settlements }) => String(settlements), align: 'right' },
+  { title: 'GAS', value: ({ gas }) => String(gas), align: 'right' },
+]
+
+export const facilitatorSellers = defineCommand({
+  name: 'facilitator sellers',
+  summary: 'list settlements of today by key, busiest first',
+  description:
+    'A key is the API key of a registered participant. Rotate the key to replace it; suspend the participant to block it. Needs the admin key of the instance.',
+  examples: ['souk facilitator sellers', 'souk facilitator sellers --json'],
+  async run(context) {
+    const { today, daily_gas } = await (await context.session()).call('listFacilitatedSettlements', {
+      query: { limit: '1' },
+    })
+    return { sellers: today, daily_gas }
+  },
+  rows: ({ sellers }) => sellers,
+  columns: sellersColumns,
+  view({ sellers, daily_gas: most }, io) {
+    printRows(io, sellersColumns, sellers)
+    io.note(sellers.length === 0 ? 'no key settled anything today (UTC)' : `a key may use ${most} gas a day (UTC)`)
+  },
+})
+
+const packages = ['@x402/express', 'x402-express'] as const
+
+export const facilitatorShow = defineCommand({
+  name: 'facilitator show',
+  summary: 'print the server code that uses this facilitator',
+  description:
+    'A facilitator verifies and settles x402 payments for other servers. Needs the admin key of the instance.',
+  isDefault: true,
+  options: z.object({
+    server: z
+      .enum(packages)
+      .default('@x402/express')
+      .meta({ description: 'package that the server uses', value: 'package' }),
+    codeOnly: z.boolean().default(false).meta({ description: 'print only the server code' }),
+  }),
+  examples: ['souk facilitator', 'souk facilitator show --server x402-express --code-only', 'souk facilitator --json'],
+  async run(context) {
+    const { server, codeOnly } = context.options
+    const page = await (await context.session()).call('listFacilitatedSettlements', { query: { limit: '1' } })
+    const { settlements: _, limit: __, offset: ___, total, ...facts } = page
+    return {
+      ...facts,
+      total,
+      server,
+      code: serversOf(facts)[server],
+      ...(codeOnly ? { code_only: true as const } : {}),
+    }
+  },
+  view(data, io) {
+    // Made again, of what may be shown: as one text of the answer its lines would be joined.
+    const code = serversOf(data)[data.server].trimEnd()
+    if (data.code_only) return io.line(code)
+    if (!data.enabled) {
+      io.line(`${yellow('!')} it is off   ${cyan(io.hint('souk restart --facilitator on'))}`)
+      io.line(`  a server that settles here once it is on (${data.server}):`)
+    } else {
+      io.line(`${green('✓')} ${bold(data.url)}   x402 v1 and v2 on ${data.network} (${data.caip2})`)
+      io.line(
+        `  keys      ${data.keyless ? 'none needed on this machine' : 'the API key of a participant, as Authorization: Bearer'}`,
+      )
+      if (!data.keyless) {
+        io.line(`  pays      the wallet of the key${data.pay_to.map((wallet) => `, ${wallet}`).join('')}`)
+        io.line(`  bounds    from $${data.min_value}, ${data.daily_gas} gas a key and day`)
+      }
+      io.line(`  settled   ${data.total}   ${cyan(io.hint('souk facilitator list'))}`)
+      for (const { seller, network, asset, count } of data.wrong_tokens) {
+        io.line(
+          `${yellow('!')} ${seller} asked ${count} times to settle ${asset} on ${network}: not the token of this chain`,
+        )
+      }
+      io.line(`  server    ${data.server}:`)
+    }
+    io.line('')
+    io.line(code)
+  },
+})

@@ -1,0 +1,297 @@
+import { headersAt, readsAsOperator } from '../src/cli/account.ts'
+import { type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
+import { CliError } from '../src/cli/exit.ts'
+import { DOCUMENT, readDocument, unjudged } from '../src/cli/files/document.ts'
+import { tryFolder } from '../src/cli/files/transfer.ts'
+import type { Io } from '../src/cli/io.ts'
+import { changedJob, showChanged } from '../src/cli/nouns/jobs/change.ts'
+import { saveResult, shownResult } from '../src/cli/nouns/jobs/deliverable.ts'
+import { disputeText, mustHold, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
+import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../src/cli/nouns/jobs/jobs.ts'
+import { columnsOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
+import * as z from '../src/cli/params.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
+import type { Session } from '../src/cli/session.ts'
+import { pay } from '../src/cli/wallet/paying.ts'
+import { freeReader } from '../src/cli/wallet/signing-in.ts'
+import { type Queried, wordsOf } from '../src/client/call.ts'
+import { idPrefixes } from '../src/core/id-prefixes.ts'
+import type { Json } from '../src/core/json.ts'
+import { MAX_RATING } from '../src/core/limits.ts'
+import { compact } from '../src/core/record.ts'
+import { job } from '../src/nouns/jobs.ts'
+import { bold, byteSize, cyan, dim, green } from '../src/text/text.ts'
+
+const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
+
+export const jobsDispute = defineCommand({
+  name: 'jobs dispute',
+  summary: 'dispute a delivery; money still held stays held',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
+    category: z.enum(categories).default('quality').meta({ description: 'kind of problem' }),
+    evidence: z
+      .array(z.string())
+      .default([])
+      .meta({ description: 'id of a file in the conversation', value: 'file_…' }),
+    recordOnly,
+  }),
+  examples: [
+    'souk jobs dispute job_0123456789abcdef --reason "Half of it is missing"',
+    'souk jobs dispute job_0123456789abcdef --category wrong_deliverable --reason "Another page" --json',
+  ],
+  async run(context) {
+    const { reason, category, evidence, recordOnly } = context.options
+    const complaint = { reason, category, ...(evidence.length > 0 ? { evidence } : {}) }
+    const params = { id: context.args.job }
+    const unpaid = wordsOf('disputeJob', { params, body: { ...complaint, must_hold: !recordOnly } })
+    const session = await context.session()
+    const must_hold = await mustHold(session, unpaid, { io: context.io, recordOnly })
+    return changedJob(
+      await pay(context, session, { endpoint: 'disputeJob', asked: { params, body: { ...complaint, must_hold } } }),
+    )
+  },
+  view: (job, io) => showChanged('disputed', job, io),
+})
+
+export const jobsList = defineCommand({
+  name: 'jobs list',
+  summary: 'list your jobs as buyer and provider, newest first',
+  description: 'Without an account, the wallet signs in for free.',
+  options: z.object({
+    status: z.string().optional().meta({ description: 'only in this state, such as dispatched', value: 'state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    ...pageOptions,
+    ...watchOptions,
+  }),
+  examples: ['souk jobs list', 'souk jobs list --role buyer --status completed --json'],
+  prints: 'listJobs',
+  async run(context) {
+    const { limit, page, status, role } = context.options
+    const session = await context.session()
+    const key = await session.apiKey()
+    const read = freeReader(context, session)
+    const answer = await read('listJobs', {
+      query: unjudged<Queried<'listJobs'>>({ status, role, limit, offset: (page - 1) * limit }),
+      headers: key === undefined ? {} : { 'x-api-key': key },
+    })
+    // Where nothing opens it, the key that is missing is told.
+    return answer ?? session.call('listJobs', {})
+  },
+  rows: ({ jobs }) => jobs,
+  columns: columnsOf(job, 'own'),
+  view: (page, io) => showPage(job, page, { io, place: 'own' }),
+})
+
+export const jobsMessages = defineCall({
+  name: 'jobs messages',
+  summary: 'show the conversation of a job',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  examples: ['souk jobs messages job_0123456789abcdef', 'souk jobs messages job_0123456789abcdef --json'],
+  asks: 'getJobMessages',
+  asked: async (context) => ({
+    params: { id: context.args.job },
+    headers: await headersAt(context, await context.session(), context.args.job),
+  }),
+  rows: ({ messages }) => messages,
+  columns: [
+    { title: 'AT', value: ({ created_at: at }) => at },
+    { title: 'WHO', value: ({ author_role: role }) => role },
+    { title: 'TYPE', value: ({ type }) => type },
+    { title: 'TEXT', value: ({ body }) => body, flexible: true },
+  ],
+  view({ messages }, io) {
+    for (const { created_at: at, author_role: role, body } of messages) io.line(`${at}  ${role}  ${body}`)
+    if (messages.length === 0) io.note('nothing was said yet')
+  },
+})
+
+export const jobsSend = defineCall({
+  name: 'jobs send',
+  summary: 'send a message in the conversation of a job',
+  args: z.object({
+    job: z.string().meta({ description: 'id of the job' }),
+    text: z.string().meta({ description: 'message' }),
+  }),
+  examples: ['souk jobs send job_0123456789abcdef "Thank you"', 'souk jobs send job_0123456789abcdef "When?" --json'],
+  asks: 'postJobMessage',
+  asked: async (context) => ({
+    params: { id: context.args.job },
+    body: { message: context.args.text },
+    headers: await headersAt(context, await context.session(), context.args.job),
+  }),
+  view: ({ id }, io) => io.line(`${green('✓')} sent   ${id}`),
+})
+
+const options = z.object({
+  status: z
+    .enum(['in_progress', 'completed', 'failed'])
+    .optional()
+    .meta({ description: 'new status (default: completed with a deliverable, else in_progress)' }),
+  progress: z.string().optional().meta({ description: 'progress, such as 40%', value: 'text' }),
+  deliverable: z
+    .string()
+    .optional()
+    .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
+  notes: z.string().optional().meta({ description: 'message to the buyer', value: 'text' }),
+})
+type Host = CommandContext<{ job: string }, z.output<typeof options>>
+
+export const jobsUpdate = defineCall({
+  name: 'jobs update',
+  summary: 'update or deliver a job, as its provider',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options,
+  examples: [
+    'souk jobs update job_0123456789abcdef --progress 40%',
+    'souk jobs update job_0123456789abcdef --deliverable deliverable.json',
+    'souk jobs update job_0123456789abcdef --status failed --notes "The page is gone" --json',
+  ],
+  asks: 'updateJob',
+  async asked(context) {
+    const { progress, notes, deliverable, status = deliverable ? 'completed' : 'in_progress' } = context.options
+    return {
+      params: { id: context.args.job },
+      body: { status, ...compact({ progress, notes }), ...(await delivered(context, deliverable)) },
+    }
+  },
+  view: (job, io) => io.line(`${green('✓')} ${bold(job.job_id)}   ${job.status}`),
+})
+
+async function delivered(context: Host, file: string | undefined): Promise<{ deliverables?: Json }> {
+  if (file === undefined) return {}
+  return { deliverables: await readDocument(context.io, file) }
+}
+
+export const jobsVerify = defineCommand({
+  name: 'jobs verify',
+  summary: 'accept a delivery and release the payment to the provider',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
+    comment: z.string().optional().meta({ description: 'comment', value: 'text' }),
+  }),
+  examples: [
+    'souk jobs verify job_0123456789abcdef',
+    'souk jobs verify job_0123456789abcdef --rating 5 --comment "Quick and right"',
+  ],
+  run: async (context) => {
+    const asked = { params: { id: context.args.job }, body: compact(context.options) }
+    return changedJob(await pay(context, await context.session(), { endpoint: 'verifyJob', asked }))
+  },
+  view: (job, io) => showChanged('verified', job, io),
+})
+
+/** The job itself, or the one that a receipt of one's own paid for. @throws CliError not_found */
+async function jobIdOf(context: ViewContext, session: Session, id: string): Promise<string> {
+  if (!id.startsWith(idPrefixes.receipt)) return id
+  const asked = { params: { id } }
+  const { steps } = await ((await readsAsOperator(context, session))
+    ? session.call('getRequestStory', asked)
+    : session.call('getOwnStory', asked))
+  const job = steps.find(({ kind }) => kind === 'job')?.id
+  if (job) return job
+  throw new CliError('not_found', `Receipt ${id} paid for no job.`, { next: [`souk why ${id}`] })
+}
+
+type ViewContext = CommandContext<{ job: string }, unknown>
+
+export const jobsView = defineCommand({
+  name: 'jobs view',
+  summary: 'show a job: status, money, deliverable',
+  args: z.object({ job: z.string().meta({ description: 'id of the job, or of its receipt (rcp_…)' }) }),
+  options: z.object({
+    save: z.string().optional().meta({ description: 'save the deliverable into a folder', value: 'dir' }),
+    ...watchOptions,
+  }),
+  examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],
+  like: 'getJob',
+  async run(context) {
+    const session = await context.session()
+    const id = await jobIdOf(context, session, context.args.job)
+    const { save } = context.options
+    // Reading may cost a fee.
+    if (save !== undefined) tryFolder(context, save)
+    const job =
+      context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)
+    const files = save === undefined || !job.deliverables?.length ? [] : saveResult(save, id, job.deliverables)
+    return { ...job, ...(save === undefined ? {} : { files }) }
+  },
+  view(job, io) {
+    io.line(`${bold(job.job_id)}   ${job.status}   ${job.service_name ?? job.service_id}`)
+    showMoney(job, io)
+    io.line(`  created   ${job.created_at}${job.completed_at === null ? '' : `   completed ${job.completed_at}`}`)
+    for (const { at, event, detail } of job.timeline ?? []) io.line(dim(`  ${at}  ${event}  ${detail}`))
+    for (const { file, bytes } of job.files ?? []) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
+    if (job.deliverables?.length && job.files === undefined) {
+      io.line(shownResult(job.deliverables))
+      io.note(`  save it: ${cyan(io.hint(`souk jobs view ${job.job_id} --save .`))}`)
+    }
+    const next = nextOf(job).map((line) => cyan(io.hint(line)))
+    if (next.length > 0) io.note(`  next: ${next.join('    ')}`)
+  },
+})
+
+/** What its buyer can do about it. */
+function nextOf({ job_id: id, status, escrow }: FetchedJob): string[] {
+  if (!overStates.includes(status)) return [`souk jobs watch ${id}`]
+  if (status !== 'completed' || escrow?.status !== 'held') return []
+  return [`souk jobs verify ${id} --rating 5`, `souk jobs dispute ${id} --reason "..."`]
+}
+
+async function waited(context: ViewContext, session: Session, id: string): Promise<FetchedJob> {
+  const ended = await waitForJob(context, session, id)
+  if (ended.end === 'unreadable') throw noFreeRead(id)
+  if (ended.end === 'pending') context.exit('pending')
+  return ended.job
+}
+
+function showMoney({ amount, receipt_id, escrow, dispute }: FetchedJob, io: Io): void {
+  if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)
+  if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow)}`)
+  showContract(escrow?.contract, io)
+  if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
+}
+
+/** Of a market whose escrow is a contract: the transactions that moved the money. */
+function showContract(contract: NonNullable<FetchedJob['escrow']>['contract'], io: Io): void {
+  if (contract === undefined) return
+  const { state, waits, transactions } = contract
+  io.line(`  contract  ${state}${waits === null ? '' : `; waits: ${waits}`}`)
+  for (const { act, transaction } of transactions) io.line(dim(`    ${act}  ${transaction}`))
+}
+
+function escrowText(escrow: { status: string; next_event: string | null; next_event_at: string | null }): string {
+  return escrow.next_event === null
+    ? escrow.status
+    : `${escrow.status}, ${escrow.next_event} at ${escrow.next_event_at}`
+}
+
+const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
+
+export const jobsWatch = defineCommand({
+  name: 'jobs watch',
+  summary: 'wait until a job ends',
+  description: 'Waiting never pays. Access needs the job token, the API key of the wallet, or a sign-in.',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if it ended without a delivery' }),
+  }),
+  examples: ['souk jobs watch job_0123456789abcdef', 'souk jobs watch job_0123456789abcdef --exit-status --json'],
+  prints: 'getJob',
+  async run(context) {
+    const session = await context.session()
+    const { job: id } = context.args
+    const waited = await waitForJob(context, session, id)
+    if (waited.end === 'unreadable') throw noFreeRead(id)
+    if (waited.end === 'pending') context.exit('pending')
+    const { job } = waited
+    if (context.options.exitStatus && BAD_ENDS.includes(job.status)) context.exit('check_failed')
+    return job
+  },
+  view(job, io) {
+    io.line(`${bold(job.job_id)}   ${job.status}`)
+    io.note(`  next: ${cyan(io.hint(`souk jobs view ${job.job_id}`))}`)
+  },
+})

@@ -1,0 +1,125 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { CALL_HOURS, seriesSpans } from '../src/api/sections/admin-figures.ts'
+import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
+import * as z from '../src/cli/params.ts'
+import { green } from '../src/text/text.ts'
+
+type Row = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+
+const columns: readonly Column<Row>[] = [
+  { title: 'METHOD', value: ({ method }) => method },
+  { title: 'PATH', value: ({ path }) => path, flexible: true },
+  { title: 'CALLS', value: ({ total }) => total, align: 'right' },
+  { title: '402', value: ({ calls }) => calls.asked_to_pay, align: 'right' },
+  { title: '4XX', value: ({ calls }) => calls.refused + calls.switched_off, align: 'right' },
+  { title: '5XX', value: ({ calls }) => calls.broken, align: 'right' },
+  { title: 'P50 MS', value: ({ p50_ms }) => p50_ms, align: 'right', drop: 1 },
+  { title: 'P95 MS', value: ({ p95_ms }) => p95_ms, align: 'right' },
+  { title: 'LAST BROKEN', value: ({ last_broken }) => last_broken?.request_id, drop: 2 },
+]
+
+export const statsCalls = defineCall({
+  name: 'stats calls',
+  summary: 'show calls, errors and latency of each endpoint',
+  description: 'Counts since the daemon started. Needs the admin key of the instance.',
+  options: z.object({
+    hours: z.int().min(1).max(CALL_HOURS).default(CALL_HOURS).meta({ description: 'time span, back from now' }),
+  }),
+  examples: ['souk stats calls', 'souk stats calls --hours 1 --tsv --header'],
+  asks: 'getEndpointFigures',
+  asked: ({ options }) => ({ query: { hours: String(options.hours) } }),
+  rows: ({ endpoints }) => endpoints,
+  columns,
+  view({ endpoints, since }, io) {
+    printRows(io, columns, endpoints)
+    io.note(`${endpoints.length} endpoints were called, counted since ${since}`)
+  },
+})
+
+/** The contract's own list costs its whole file to load; a test holds the two together. */
+const kinds = ['subject_view', 'expand_io', 'verify_signature'] as const
+
+export const statsEvent = defineCommand({
+  name: 'stats event',
+  summary: 'record one explorer page view',
+  args: z.object({ kind: z.enum(kinds).meta({ description: kinds.join(', ') }) }),
+  options: z.object({
+    dnt: z.boolean().default(false).meta({ description: 'send Do Not Track: nothing is recorded' }),
+  }),
+  examples: ['souk stats event subject_view', 'souk stats event expand_io --dnt --json'],
+  async run({ args: { kind }, options: { dnt }, session }) {
+    await (await session()).open('recordEvent', { body: { event: kind }, headers: dnt ? { DNT: '1' } : {} })
+    return { event: kind, recorded: !dnt }
+  },
+  view: ({ event, recorded }, io) =>
+    io.line(recorded ? `${green('✓')} ${event} counted` : `${event} was sent and not recorded`),
+})
+
+type Bucket = WireAnswer<Api['getSeries']>['buckets'][number]
+
+const seriesColumns: readonly Column<Bucket>[] = [
+  { title: 'FROM', value: ({ at }) => at },
+  { title: 'ANSWERED', value: ({ calls }) => calls.answered, align: 'right' },
+  { title: '402', value: ({ calls }) => calls.asked_to_pay, align: 'right' },
+  { title: '4XX', value: ({ calls }) => calls.refused + calls.switched_off, align: 'right' },
+  { title: '5XX', value: ({ calls }) => calls.broken, align: 'right' },
+  { title: 'P50 MS', value: ({ p50_ms }) => p50_ms, align: 'right', drop: 1 },
+  { title: 'P95 MS', value: ({ p95_ms }) => p95_ms, align: 'right' },
+  { title: 'SALES', value: ({ purchases }) => purchases, align: 'right' },
+  { title: 'PAID IN', value: ({ paid_in }) => `$${paid_in}`, align: 'right' },
+]
+
+export const statsSeries = defineCommand({
+  name: 'stats series',
+  summary: 'show calls, latency, sales and money over time',
+  description:
+    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Counts since the ' +
+    'daemon started. Needs the admin key of the instance.',
+  options: z.object({
+    span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
+    all: z.boolean().default(false).meta({ description: 'include intervals without activity' }),
+  }),
+  examples: ['souk stats series', 'souk stats series --span week --all', 'souk stats series --json'],
+  prints: 'getSeries',
+  async run(context) {
+    const { span, all } = context.options
+    const series = await (await context.session()).call('getSeries', { query: { span } })
+    return all ? series : { ...series, buckets: series.buckets.filter(isBusy) }
+  },
+  rows: ({ buckets }) => buckets,
+  columns: seriesColumns,
+  view({ buckets, since }, io) {
+    if (buckets.length > 0) printRows(io, seriesColumns, buckets)
+    io.note(`${buckets.length === 0 ? 'nothing happened yet, ' : ''}counted since ${since}`)
+  },
+})
+
+function isBusy({ calls, purchases }: Bucket): boolean {
+  return purchases > 0 || Object.values(calls).some((count) => count > 0)
+}
+
+type Day = WireAnswer<Api['getWatching']>['days'][number]
+
+const watchingColumns: readonly Column<Day>[] = [
+  { title: 'DAY', value: ({ date }) => date },
+  { title: 'TRUST QUERIES', value: (day) => day.trust_queries, align: 'right' },
+  { title: 'EXPLORER', value: (day) => day.explorer_interactions, align: 'right' },
+  { title: 'CALLERS', value: (day) => day.distinct_callers, align: 'right' },
+]
+
+export const statsWatching = defineCall({
+  name: 'stats watching',
+  summary: 'show daily lookups of participants',
+  description: 'Taken from a nightly snapshot (02:00 UTC). Before the first one, exits with code 7.',
+  examples: ['souk stats watching', "souk stats watching -q '.days | first | .trust_queries'"],
+  asks: 'getWatching',
+  asked: () => ({}),
+  rows: ({ days }) => days,
+  columns: watchingColumns,
+  view({ as_of, days }, io) {
+    printRows(io, watchingColumns, days)
+    io.note(days.length === 0 ? `no whole day yet, as of ${as_of}` : `as of ${as_of}`)
+  },
+})

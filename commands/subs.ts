@@ -1,0 +1,79 @@
+import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { usage } from '../src/cli/exit.ts'
+import { listCommand, showNoun } from '../src/cli/nouns/lists.ts'
+import * as z from '../src/cli/params.ts'
+import { subscriptionStatuses } from '../src/model/words.ts'
+import { subscription } from '../src/nouns/subscriptions.ts'
+
+export const subsCancel = defineCommand({
+  name: 'subs cancel',
+  summary: 'cancel a subscription at the end of its paid period',
+  description:
+    'Undo it before then with `souk subs resume --keep`. --now ends the subscription immediately, without a refund.',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  options: z.object({
+    atPeriodEnd: z.boolean().default(false).meta({ description: 'cancel at the end of the paid period (default)' }),
+    now: z.boolean().default(false).meta({ description: 'cancel immediately, without a refund' }),
+  }),
+  examples: [
+    'souk subs cancel sub_0123456789abcdef --at-period-end',
+    'souk subs cancel sub_0123456789abcdef --now --yes --json',
+  ],
+  prints: 'cancelSubscription',
+  async run(context) {
+    const { subscription: id } = context.args
+    const { now, atPeriodEnd } = context.options
+    if (now && atPeriodEnd) throw usage('--now and --at-period-end exclude each other.')
+    const session = await context.session()
+    if (now) await context.io.confirm(`End ${id} now? What was paid is not given back.`)
+    return session.call('cancelSubscription', { params: { id }, body: { at_period_end: !now } })
+  },
+  view: (row, io) => showNoun(subscription, row, io),
+})
+
+export const subsList = listCommand(subscription, {
+  name: 'subs list',
+  summary: 'list subscriptions, yours and those to your plans, newest first',
+  list: 'listSubscriptions',
+  options: {
+    status: z.enum(subscriptionStatuses).optional().meta({ description: 'only in this state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+  },
+  examples: ['souk subs list', 'souk subs list --role buyer --status active --json'],
+})
+
+export const subsPause = defineCall({
+  name: 'subs pause',
+  summary: 'pause a subscription: no further charges; the paid period continues',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  examples: ['souk subs pause sub_0123456789abcdef', 'souk subs pause sub_0123456789abcdef --json'],
+  asks: 'pauseSubscription',
+  asked: ({ args }) => ({ params: { id: args.subscription } }),
+  view: (row, io) => showNoun(subscription, row, io),
+})
+
+export const subsResume = defineCall({
+  name: 'subs resume',
+  summary: 'resume a paused subscription, or undo a cancellation',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  options: z.object({
+    keep: z.boolean().default(false).meta({ description: 'undo a scheduled cancellation' }),
+  }),
+  examples: ['souk subs resume sub_0123456789abcdef', 'souk subs resume sub_0123456789abcdef --keep --json'],
+  asks: 'resumeSubscription',
+  asked: ({ args, options: { keep } }) => ({
+    params: { id: args.subscription },
+    ...(keep ? { body: { keep } } : {}),
+  }),
+  view: (row, io) => showNoun(subscription, row, io),
+})
+
+export const subsView = defineCall({
+  name: 'subs view',
+  summary: 'show a subscription: period, access, next charge',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  examples: ['souk subs view sub_0123456789abcdef', 'souk subs view sub_0123456789abcdef --json'],
+  asks: 'getSubscription',
+  asked: ({ args }) => ({ params: { id: args.subscription } }),
+  view: (row, io) => showNoun(subscription, row, io),
+})

@@ -1,0 +1,123 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { patienceMs } from '../src/cli/globals.ts'
+import { decide, showAttempt, showDecided, tokenIn } from '../src/cli/nouns/verification.ts'
+import * as z from '../src/cli/params.ts'
+import type { Session, SessionHost } from '../src/cli/session.ts'
+import { bold, cyan, green } from '../src/text/text.ts'
+
+export const verifyApprove = defineCommand({
+  name: 'verify approve',
+  summary: 'approve an identity in the sandbox',
+  description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
+  args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
+  options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
+  examples: [
+    'souk verify approve vat_0123456789abcdef --reason "Papers seen"',
+    'souk verify approve vat_0123456789abcdef --reason "Papers seen" --json',
+  ],
+  prints: 'decideVerification',
+  run: (context) => decide(context, 'approved'),
+  view: showDecided,
+})
+
+export const verifyConsent = defineCommand({
+  name: 'verify consent',
+  summary: 'consent to a verification, as the responsible human',
+  description: 'Does the same as the form behind the link. The link works once, so this asks for confirmation.',
+  args: z.object({ link: z.string().meta({ description: 'consent_url from `souk verify start`, or its token' }) }),
+  options: z.object({
+    operatorName: z.string().meta({ description: 'your name, for the verification vendor', value: 'name' }),
+  }),
+  examples: [
+    `souk verify consent http://127.0.0.1:4020/verification/consent/${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes`,
+    `souk verify consent ${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes --json`,
+  ],
+  prints: 'consentToVerification',
+  async run(context) {
+    const token = tokenIn(context.args.link)
+    const { operatorName } = context.options
+    const session = await context.session()
+    await context.io.confirm(`${operatorName}: are you responsible for this participant, and do you agree?`)
+    return session.call('consentToVerification', { body: { token, operator_name: operatorName, agree: true } })
+  },
+  view({ attempt_id, status, message, vendor_url }, io) {
+    io.line(`${green('✓')} ${bold(attempt_id)} is ${status}`)
+    io.line(`  ${message}`)
+    if (vendor_url !== null) io.line(`  go on     ${vendor_url}`)
+  },
+})
+
+export const verifyReject = defineCommand({
+  name: 'verify reject',
+  summary: 'reject an identity in the sandbox',
+  description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
+  args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
+  options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
+  examples: [
+    'souk verify reject vat_0123456789abcdef --reason "Papers missing"',
+    'souk verify reject vat_0123456789abcdef --reason "Papers missing" --json',
+  ],
+  prints: 'decideVerification',
+  run: (context) => decide(context, 'rejected'),
+  view: showDecided,
+})
+
+export const verifyStart = defineCall({
+  name: 'verify start',
+  summary: 'start an identity verification',
+  description: 'Prints a link for the human responsible for you. The link is shown once and expires after 24 hours.',
+  examples: ['souk verify start', 'souk verify start --json'],
+  asks: 'startVerification',
+  asked: () => ({}),
+  view({ attempt_id, consent_url, expires_at }, io) {
+    io.line(bold(consent_url))
+    io.line(`  attempt   ${attempt_id}   ends ${expires_at}`)
+    io.note(`  next      forward the link; then ${cyan(io.hint('souk verify status --watch'))}`)
+  },
+})
+
+type Status = WireAnswer<Api['getVerificationStatus']>
+const POLL_MS = 500
+
+export const verifyStatus = defineCommand({
+  name: 'verify status',
+  summary: 'show your verification tier and current attempt',
+  options: z.object({
+    watch: z.boolean().default(false).meta({ description: 'wait until the current attempt ends' }),
+  }),
+  examples: ['souk verify status', 'souk verify status --watch --json'],
+  prints: 'getVerificationStatus',
+  async run(context) {
+    const session = await context.session()
+    const status = context.options.watch ? await watched(context, session) : await read(session)
+    if (context.options.watch && status.attempt !== null) context.exit('pending')
+    return status
+  },
+  view({ verification_tier, attempt, last_attempt }, io) {
+    io.line(bold(verification_tier))
+    const shown = attempt ?? last_attempt
+    if (shown) showAttempt(shown, io)
+  },
+})
+
+async function read(session: Session): Promise<Status> {
+  return session.call('getVerificationStatus', {})
+}
+
+/** Until it has ended, or the time given to `--wait` has. */
+async function watched({ globals, io, signal, system }: SessionHost, session: Session): Promise<Status> {
+  const limitMs = patienceMs(globals)
+  const progress = io.progress('waiting for the verification')
+  try {
+    for (let waited = 0; ; waited += POLL_MS) {
+      const status = await read(session)
+      if (status.attempt === null || waited >= limitMs || signal.aborted) return status
+      progress.update(`waiting for the verification: ${status.attempt.status}`)
+      await system.sleep(POLL_MS, signal)
+    }
+  } finally {
+    progress.stop()
+  }
+}

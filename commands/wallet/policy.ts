@@ -1,0 +1,157 @@
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { noPolicy, payeeIds, payeeNamed, showPolicy } from '../../src/cli/nouns/policy.ts'
+import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
+import * as z from '../../src/cli/params.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { spentBefore } from '../../src/client/spending/ledger.ts'
+import {
+  brokenRule,
+  flagOf,
+  keepPolicy,
+  type LimitName,
+  limitNames,
+  nameOf,
+  needsAsking,
+  policyOf,
+  type SpendPolicy,
+} from '../../src/client/spending/policy.ts'
+import { isAddress } from '../../src/core/hex.ts'
+import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import { compact } from '../../src/core/record.ts'
+import { bold, cyan, green, red } from '../../src/text/text.ts'
+
+const NONE = 'none'
+const limit = (description: string) => z.string().optional().meta({ description, value: 'usd' })
+const names = (description: string) => z.array(z.string()).default([]).meta({ description, value: 'name' })
+
+const options = z.object({
+  perPayment: limit('limit per payment; `none` removes a limit'),
+  perCommand: limit('limit per command, in addition to --max-price'),
+  perDay: limit('limit per 24 hours, over all processes'),
+  perSeller: limit('limit per seller and 24 hours'),
+  askAbove: limit('payments above this need approval'),
+  allow: names('allow only these: seller, listing, address or instance'),
+  deny: names('never pay this seller, listing, address or instance'),
+  remove: names('remove a name from both lists'),
+})
+type Host = CommandContext<{ name?: string | undefined }, z.output<typeof options>>
+
+export const walletPolicySet = defineCommand({
+  name: 'wallet policy set',
+  summary: 'set the spending limits of a wallet',
+  description:
+    'Applies to every payment of the wallet on this machine, by signature or balance, from any command and from `souk mcp`. Options that you omit stay as they are. A day is any 24 hours. A payment counts when it is signed, even without an answer; deposits count too. Approval needs a terminal or the program that runs `souk mcp`; --yes does not approve. Ids refer to the chosen instance.',
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
+  options,
+  examples: [
+    'souk wallet policy set --per-payment 0.75 --per-day 5.00',
+    'souk wallet policy set main --ask-above 0.80 --deny p_0123456789abcdef --dry-run',
+    'souk wallet policy set main --per-day none --json',
+  ],
+  async run(context) {
+    const { args, globals, io, places } = context
+    const { name, address } = chosenWallet(places, args.name ?? globals.as)
+    const policy = await changed(context, policyOf(places, address) ?? noPolicy)
+    wouldDo(globals, `set the spend policy of ${name} in ${io.path(places.config)}/spending.json`)
+    return { wallet: name, address, is_set: true, policy: keepPolicy(places, address, policy) }
+  },
+  view({ wallet, policy }, io) {
+    io.line(`${green('✓')} the spend policy of ${bold(wallet)}`)
+    showPolicy(io, policy)
+  },
+})
+
+async function changed(context: Host, before: SpendPolicy): Promise<SpendPolicy> {
+  const { allow, deny, remove, perPayment, perCommand, perDay, perSeller, askAbove } = context.options
+  const given: Readonly<Record<LimitName, string | undefined>> = {
+    per_payment: perPayment,
+    per_command: perCommand,
+    per_day: perDay,
+    per_seller: perSeller,
+    ask_above: askAbove,
+  }
+  const isSaid = [allow, deny, remove].some(({ length }) => length > 0)
+  if (!isSaid && limitNames.every((rule) => given[rule] === undefined)) {
+    throw usage('Say what to set.', {
+      next: ['souk wallet policy set --per-day 5.00', 'souk wallet policy set --help'],
+    })
+  }
+  const namer = { ...context, asAdmin: false }
+  const gone = new Set(await payeeIds(namer, remove))
+  const list = async (before: readonly string[], added: readonly string[]) =>
+    [...new Set([...before, ...(await payeeIds(namer, added))])].filter((name) => !gone.has(name))
+  const kept = Object.fromEntries(
+    limitNames.map((rule) => [rule, given[rule] === undefined ? before[rule] : limitSaid(rule, given[rule])]),
+  )
+  return { ...compact(kept), allow: await list(before.allow, allow), deny: await list(before.deny, deny) }
+}
+
+/** @returns undefined for a limit that is lifted. @throws CliError usage for what is no amount. */
+function limitSaid(rule: LimitName, text: string): string | undefined {
+  if (text === NONE) return undefined
+  const amount = parseAmount(text)
+  if (amount !== undefined) return formatAmount(amount)
+  throw usage(`${flagOf(rule)} must be an amount such as 5.00, or ${NONE}; you gave "${text}".`)
+}
+
+export const walletPolicyShow = defineCommand({
+  name: 'wallet policy show',
+  isDefault: true,
+  summary: 'show the spending limits of a wallet',
+  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
+  examples: ['souk wallet policy show', 'souk wallet policy show main --json'],
+  async run({ args, globals, places }) {
+    const { name, address } = chosenWallet(places, args.name ?? globals.as)
+    const policy = policyOf(places, address)
+    return { wallet: name, address, is_set: policy !== undefined, policy: policy ?? noPolicy }
+  },
+  view({ wallet, address, is_set: isSet, policy }, io) {
+    io.line(`${bold(wallet)}   ${address}   ${isSet ? 'has a spend policy' : 'has no spend policy'}`)
+    showPolicy(io, policy)
+    io.note(`  a day is any 24 hours by the clock of this machine; ${cyan('--max-price')} bounds each command besides`)
+    io.note(`  next: ${cyan(io.hint(isSet ? 'souk wallet spend' : 'souk wallet policy set --per-day 5.00'))}`)
+  },
+})
+
+export const walletPolicyTest = defineCommand({
+  name: 'wallet policy test',
+  summary: 'say whether a payment would be let through, and which rule stops it',
+  description: 'Sends and signs nothing. Exits with code 5 if a limit stops the payment.',
+  args: z.object({ amount: z.string().meta({ description: 'amount in USDC, such as 0.50' }) }),
+  options: z.object({
+    seller: z.string().optional().meta({ description: 'seller, listing or instance', value: 'name' }),
+    to: z.string().optional().meta({ description: 'payee address', value: 'address' }),
+  }),
+  examples: ['souk wallet policy test 0.50', 'souk wallet policy test 0.50 --seller p_0123456789abcdef --json'],
+  async run(context) {
+    const { args, options, globals, places, system, exit } = context
+    const price = parseAmount(args.amount)
+    if (price === undefined) throw usage(`The amount must be like 0.50; you gave "${args.amount}".`)
+    if (options.to !== undefined && !isAddress(options.to))
+      throw usage(`--to must be an address; you gave "${options.to}".`)
+    const { name, address } = chosenWallet(places, globals.as)
+    const policy = policyOf(places, address) ?? noPolicy
+    const payee = payeeNamed(context, options)
+    const before = spentBefore(places, { wallet: address.toLowerCase(), now: system.now() }, payee)
+    const broken = brokenRule(policy, { price, payee }, { ...before, command: ZERO })
+    if (broken !== undefined) exit('payment')
+    return {
+      wallet: name,
+      amount: formatAmount(price),
+      payee: nameOf(payee),
+      allowed: broken === undefined,
+      asks: broken === undefined && needsAsking(policy, price),
+      rule: broken?.rule ?? null,
+      reason: broken?.message ?? null,
+      change: broken === undefined ? null : ['souk wallet policy set', name, ...broken.change].join(' '),
+      day: formatAmount(before.day),
+    }
+  },
+  view({ amount, payee, allowed, asks, rule, reason, change }, io) {
+    if (!allowed) {
+      io.line(`${red('✗')} $${amount} to ${payee} would be refused by ${rule}: ${reason}`)
+      if (change !== null) io.note(`  → ${cyan(io.hint(change))}`)
+    } else io.line(`${green('✓')} $${amount} to ${payee} would be let through${asks ? ', once a person agrees' : ''}`)
+  },
+})
