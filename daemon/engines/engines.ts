@@ -43,6 +43,7 @@ type Around = {
 function enginesOf(around: Around): EngineSet {
   const { web, wall, config } = around
   const dns = openDns()
+  const tls = openTls({ resolve: web.resolve })
   const audio = openAudio(config.audio ? { command: config.audio.ffmpeg } : {})
   const llm = modelOf(around)
   const rdap = openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) })
@@ -56,7 +57,7 @@ function enginesOf(around: Around): EngineSet {
     rdap: builtIn(rdap, 'asks the registry of each ending, when somebody buys', rdap.reach),
     speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
     translator: openTranslator(remoteTranslator(around, llm)),
-    tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
+    tls: { ...builtIn(tls, `OpenSSL ${process.versions.openssl}`), close: tls.close },
     ...upstreamsOf(around),
   }
 }

@@ -223,8 +223,9 @@ describe.each(ofHosts)('$slug', ({ service, field }) => {
     site.pages['/rdap.json'] = { body: JSON.stringify({ services: [[['test'], [site.at('/rdap/')]]] }) }
     site.pages['/rdap/domain/site.test'] = { status: 302, headers: { location: `http://127.0.0.1:${victim.port}/` } }
     const web = resolving(['93.184.216.34', '127.0.0.1'])
+    const tls = openTls({ resolve: web.resolve, port: victim.port })
     const engines = {
-      tls: openTls({ resolve: web.resolve, port: victim.port }),
+      tls,
       dns: openDns({ servers: [names.server], zonePort: victim.port }),
       rdap: openRdap({ web: site.web(), wall: () => 0, bootstrap: site.at('/rdap.json') }),
     }
@@ -238,6 +239,7 @@ describe.each(ofHosts)('$slug', ({ service, field }) => {
     else expect(failed).toEqual(uncharged)
     expect(victim.count).toEqual({ connections: 0, packets: 0 })
     await names.close()
+    await tls.close()
   })
 })
 

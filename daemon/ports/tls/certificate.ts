@@ -22,6 +22,11 @@ export type CertificateFacts = {
 }
 
 const MAX_NAMES = 200
+/** Longest name of a host. */
+const MAX_NAME_CHARS = 253
+/** Of a subject, an issuer and a serial number: authorities stay far below. */
+const MAX_FIELD_CHARS = 1_000
+const MAX_IDENTIFIER_BYTES = 64
 
 /** Identifiers of the extensions, as DER writes them. */
 const SCT_LIST = Buffer.from('060a2b06010401d679020402', 'hex')
@@ -46,7 +51,7 @@ export function factsOf(raw: Buffer): CertificateFacts {
   return {
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
-    serial: certificate.serialNumber,
+    serial: certificate.serialNumber.slice(0, MAX_FIELD_CHARS),
     valid_from: new Date(certificate.validFrom).toISOString(),
     valid_to: new Date(certificate.validTo).toISOString(),
     names: namesOf(certificate.subjectAltName),
@@ -61,12 +66,13 @@ export function factsOf(raw: Buffer): CertificateFacts {
 }
 
 function oneLine(name: string | undefined): string {
-  return (name ?? '').split('\n').filter(Boolean).join(', ')
+  return (name ?? '').split('\n').filter(Boolean).join(', ').slice(0, MAX_FIELD_CHARS)
 }
 
 function namesOf(alternatives: string | undefined): string[] {
   const parts = (alternatives ?? '').split(', ')
-  return parts.flatMap((part) => /^(?:DNS|IP Address):(.+)$/.exec(part)?.[1] ?? []).slice(0, MAX_NAMES)
+  const names = parts.flatMap((part) => /^(?:DNS|IP Address):(.+)$/.exec(part)?.[1] ?? [])
+  return names.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_CHARS))
 }
 
 function keyOf(certificate: X509Certificate): CertificateFacts['key'] {
@@ -88,7 +94,7 @@ function signatureOf(raw: Buffer): string {
   const algorithm = elementAt(raw, signed.end)
   const identifier = elementAt(raw, algorithm.start)
   if (outer.tag !== SEQUENCE || identifier.tag !== IDENTIFIER) return 'unknown'
-  const dotted = dottedOf(raw.subarray(identifier.start, identifier.end))
+  const dotted = dottedOf(raw.subarray(identifier.start, identifier.end).subarray(0, MAX_IDENTIFIER_BYTES))
   return algorithms[dotted] ?? dotted
 }
 

@@ -1,18 +1,14 @@
 import { AppError } from '../../../../src/core/error.ts'
 import { isKeyOf, ownOf } from '../../../../src/core/record.ts'
 import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
-import { type Handshake, type HandshakeOptions, TlsError } from '../../../ports/tls/tls.ts'
+import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { type ServiceCtx, wrongField } from '../service/service.ts'
 
 /** @throws AppError input_invalid for a host that cannot be asked, provider_failed when there is no handshake. */
-export async function shakeHands(
-  { engines, signal }: ServiceCtx<'tls'>,
-  host: string,
-  how: Omit<HandshakeOptions, 'signal'> = {},
-): Promise<Handshake> {
+export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, host: string): Promise<Handshake> {
   try {
-    return await engines.tls.handshake(host, { ...how, signal })
+    return await engines.tls.handshake(host, { signal, who })
   } catch (error) {
     if (error instanceof TlsError) throw new AppError('provider_failed', error.message, { cause: error })
     throw unreachable(error)

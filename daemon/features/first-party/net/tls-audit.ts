@@ -1,6 +1,6 @@
 import type { SecureVersion } from 'node:tls'
 import type { Json } from '../../../../src/core/json.ts'
-import { type Handshake, TlsError } from '../../../ports/tls/tls.ts'
+import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
 import { type Finding, type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
 import { defineService, type ServiceCtx } from '../service/service.ts'
@@ -80,9 +80,12 @@ async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen>
 }
 
 /** Undefined where nothing speaks TLS on the port, which is a result. */
-async function mainHandshake({ engines, signal }: ServiceCtx<'tls'>, host: string): Promise<Handshake | undefined> {
+async function mainHandshake(
+  { engines, signal, who }: ServiceCtx<'tls'>,
+  host: string,
+): Promise<Handshake | undefined> {
   try {
-    return await engines.tls.handshake(host, { signal })
+    return await engines.tls.handshake(host, { signal, who })
   } catch (error) {
     if (error instanceof TlsError && !signal.aborted) return undefined
     throw unreachable(error)
@@ -90,12 +93,12 @@ async function mainHandshake({ engines, signal }: ServiceCtx<'tls'>, host: strin
 }
 
 async function offerOf(
-  { engines, signal }: ServiceCtx<'tls'>,
+  { engines, signal, who }: ServiceCtx<'tls'>,
   host: string,
   how: { readonly version: SecureVersion; readonly ciphers?: string },
 ): Promise<Offer> {
   try {
-    const { protocol } = await engines.tls.handshake(host, { ...how, signal })
+    const { protocol } = await engines.tls.handshake(host, { ...how, signal, who })
     return protocol === how.version ? 'yes' : 'no'
   } catch (error) {
     if (!(error instanceof TlsError) || signal.aborted) throw unreachable(error)

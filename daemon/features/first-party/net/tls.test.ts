@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openLoop } from '../../../../fixtures/kit/loop.ts'
 import { type NameServer, openNameServer } from '../../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../../ports/dns/dns.ts'
 import { openAuthority, openTlsListener } from '../../../ports/tls/authority.testkit.ts'
-import { openTls } from '../../../ports/tls/tls.ts'
+import { openTls, type Tls } from '../../../ports/tls/tls.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
 import { deliversItsSchema } from '../delivers.testkit.ts'
@@ -20,11 +21,19 @@ const HSTS = { 'strict-transport-security': 'max-age=63072000; includeSubDomains
 let authority: ReturnType<typeof openAuthority>
 let site: Site
 let names: NameServer
+let listening = 0
+let tls: Tls
 const open: { close: () => Promise<void> }[] = []
 beforeAll(async () => {
   authority = openAuthority()
   site = await openSite()
   names = await openNameServer({ [`A ${HOST}`]: [{ data: '127.0.0.1' }] })
+  const toListener = {
+    get port() {
+      return listening
+    },
+  }
+  tls = openTls(Object.assign(toListener, { resolve: webOf().resolve, ca: authority.root }))
 })
 afterEach(async () => {
   for (const listener of open.splice(0)) await listener.close()
@@ -32,6 +41,7 @@ afterEach(async () => {
 })
 afterAll(async () => {
   authority.close()
+  await tls.close()
   await site.close()
   await names.close()
 })
@@ -59,13 +69,10 @@ type Running = {
 }
 
 function run({ port, service, domain = HOST, at = AT }: Running) {
-  const web = webOf()
-  const engines = {
-    tls: openTls({ resolve: web.resolve, port, ca: authority.root }),
-    dns: openDns({ servers: [names.server] }),
-  }
+  listening = port
+  const engines = { tls, dns: openDns({ servers: [names.server] }) }
   // biome-ignore lint/suspicious/noExplicitAny: results of three services, each read by its test
-  return service.run({ domain }, new AbortController().signal, { web, engines, now: () => at }) as Promise<any>
+  return service.run({ domain }, new AbortController().signal, { web: webOf(), engines, now: () => at }) as Promise<any>
 }
 
 async function listen(options: Parameters<typeof openTlsListener>[0]): Promise<number> {
@@ -128,6 +135,15 @@ describe('a certificate', () => {
     plain.close()
     await once(plain, 'close')
     await expect(check(port)).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  it('that has thousands of names holds up nobody, and is shown within bounds', async () => {
+    const name = [HOST, ...Array.from({ length: 15_000 }, () => '*.a')].join(',DNS:')
+    const port = await listen(authority.leaf({ name }))
+    await check(port) // the thread has started
+    const loop = openLoop()
+    expect(await loop.longestTurn(() => check(port))).toBeLessThan(loop.limitMs)
+    expect((await check(port)).names).toHaveLength(200)
   })
 
   it.each([

@@ -1,0 +1,184 @@
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect,
+  type DetailedPeerCertificate,
+  type SecureVersion,
+  type TLSSocket,
+} from 'node:tls'
+import { compact } from '../../../src/core/record.ts'
+import type { ResolvedAddress } from '../web/connect.ts'
+import { type CertificateFacts, factsOf } from './certificate.ts'
+
+/* A handshake and what is read of it: done on a thread, because the host chooses what there is to verify. */
+
+/** What is offered to a host. */
+export type Offered = {
+  /** The only version offered; all that this program speaks unless given. */
+  readonly version?: SecureVersion
+  /** Cipher suites offered, in the words of OpenSSL; they name the least security level too. */
+  readonly ciphers?: string
+}
+
+/** One handshake, as it is copied to a thread. */
+export type ShakeTask = Offered & {
+  readonly host: string
+  readonly address: ResolvedAddress
+  readonly port: number
+  /** Roots that are trusted besides those of Node. */
+  readonly ca?: string | undefined
+}
+
+export type Shaken = Handshake | { readonly failure: TlsFailure; readonly message: string }
+
+export type Handshake = {
+  readonly address: string
+  readonly family: 4 | 6
+  readonly protocol: string
+  readonly cipher: { readonly name: string; readonly group: string | null; readonly forward_secrecy: boolean }
+  readonly alpn: string | null
+  readonly authorized: boolean
+  /** Code of OpenSSL or Node for why it is not trusted. */
+  readonly authorization_error: string | null
+  /** Whether the certificate is for the host, whatever else is wrong with it. */
+  readonly is_for_host: boolean
+  /** As the host sent it, its own first; a root that this machine added is marked. */
+  readonly chain: readonly CertificateFacts[]
+  readonly ocsp_stapled: boolean
+}
+
+/** `local`: this program does not speak it, so nothing is known; `refused`: the host does not. */
+export type TlsFailure = 'local' | 'refused' | 'plain_text' | 'unreachable' | 'timeout'
+
+export class TlsError extends Error {
+  override readonly name = 'TlsError'
+  readonly failure: TlsFailure
+
+  constructor(failure: TlsFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
+const HANDSHAKE_MS = 5_000
+const MAX_CHAIN = 10
+const MAX_REASON = 200
+/** Everything is offered, so that what is old fails at the host and not here. */
+const ALL_CIPHERS = 'ALL:@SECLEVEL=0'
+
+/** @throws TlsError when there is no handshake. */
+export function shake(task: ShakeTask): Promise<Handshake> {
+  const { host, address } = task
+  const { promise, resolve, reject } = Promise.withResolvers<Handshake>()
+  let isStapled = false
+  const late = new TlsError('timeout', 'The host did not finish the handshake in time.')
+  const timer = setTimeout(() => reject(late), HANDSHAKE_MS)
+  const socket = begin(task, reject)
+  socket?.on('error', (error) => reject(asTlsError(error)))
+  socket?.on('close', () => reject(new TlsError('refused', 'The host hung up during the handshake.')))
+  socket?.on('OCSPResponse', (response: Buffer | null) => {
+    isStapled = response !== null && response.length > 0
+  })
+  socket?.on('secureConnect', () => {
+    try {
+      resolve(seen(socket, { host, address, isStapled }))
+    } catch (error) {
+      reject(error)
+    }
+  })
+  return promise.finally(() => {
+    clearTimeout(timer)
+    socket?.destroy()
+  })
+}
+
+/** What this program cannot offer is thrown at once. */
+function begin(task: ShakeTask, reject: (error: TlsError) => void): TLSSocket | undefined {
+  const { host, address, port, ca, version, ciphers = ALL_CIPHERS } = task
+  const wanted: ConnectionOptions = {
+    host: address.address,
+    port,
+    servername: host,
+    rejectUnauthorized: false,
+    requestOCSP: true,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    ciphers,
+    minVersion: version ?? 'TLSv1',
+    maxVersion: version ?? 'TLSv1.3',
+    ...compact({ ca }),
+  }
+  try {
+    return connect(wanted)
+  } catch (error) {
+    reject(asTlsError(error))
+    return undefined
+  }
+}
+
+type Shown = { readonly host: string; readonly address: ResolvedAddress; readonly isStapled: boolean }
+
+function seen(socket: TLSSocket, { host, address, isStapled }: Shown): Handshake {
+  const certificate = socket.getPeerCertificate(true)
+  const cipher = socket.getCipher()
+  const key = socket.getEphemeralKeyInfo() as { type?: string; name?: string } | null // {} on resumption
+  const protocol = socket.getProtocol() ?? 'unknown'
+  return {
+    ...address,
+    protocol,
+    cipher: {
+      name: cipher.standardName,
+      group: key?.name ?? key?.type ?? null,
+      forward_secrecy: protocol === 'TLSv1.3' || /DHE/.test(cipher.standardName),
+    },
+    alpn: socket.alpnProtocol === false ? null : socket.alpnProtocol,
+    authorized: socket.authorized,
+    authorization_error: errorCodeOf(socket.authorizationError),
+    // Of several faults the handshake names one.
+    is_for_host: checkServerIdentity(host, certificate) === undefined,
+    chain: chainOf(certificate),
+    ocsp_stapled: isStapled,
+  }
+}
+
+function errorCodeOf(error: Error | string | null | undefined): string | null {
+  if (!error) return null
+  if (typeof error === 'string') return error
+  return codeOf(error) ?? error.message.slice(0, MAX_REASON)
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The root is its own issuer; a cross-signed chain may come back to itself. */
+function chainOf(leaf: DetailedPeerCertificate): CertificateFacts[] {
+  const chain: CertificateFacts[] = []
+  const known = new Set<string>()
+  for (
+    let at: DetailedPeerCertificate | undefined = leaf;
+    at?.raw && chain.length < MAX_CHAIN;
+    at = at.issuerCertificate
+  ) {
+    if (known.has(at.fingerprint256)) break
+    known.add(at.fingerprint256)
+    chain.push(factsOf(at.raw))
+  }
+  return chain
+}
+
+const localCodes = new Set([
+  'ERR_SSL_NO_PROTOCOLS_AVAILABLE',
+  'ERR_SSL_NO_CIPHER_MATCH',
+  'ERR_SSL_NO_CIPHERS_AVAILABLE',
+])
+const plainCodes = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO'])
+const unreachableCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'])
+
+function asTlsError(error: unknown): TlsError {
+  const code = codeOf(error) ?? ''
+  if (localCodes.has(code)) return new TlsError('local', 'This program does not speak that.', error)
+  if (plainCodes.has(code)) return new TlsError('plain_text', 'What answers on port 443 does not speak TLS.', error)
+  if (unreachableCodes.has(code)) return new TlsError('unreachable', 'Nothing accepts connections on port 443.', error)
+  return new TlsError('refused', 'The host refused the handshake.', error)
+}
