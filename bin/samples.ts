@@ -37,7 +37,7 @@ async function write(slug: string): Promise<void> {
   const file = fileURLToPath(new URL(`../fixtures/listings/${slug}.json`, import.meta.url))
   const listing = JSON.parse(readFileSync(file, 'utf8'))
   const input = exampleInput(listing.input_schema) as JsonObject // an object of JSON values
-  const result = await firstParty.of(ctx)(slug)?.run(input, new AbortController().signal)
+  const result = await firstParty.of(ctx)(slug)?.run(input, new AbortController().signal, { who: slug, id: slug })
   const short = shortened(result ?? null)
   const { deliverable_schema: schema } = listing
   const isKeyed = schema.type === undefined && isObject(schema[slug])

@@ -10,26 +10,48 @@ import type { operations } from './operations.ts'
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 
+/** Deliveries whose thread time is remembered, in case their payment goes back. */
+const MAX_REMEMBERED = 10_000
+
+/** Whose work it is, and the job or payment that it is done for. */
+export type WorkOrder = { readonly who: string; readonly id: string }
+
 /** Bounds the thread time of each caller whose work fails: it is free, or refunded. */
 type UnpaidTime = {
   /** @throws AppError unavailable once a caller has had its share. */
   readonly refuse: (who: string) => Promise<void>
   /** Adds what failed work took. */
   readonly add: (who: string, ms: number) => Promise<void>
+  /** Remembers what delivered work took. */
+  readonly remember: (order: WorkOrder, ms: number) => void
+  /** Adds what it took, once its payment goes back. */
+  readonly wentBack: (id: string) => Promise<void>
 }
 
 function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
   const spent = new RateLimiterMemory({ points: maxMs, duration: WINDOW_MS / SECOND_MS })
+  const delivered = new Map<string, { readonly who: string; readonly ms: number }>()
+  async function add(who: string, ms: number): Promise<void> {
+    if (ms > 0) await spent.penalty(who, Math.ceil(ms))
+  }
   return {
+    add,
     async refuse(who) {
       const state = await spent.get(who)
       if (state === null || state.consumedPoints < maxMs) return
       const retryAfter = Math.max(1, Math.ceil(state.msBeforeNext / SECOND_MS))
-      const message = `Orders of yours failed after ${Math.ceil(maxMs / SECOND_MS)} s of work: try again in ${retryAfter} s.`
+      const message = `Orders of yours failed or were refunded after ${Math.ceil(maxMs / SECOND_MS)} s of work: try again in ${retryAfter} s.`
       throw new AppError('unavailable', message, { retryAfter })
     },
-    async add(who, ms) {
-      if (ms > 0) await spent.penalty(who, Math.ceil(ms))
+    remember({ who, id }, ms) {
+      delivered.set(id, { who, ms })
+      const [oldest] = delivered.keys()
+      if (delivered.size > MAX_REMEMBERED && oldest !== undefined) delivered.delete(oldest)
+    },
+    async wentBack(id) {
+      const work = delivered.get(id)
+      delivered.delete(id)
+      if (work) await add(work.who, work.ms)
     },
   }
 }

@@ -8,13 +8,13 @@ import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { web } from '../kernel/web.ts'
 import type { PublicWeb } from '../ports/web/web.ts'
-import { type Compute, compute } from './compute.ts'
+import { type Compute, compute, type WorkOrder } from './compute.ts'
 import { engineBoard } from './engines.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */
 export type FirstParty = {
-  /** `who` it is for: everyone's work takes turns with everyone else's. */
-  readonly run: (input: JsonObject, signal: AbortSignal, who?: string) => Promise<z.core.util.JSONType>
+  /** Everyone's work takes turns with everyone else's. */
+  readonly run: (input: JsonObject, signal: AbortSignal, order: WorkOrder) => Promise<z.core.util.JSONType>
   /** Refuses before payment what the listing's schema cannot tell is wrong. @throws AppError input_invalid */
   readonly check?: (input: JsonObject) => void
   /** What it works with and is not there now; nobody can buy it meanwhile. */
@@ -52,7 +52,7 @@ function servicesOver(means: Means): FirstParties {
             web,
             engines: { ...neededBy(service, engines), ...thereOf(service, engines) },
           }), // JSON as it was sent
-        run: (input, signal, who = slug) => runHere(service, means, { input: input as JsonInput, signal, who }), // the same
+        run: (input, signal, order) => runHere(service, means, { input: input as JsonInput, signal, order }), // the same
       }
     )
   }
@@ -69,15 +69,16 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
   return Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
 }
 
-type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly who: string }
+type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
 
 /** A job may be begun right after a start, before anybody looked at the engines. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,
-  { input, signal, who }: Asked,
+  { input, signal, order }: Asked,
 ) {
   const { needs } = service
+  const { who } = order
   await engines.ready
   await threads.unpaid.refuse(who)
   let ranMs = 0
@@ -85,13 +86,15 @@ async function runHere(
     ranMs += ms
   }
   try {
-    return await service.run(input, signal, {
+    const made = await service.run(input, signal, {
       web,
       who,
       now: wall,
       engines: thereOf(service, engines),
       onThread: async ({ name, args }, bounds) => threads.run(name, args as never, { who, signal: bounds, onRan }), // of that name
     })
+    threads.unpaid.remember(order, ranMs)
+    return made
   } catch (error) {
     await threads.unpaid.add(who, ranMs)
     if (error instanceof AppError && error.code !== 'input_invalid') engines.suspect(needs)

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEscrow } from '../../fixtures/market/escrow.ts'
 import { type Buyer, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
-import { registered } from '../../fixtures/market/people.ts'
+import { type Person, registered } from '../../fixtures/market/people.ts'
+import type { JsonObject } from '../../src/model/service.ts'
+import { services } from '../features/listings/rows.ts'
 import { openAudio } from '../ports/audio/audio.ts'
 import { openSpeech } from '../ports/speech/speech.ts'
+import { openSite } from '../ports/web/site.testkit.ts'
+import { commit } from '../store/draw.ts'
 import { engineBoard } from './engines.ts'
 
 let market: Marketplace
@@ -97,5 +102,37 @@ test('who lets work fail again and again has no more of it for a while, and othe
     expect(await buyText(tight, largest)).toMatchObject({ status: 502 })
   } finally {
     await tight.close()
+  }
+})
+
+test('delivered work whose payment goes back counts as unpaid time of its buyer', async () => {
+  const site = await openSite({ '/': { body: '<!doctype html><title>Ducks</title><h1>Ducks</h1><p>They swim.</p>' } })
+  const toLoopback = async () => [{ address: '127.0.0.1', family: 4 as const }]
+  const tight = await openEscrow({ web: { resolve: toLoopback, exempt: () => true }, threads: { unpaidMs: 1 } })
+  try {
+    const service = await tight.market.serviceId('seo_audit')
+    const order = async (who: Person) => {
+      const { body } = await tight.buy(service, who, { body: { site_url: site.at('/') } })
+      await expect.poll(async () => (await tight.job(body.job_id)).status).toMatch(/^(verified|failed)$/)
+      return tight.job(body.job_id)
+    }
+    const promise = (deliverable_schema: JsonObject) =>
+      commit(tight.ctx(), async (t) => {
+        const row = await t.table(services).getForUpdate(service)
+        if (row) await t.table(services).put({ ...row, deliverable_schema })
+      })
+    const mallory = await tight.agent()
+    await promise({ type: 'object', required: ['what no audit has'] })
+    expect((await order(mallory)).escrow_status).toBe('refunded')
+    await promise({ type: 'object' })
+    const refused = await order(mallory)
+    expect([refused.status, refused.notes]).toEqual([
+      'failed',
+      expect.stringMatching(/^Orders of yours failed or were/),
+    ])
+    expect((await order(await tight.agent())).status).toBe('verified')
+  } finally {
+    await tight.close()
+    await site.close()
   }
 })

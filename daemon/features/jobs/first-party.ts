@@ -1,10 +1,12 @@
 import { AppError } from '../../../src/core/error.ts'
+import { compute } from '../../engines/compute.ts'
 import { type FirstParty, firstParty } from '../../engines/first-party.ts'
 import { type Context, inBackground } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { writtenRow } from '../../store/port.ts'
 import { services } from '../listings/rows.ts'
+import { payments } from '../payments/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { lockJob } from './apply.ts'
 import { applyReport, checkReport, type JobReport } from './report.ts'
@@ -19,7 +21,8 @@ const waiting = ['dispatched', 'in_progress'] as const
 
 /**
  * The marketplace as a provider: runs its own services for jobs that were dispatched to them, each
- * like any provider would, and begins again what a stop or a crash cut short. Ends with `Context.stopping`.
+ * like any provider would, and begins again what a stop or a crash cut short. Work whose payment goes back counts as
+ * unpaid. Ends with `Context.stopping`.
  */
 export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []
@@ -45,8 +48,14 @@ export async function startFirstParty(ctx: Context): Promise<void> {
     })
   }
 
+  const { unpaid } = compute.of(ctx)
   const unsubscribe = ctx.store.subscribe(({ writes }) => {
-    for (const write of writes) if (writtenRow(jobs, write)?.status === 'dispatched') take(write.key)
+    for (const write of writes) {
+      const job = writtenRow(jobs, write)
+      if (job?.status === 'dispatched') take(job.id)
+      const isBack = job?.escrow_status === 'refunded' || writtenRow(payments, write)?.state === 'released'
+      if (isBack) void unpaid.wentBack(write.key)
+    }
   })
   ctx.stopping.addEventListener('abort', unsubscribe, { once: true })
   for (const status of waiting) await scan(ctx, status, take)
@@ -78,7 +87,10 @@ async function work(ctx: Context, id: string): Promise<void> {
 async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
     const input = await readInput(placeOf(ctx), job)
-    return { status: 'completed', deliverable: await own.run(input, ctx.stopping, job.buyer_wallet) }
+    return {
+      status: 'completed',
+      deliverable: await own.run(input, ctx.stopping, { who: job.buyer_wallet, id: job.id }),
+    }
   } catch (error) {
     if (ctx.stopping.aborted) return undefined
     ctx.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a service of the house failed')

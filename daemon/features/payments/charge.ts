@@ -146,12 +146,13 @@ async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
 
 /** Kept with the reservation, in the transaction of what it begins. */
 function beginOf(ctx: Context, id: string): Begin {
-  return (body) =>
+  const begin = (body: Parameters<Begin>[0]) =>
     commit(ctx, async (t, draw) => {
       const payment = await t.table(payments).getForUpdate(id)
       if (payment?.state !== 'reserved') throw new Error(`payment ${id} is not reserved`)
       await t.table(payments).put({ ...payment, begun: await body(t, draw) })
     })
+  return Object.assign(begin, { paymentId: id })
 }
 
 async function releaseUnpaid({ ctx, seller }: Order, { id, payer }: PaymentRow): Promise<void> {

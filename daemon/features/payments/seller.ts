@@ -113,7 +113,9 @@ export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoin
  * Writes down what a run is about to begin outside of this daemon, with the payment: whatever happens then, `onUnpaid`
  * is told of it, or the fulfilment pays for it.
  */
-export type Begin = (body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>
+export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>) & {
+  readonly paymentId: string
+}
 
 /**
  * A paid endpoint answers only through `fulfil`: what it returns is encoded, stored, posted and marked

@@ -53,7 +53,7 @@ export async function runInstant(sale: InstantSale, call: Running): Promise<Run>
   if (slug === null) return callProvider(sale, call)
   const own = firstParty.of(call.ctx)(slug)
   if (!own) throw unfulfilled()
-  return { result: await own.run(input, call.signal(), call.payer.wallet) }
+  return { result: await own.run(input, call.signal(), { who: call.payer.wallet, id: call.begin.paymentId }) }
 }
 
 /** A listing that nothing fulfils. */
