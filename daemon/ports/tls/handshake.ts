@@ -13,7 +13,7 @@ import { type CertificateFacts, factsOf } from './certificate.ts'
 /* A handshake and what is read of it: done on a thread, because the host chooses what there is to verify. */
 
 /** What is offered to a host. */
-export type Offered = {
+export type TlsOffer = {
   /** The only version offered; all that this program speaks unless given. */
   readonly version?: SecureVersion
   /** Cipher suites offered, in the words of OpenSSL; they name the least security level too. */
@@ -21,7 +21,7 @@ export type Offered = {
 }
 
 /** One handshake, as it is copied to a thread. */
-export type ShakeTask = Offered & {
+export type ShakeTask = TlsOffer & {
   readonly host: string
   readonly address: ResolvedAddress
   readonly port: number

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { openThreadPool, type PoolLimits, ThreadError } from '../threads.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
-import { type Handshake, type Offered, type Shaken, TlsError } from './handshake.ts'
+import { type Handshake, type Shaken, TlsError, type TlsOffer } from './handshake.ts'
 
 /** Shakes hands with the TLS of a public host on port 443 and reads what it shows; nothing is sent over it. */
 export type Tls = {
@@ -11,7 +11,7 @@ export type Tls = {
   readonly close: () => Promise<void>
 }
 
-export type HandshakeOptions = Offered & {
+export type HandshakeOptions = TlsOffer & {
   /** Whose work it is: everyone's takes turns with everyone else's. */
   readonly who?: string
   readonly signal?: AbortSignal
