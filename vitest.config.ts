@@ -51,6 +51,7 @@ export default defineConfig(({ mode }) => {
       fsModuleCache: broken === undefined,
       // Files of `npm test` share the modules of a worker; one that minds says `@isolate` and why.
       projects: [project('shared', false), project('apart', true)].filter(({ test }) => test.include.length > 0),
+      globalSetup: ['fixtures/kit/run-folder.ts'],
       setupFiles: ['fixtures/kit/measure.ts'],
       // People see times in their own zone; what the tests expect of them is said in this one.
       env: {

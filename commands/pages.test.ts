@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -17,7 +18,8 @@ const hasCurl = await exec('curl', ['--version']).then(
 
 let user: User
 beforeAll(async () => {
-  user = await openUser({ SOUK_NO_INPUT: '1' })
+  // Without programs to find: what they offer would appear while its pages are read.
+  user = await openUser({ SOUK_NO_INPUT: '1', PATH: dirname(process.execPath) })
   await user.json('up', '--port', '0', '--seed', 'house')
   await user.register('main', '20')
 })

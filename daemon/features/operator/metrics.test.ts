@@ -18,6 +18,11 @@ async function samplesOf(name: string): Promise<Sample[]> {
   return parse(text).find((family) => family.name === name)?.metrics ?? []
 }
 
+test('what came through a proxy needs the key, also where figures are open', async () => {
+  const { status } = await market.call('GET', '/metrics', { headers: { 'X-Forwarded-For': '203.0.113.9' } })
+  expect(status).toBe(401)
+})
+
 const TIMES = 'souk_http_request_duration_seconds'
 
 /** Requests that each series of a histogram counted. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -118,6 +118,7 @@ describe.skipIf(chromium === undefined)('a browser leaves no process behind', ()
     await utimes(old ?? '', 1, 1)
     expect(await browsers().probe?.()).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^Chromium \d+/) })
     expect([existsSync(old ?? ''), existsSync(today ?? '')]).toEqual([false, true])
+    await rm(today ?? '', { recursive: true })
   })
 })
 
