@@ -2,10 +2,17 @@
  * One step between two formats of the stored rows. Runs on the JSON form of every row of an older store
  * while it is loaded; the store is then rewritten in the current format before it accepts work.
  */
-export type Migration = (stored: { readonly collection: string; readonly row: unknown }) => {
+export type Migration = (stored: Stored) => Stored
+
+type Stored = {
   readonly collection: string
   /** null drops the row; a null given is a deletion and stays one. */
   readonly row: unknown
+}
+
+/** Takes a stored row through the steps that its format still lacks. */
+export function migrated(steps: readonly Migration[], stored: Stored): Stored {
+  return steps.reduce((current, step) => step(current), stored)
 }
 
 const ENDED = new Set<unknown>(['fulfilled', 'released', 'refunded'])

@@ -66,6 +66,25 @@ export function bodyCases(use: UseStore): void {
 }
 
 function readCases(use: UseStore): void {
+  test('calls that a body does not await happen in their order, and before its end', async () => {
+    const store = use()
+    await seed(store, [account('a', { balance: micro(1) })])
+    await store.tx(async (t) => {
+      const table = t.table(accounts)
+      void table.increment('a', 'balance', 2n)
+      void table.insert(account('b', { email: 'x' }))
+      const [, row, , count] = await Promise.all([
+        table.increment('a', 'balance', 4n),
+        table.get('a'),
+        table.delete('b'),
+        table.count('owner', ['ann']),
+      ])
+      expect([row?.balance, count]).toEqual([7n, 1])
+      void table.insert(account('c', { email: 'x' }))
+    })
+    expect(await idsOf(store, 'owner', ['ann'])).toEqual(['c', 'a'])
+  })
+
   test('a read sees one moment, however many calls it takes', async () => {
     const store = use()
     await seed(store, [account('a', { balance: micro(100) }), account('b')])

@@ -2,10 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { StoreMisuse, StoreStopped } from '../errors.ts'
 import { createMutex } from '../mutex.ts'
 import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store, Table, Tx } from '../port.ts'
-import type { AnyRow } from './order.ts'
+import type { Base, TableReads } from './base.ts'
+import { type Layer, layerOver } from './layer.ts'
 import { createWatchdog, guardOf, openScope, type Scope, type ScopeGuard, settle, type Watchdog } from './scope.ts'
-import { createStaging, type Staging } from './staging.ts'
-import { countRecords, type State, type TableState } from './state.ts'
 import { createTxTable } from './table.ts'
 import { createReader } from './view.ts'
 
@@ -31,8 +30,8 @@ export type ChangeSink = {
 }
 
 export type EngineOptions = {
-  readonly state: State
-  /** Number of the last transaction in `state`. */
+  readonly base: Base
+  /** Number of the last transaction in `base`. */
   readonly seq: number
   /** @param deliver - to be called with each change in order, once it is durable. */
   readonly openSink: (deliver: (change: Change) => void) => ChangeSink
@@ -42,44 +41,31 @@ export type EngineOptions = {
   readonly freeze?: boolean
 }
 
-/** The engine that both the memory store and the journal store run on. */
+/** The engine that every store runs on. */
 export type StoreEngine = Store & {
   /** Runs work of the engine itself, of any length, while no body is under way. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
-type Write = { readonly collection: string; readonly key: string; readonly row: AnyRow | null }
-type TableOf = (collection: AnyCollection) => TableState
+type ReadsOf = (collection: AnyCollection) => TableReads
 
-/** What a transaction changed; a row inserted and deleted again leaves no trace. */
-function writesOf(staged: ReadonlyMap<string, Staging>): Write[] {
-  const writes: Write[] = []
-  for (const [collection, { overlay, table }] of staged) {
-    for (const [key, row] of overlay) if (row !== null || table.rows.has(key)) writes.push({ collection, key, row })
-  }
-  return writes
-}
-
-function txHandle(options: { guard: ScopeGuard; tableOf: TableOf; freeze: boolean }, staged: Map<string, Staging>): Tx {
+function txHandle(options: { guard: ScopeGuard; readsOf: ReadsOf; freeze: boolean }, layers: Layer[]): Tx {
   const tables = new Map<string, unknown>()
   return {
     table<R extends Row>(collection: Collection<R>): Table<R> {
       const known = tables.get(collection.name)
       if (known !== undefined) return known as Table<R>
-      const staging = createStaging(options.tableOf(collection))
-      const table = createTxTable<R>(staging, options.guard, options.freeze)
-      staged.set(collection.name, staging)
+      const layer = layerOver(options.readsOf(collection))
+      const table = createTxTable<R>(layer, options.guard, options.freeze)
+      layers.push(layer)
       tables.set(collection.name, table)
       return table
     },
   }
 }
 
-function readHandle(guard: ScopeGuard, tableOf: TableOf): ReadTx {
-  return {
-    table: <R extends Row>(collection: Collection<R>): Reader<R> =>
-      createReader<R>({ table: tableOf(collection), overlay: undefined }, guard),
-  }
+function readHandle(guard: ScopeGuard, readsOf: ReadsOf): ReadTx {
+  return { table: <R extends Row>(collection: Collection<R>): Reader<R> => createReader<R>(readsOf(collection), guard) }
 }
 
 function listenerSet(): { add(listener: (change: Change) => void): () => void; tell(change: Change): void } {
@@ -113,27 +99,27 @@ type Parts = {
   readonly running: AsyncLocalStorage<Scope | undefined>
   /** @throws StoreStopped, StoreMisuse where nothing may begin */
   readonly enter: (call: string) => void
-  /** Applies what was staged. @returns when it is durable */
-  readonly commit: (staged: ReadonlyMap<string, Staging>) => Promise<void>
-  readonly tableOf: TableOf
+  /** Applies what was written. @returns when it is durable */
+  readonly commit: (layers: readonly Layer[]) => Promise<void>
+  readonly readsOf: ReadsOf
   readonly freeze: boolean
   readonly inTime: Watchdog
 }
 
 /** Bodies one at a time, each over what those before it left. */
 function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
-  const { mutex, running, enter, commit, tableOf, freeze, inTime } = parts
+  const { mutex, running, enter, commit, readsOf, freeze, inTime } = parts
 
   async function tx<T>(body: (t: Tx) => Promise<T>): Promise<T> {
     enter('tx')
     const done = await mutex.run(async () => {
       enter('tx')
       const scope = openScope()
-      const staged = new Map<string, Staging>()
-      const handle = txHandle({ guard: guardOf(scope), tableOf, freeze }, staged)
+      const layers: Layer[] = []
+      const handle = txHandle({ guard: guardOf(scope), readsOf, freeze }, layers)
       const value = await settle(scope, running.run(scope, body, handle), inTime)
       // Wrapped, so that the mutex is free before the disk has answered.
-      return { value, durable: commit(staged) }
+      return { value, durable: commit(layers) }
     })
     await done.durable
     return done.value
@@ -144,7 +130,7 @@ function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
     return mutex.run(() => {
       enter('read')
       const scope = openScope()
-      return settle(scope, running.run(scope, body, readHandle(guardOf(scope), tableOf)), inTime)
+      return settle(scope, running.run(scope, body, readHandle(guardOf(scope), readsOf)), inTime)
     })
   }
 
@@ -152,7 +138,7 @@ function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
 }
 
 export function createEngine(options: EngineOptions): StoreEngine {
-  const { state, freeze = false, watchdogMs = DEFAULT_WATCHDOG_MS } = options
+  const { base, freeze = false, watchdogMs = DEFAULT_WATCHDOG_MS } = options
   const mutex = createMutex()
   const running = new AsyncLocalStorage<Scope | undefined>()
   const listeners = listenerSet()
@@ -161,9 +147,9 @@ export function createEngine(options: EngineOptions): StoreEngine {
   let seq = options.seq
   let isClosed = false
 
-  const tableOf: TableOf = (collection) => {
-    const table = state.get(collection.name)
-    if (table === undefined) throw new StoreMisuse(`this store was opened without ${collection.name}`)
+  const readsOf: ReadsOf = ({ name }) => {
+    const table = base.tables.get(name)
+    if (table === undefined) throw new StoreMisuse(`this store was opened without ${name}`)
     return table
   }
 
@@ -173,19 +159,19 @@ export function createEngine(options: EngineOptions): StoreEngine {
     if (running.getStore()?.open) throw new StoreMisuse(`${call} inside a tx or read body: use the handle it was given`)
   }
 
-  function commit(staged: ReadonlyMap<string, Staging>): Promise<void> {
-    const writes = writesOf(staged)
+  function commit(layers: readonly Layer[]): Promise<void> {
+    const writes = layers.flatMap((layer) => layer.writes())
     // A body that wrote nothing may still have seen what is not durable yet.
     if (writes.length === 0) return sink.durable()
     const change: Change = { seq: seq + 1, writes }
     const durable = sink.append({ change, json: sink.encode(change) })
     seq += 1
-    for (const { collection, key, row } of writes) state.get(collection)?.apply(key, row)
+    base.apply(writes)
     return durable
   }
 
   const inTime = createWatchdog(watchdogMs)
-  const { tx, read } = transactions({ mutex, running, enter, commit, tableOf, freeze, inTime })
+  const { tx, read } = transactions({ mutex, running, enter, commit, readsOf, freeze, inTime })
 
   async function close(): Promise<void> {
     if (isClosed) return
@@ -201,10 +187,10 @@ export function createEngine(options: EngineOptions): StoreEngine {
   return {
     tx,
     read,
-    table: readHandle(single, tableOf).table,
+    table: readHandle(single, readsOf).table,
     durable: () => sink.durable(),
     subscribe: listeners.add,
-    stats: () => ({ seq, records: countRecords(state), journalBytes: sink.journalBytes(), syncs: sink.syncs() }),
+    stats: () => ({ seq, records: base.records(), journalBytes: sink.journalBytes(), syncs: sink.syncs() }),
     exclusive: mutex.run,
     close,
   }

@@ -1,33 +1,64 @@
 import { StoreMisuse } from '../errors.ts'
+import type { Awaitable } from './base.ts'
 
 /** Runs one call of a handle: refused when the handle is used up, and a failure fails the whole body. */
-export type ScopeGuard = <T>(call: () => T) => Promise<T>
+export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 
 /** The life of one body: its handles work while it is open, and its first failure is remembered. */
-export type Scope = { open: boolean; failure: { readonly error: unknown } | undefined }
-
-export function openScope(): Scope {
-  return { open: true, failure: undefined }
+export type Scope = {
+  open: boolean
+  failure: { readonly error: unknown } | undefined
+  /** The last call that still waits for the base; never fails. */
+  waiting: Promise<unknown> | undefined
 }
 
-/** Calls of a handle: refused after its end; the first failure fails the whole body, caught or not. */
+export function openScope(): Scope {
+  return { open: true, failure: undefined, waiting: undefined }
+}
+
+/**
+ * Calls of a handle: refused after its end; the first failure fails the whole body, caught or not. While one waits for the
+ * base, later ones queue up behind it: a body that does not await its calls gets the same result.
+ */
 export function guardOf(scope: Scope): ScopeGuard {
-  return (call) => {
-    if (!scope.open) return Promise.reject(new StoreMisuse('this handle is used up: its tx or read has ended'))
-    if (scope.failure !== undefined) return Promise.reject(scope.failure.error)
+  function run<T>(call: () => Awaitable<T>): Awaitable<T> {
+    if (scope.failure !== undefined) throw scope.failure.error
     try {
-      return Promise.resolve(call())
+      return call()
     } catch (error) {
-      scope.failure = { error }
-      return Promise.reject(error)
+      return failed(error)
     }
+  }
+
+  function failed(error: unknown): never {
+    scope.failure ??= { error }
+    throw error
+  }
+
+  function later<T>(answer: Promise<T>): Promise<T> {
+    const known = answer.catch(failed)
+    const waiting = known.then(rest, rest)
+    scope.waiting = waiting
+    function rest(): void {
+      if (scope.waiting === waiting) scope.waiting = undefined
+    }
+    return known
+  }
+
+  return async (call) => {
+    if (!scope.open) throw new StoreMisuse('this handle is used up: its tx or read has ended')
+    if (scope.waiting !== undefined) return later(scope.waiting.then(() => run(call)))
+    const answer = run(call)
+    return answer instanceof Promise ? later(answer) : answer
   }
 }
 
-/** Awaits a body, then uses its scope up. @throws StoreMisuse when the body has not settled in time */
+/** Awaits a body and its calls, then uses its scope up. @throws StoreMisuse when the body has not settled in time */
 export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog): Promise<T> {
   try {
     const value = await inTime(body)
+    scope.open = false
+    if (scope.waiting !== undefined) await scope.waiting
     if (scope.failure !== undefined) throw scope.failure.error
     return value
   } finally {

@@ -1,25 +1,26 @@
 import { RowMissing, StoreMisuse } from '../errors.ts'
-import type { Draft, Row, Table } from '../port.ts'
+import type { Row, Table } from '../port.ts'
+import { type Awaitable, chain } from './base.ts'
+import type { Layer } from './layer.ts'
 import type { AnyRow } from './order.ts'
 import type { ScopeGuard } from './scope.ts'
-import { freezeDeep, type Staging, validated } from './staging.ts'
-import { conflict } from './state.ts'
+import { conflict, keyOf, uniqueValues } from './tables.ts'
+import { freezeDeep, validated } from './validate.ts'
 import { createReader, readRow } from './view.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Stages a row with the next version and hands it back. */
-function write(staging: Staging, draft: Members, freeze: boolean): AnyRow {
-  const { table } = staging
-  const key = draft[table.collection.key]
-  if (typeof key !== 'string' || key === '') throw new StoreMisuse(`${table.collection.name}: a row has no key`)
-  const before = readRow(staging, key)
-  const row = validated(table, { ...draft, version: (before?.version ?? 0) + 1 }, before)
-  if (row[table.collection.key] !== key)
-    throw new StoreMisuse(`${table.collection.name}: the schema changes the key ${key}`)
-  staging.stage(key, freeze ? freezeDeep(row) : row)
-  staging.held.add(key)
-  return row
+/** @throws Conflict where another row has the values of a unique index */
+function assertFree(layer: Layer, key: string, row: AnyRow): Awaitable<void> {
+  const { shape } = layer
+  return shape.uniques.reduce<Awaitable<void>>((checked, index) => {
+    const values = uniqueValues(index, row)
+    if (values === undefined) return checked
+    const owner = chain(checked, () => layer.unique(index, values))
+    return chain(owner, (found) => {
+      if (found !== undefined && keyOf(shape, found) !== key) conflict(shape, index.definition.name)
+    })
+  }, undefined)
 }
 
 function add(row: AnyRow, field: string, by: bigint | number): bigint | number {
@@ -29,62 +30,75 @@ function add(row: AnyRow, field: string, by: bigint | number): bigint | number {
   throw new StoreMisuse(`${field} is a ${typeof current} and cannot grow by a ${typeof by}`)
 }
 
+/** Keys that a transaction may `put`: looked up for update, or written by it. */
+type Held = Set<string>
+
+/** Writes rows with their next version and hands them back. */
+function rowWriter(layer: Layer, held: Held, freeze: boolean) {
+  const { shape } = layer
+  const { name, key: keyField } = shape.collection
+  return (draft: Members, current: AnyRow | undefined): Awaitable<AnyRow> => {
+    const key = draft[keyField]
+    if (typeof key !== 'string' || key === '') throw new StoreMisuse(`${name}: a row has no key`)
+    const row = validated(shape, { ...draft, version: (current?.version ?? 0) + 1 }, current)
+    if (keyOf(shape, row) !== key) throw new StoreMisuse(`${name}: the schema changes the key ${key}`)
+    return chain(assertFree(layer, key, row), () => {
+      layer.put(key, freeze ? freezeDeep(row) : row, current)
+      held.add(key)
+      return row
+    })
+  }
+}
+
 /** The table handle of one transaction (port.ts). */
-export function createTxTable<R extends Row>(staging: Staging, guard: ScopeGuard, freeze: boolean): Table<R> {
-  const { table } = staging
-  const keyField = table.collection.key
-  const save = (draft: Members): R => write(staging, draft, freeze) as R
-  const find = (key: string): AnyRow | undefined => readRow(staging, key)
+export function createTxTable<R extends Row>(layer: Layer, guard: ScopeGuard, freeze: boolean): Table<R> {
+  const { shape } = layer
+  const { name, key: keyField } = shape.collection
+  const held: Held = new Set()
+  const write = rowWriter(layer, held, freeze)
+  const save = (draft: Members, current: AnyRow | undefined) => write(draft, current) as Awaitable<Row> as Awaitable<R>
+  const find = (key: string): Awaitable<AnyRow | undefined> => readRow(layer, key)
 
-  function insert(draft: Members): R {
-    if (find(String(draft[keyField])) !== undefined) conflict(table, keyField)
-    return save(draft)
+  /** Writes what becomes of the row that a key has now. */
+  const change = (key: string, next: (row: AnyRow | undefined) => Members): Promise<R> =>
+    guard(() => chain(find(key), (row) => save(next(row), row)))
+
+  function remove(row: AnyRow | undefined, key: string): boolean {
+    if (row !== undefined) layer.put(key, null, row)
+    held.add(key)
+    return row !== undefined
   }
 
-  function put(draft: Members): R {
-    const key = String(draft[keyField])
-    if (!staging.held.has(key)) throw new StoreMisuse(`${table.collection.name}: put ${key} without getForUpdate`)
-    return save(draft)
-  }
-
-  function update(key: string, version: number, patch: Partial<Draft<R>>): R {
-    const row = find(key)
-    if (row === undefined || row.version !== version) conflict(table, 'version')
-    const patched = { ...row, ...patch }
-    if (patched[keyField] !== key) throw new StoreMisuse(`${table.collection.name}: a patch changes the key ${key}`)
-    return save(patched)
-  }
-
-  function increment(key: string, field: string, by: bigint | number): R {
-    const row = find(key)
-    if (row === undefined) throw new RowMissing(table.collection.name, key)
-    return save({ ...row, [field]: add(row, field, by) })
-  }
-
-  function remove(key: string): boolean {
-    const existed = find(key) !== undefined
-    if (existed) staging.stage(key, null)
-    staging.held.add(key)
-    return existed
-  }
+  const keyIn = (draft: Members): string => String(draft[keyField])
 
   return {
-    ...createReader<R>(staging, guard),
+    ...createReader<R>(layer, guard),
     getForUpdate: (key) =>
       guard(() => {
-        staging.held.add(key)
-        return find(key) as R | undefined
+        held.add(key)
+        return find(key) as Awaitable<R | undefined>
       }),
-    insert: (draft) => guard(() => insert(draft)),
+    insert: (draft) =>
+      guard(() => chain(find(keyIn(draft)), (row) => (row ? conflict(shape, keyField) : save(draft, undefined)))),
     insertIfAbsent: (draft) =>
-      guard(() => {
-        if (find(String((draft as Members)[keyField])) !== undefined) return false
-        insert(draft)
-        return true
+      guard(() => chain(find(keyIn(draft)), (row) => (row ? false : chain(save(draft, undefined), () => true)))),
+    put: (draft) =>
+      change(keyIn(draft), () => {
+        if (!held.has(keyIn(draft))) throw new StoreMisuse(`${name}: put ${keyIn(draft)} without getForUpdate`)
+        return draft
       }),
-    put: (draft) => guard(() => put(draft)),
-    update: (key, version, patch) => guard(() => update(key, version, patch)),
-    increment: (key, field, by) => guard(() => increment(key, field, by)),
-    delete: (key) => guard(() => remove(key)),
+    update: (key, version, patch) =>
+      change(key, (row) => {
+        if (row === undefined || row.version !== version) conflict(shape, 'version')
+        const patched = { ...row, ...patch }
+        if (keyIn(patched) !== key) throw new StoreMisuse(`${name}: a patch changes the key ${key}`)
+        return patched
+      }),
+    increment: (key, field, by) =>
+      change(key, (row) => {
+        if (row === undefined) throw new RowMissing(name, key)
+        return { ...row, [field]: add(row, field, by) }
+      }),
+    delete: (key) => guard(() => chain(find(key), (row) => remove(row, key))),
   }
 }

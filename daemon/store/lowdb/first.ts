@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
 import type { Disk } from '../disk.ts'
-import type { State } from '../engine/state.ts'
+import type { State } from '../engine/rows.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Disk, DiskFile } from '../disk.ts'
-import type { Migration } from '../migrations.ts'
+import { type Migration, migrated } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
 import { type Manifest, QUARANTINE_DIR, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import { frame, scanLines, unframe } from './frame.ts'
@@ -163,9 +163,8 @@ function lineReader({ manifest, migrations, collections }: GarbageJob, write: Wa
   let format = manifest.format
   const keys = new Map(collections.map(({ name, key }) => [name, key]))
 
-  function migrated(collection: string, key: string | undefined, stored: unknown): void {
-    let at = { collection, row: stored }
-    for (const step of migrations.slice(format - 1)) at = step(at)
+  function writeMigrated(collection: string, key: string | undefined, stored: unknown): void {
+    const at = migrated(migrations.slice(format - 1), { collection, row: stored })
     const row = at.row as Readonly<Record<string, unknown>> | null
     const name = key ?? String(row?.[keys.get(at.collection) ?? ''])
     write({ collection: at.collection, key: name, row })
@@ -174,8 +173,8 @@ function lineReader({ manifest, migrations, collections }: GarbageJob, write: Wa
   return (json: string | undefined): void => {
     if (json === undefined) return
     const value: unknown = JSON.parse(json)
-    if (Array.isArray(value)) migrated(value[0] as string, undefined, value[1])
-    else if (isTx(value)) for (const [collection, key, row] of value.w) migrated(collection, key, row)
+    if (Array.isArray(value)) writeMigrated(value[0] as string, undefined, value[1])
+    else if (isTx(value)) for (const [collection, key, row] of value.w) writeMigrated(collection, key, row)
     else if (isHeader(value)) format = value.format
   }
 }

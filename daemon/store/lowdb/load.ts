@@ -1,7 +1,8 @@
 import type { AnyRow } from '../engine/order.ts'
-import type { State, TableState } from '../engine/state.ts'
+import { putRow, type RowSet, type State } from '../engine/rows.ts'
+import { keyOf } from '../engine/tables.ts'
 import { StoreFormatUnknown } from '../errors.ts'
-import type { Migration } from '../migrations.ts'
+import { type Migration, migrated } from '../migrations.ts'
 
 /** Puts stored rows into the state: through the migrations of their format, then with their bigints back. */
 export type Loader = {
@@ -18,13 +19,7 @@ export const discarding: Loader = { put: () => undefined, putWhole: () => undefi
 
 /** @param steps - migrations still to run for the format at hand, oldest first. */
 export function createLoader(state: State, steps: readonly Migration[]): Loader {
-  function migrated(collection: string, row: unknown): { collection: string; row: unknown } {
-    let current = { collection, row }
-    for (const step of steps) current = step(current)
-    return current
-  }
-
-  function tableOf(collection: string): TableState {
+  function tableOf(collection: string): RowSet {
     const table = state.get(collection)
     if (table === undefined)
       throw new StoreFormatUnknown(`the store holds a collection ${collection} unknown to this souk`)
@@ -32,18 +27,18 @@ export function createLoader(state: State, steps: readonly Migration[]): Loader 
   }
 
   function putWhole(collection: string, stored: unknown): void {
-    const { collection: name, row } = migrated(collection, stored)
+    const { collection: name, row } = migrated(steps, { collection, row: stored })
     if (row === null) return
     const table = tableOf(name)
-    const decoded = table.codec.fromJson(row as AnyRow)
-    table.apply(decoded[table.collection.key] as string, decoded)
+    const decoded = table.shape.codec.fromJson(row as AnyRow)
+    putRow(table, keyOf(table.shape, decoded), decoded)
   }
 
   function put(collection: string, key: string, stored: unknown): void {
-    const { collection: name, row } = migrated(collection, stored)
+    const { collection: name, row } = migrated(steps, { collection, row: stored })
     // A row that a migration drops may have been loaded, in an earlier form, from the snapshot.
-    if (row === null) state.get(name)?.apply(key, null)
-    else tableOf(name).apply(key, tableOf(name).codec.fromJson(row as AnyRow))
+    const table = row === null ? state.get(name) : tableOf(name)
+    if (table !== undefined) putRow(table, key, row === null ? null : table.shape.codec.fromJson(row as AnyRow))
   }
 
   return { put, putWhole }

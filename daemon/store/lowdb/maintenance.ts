@@ -1,5 +1,5 @@
 import type { Disk } from '../disk.ts'
-import type { State } from '../engine/state.ts'
+import type { State } from '../engine/rows.ts'
 import { createMutex } from '../mutex.ts'
 import { type Manifest, numberedFiles, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import type { Journal } from './journal.ts'

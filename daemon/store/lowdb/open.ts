@@ -5,7 +5,8 @@ import { compact } from '../../../src/core/record.ts'
 import { type BlobStore, openBlobs } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { type ChangeSink, createEngine, type StoreEngine } from '../engine/engine.ts'
-import { createState, encodeChange, type State } from '../engine/state.ts'
+import { createState, memoryBase, type State } from '../engine/rows.ts'
+import { encodeChange } from '../engine/tables.ts'
 import type { StoreStopped } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection, Change, Store } from '../port.ts'
@@ -162,7 +163,7 @@ type EngineParts = {
 function runEngine(parts: EngineParts): StoreEngine {
   const { options, state, recovery, journal, space, feed } = parts
   return createEngine({
-    state,
+    base: memoryBase(state),
     seq: recovery.seq,
     freeze: options.freeze ?? false,
     ...compact({ watchdogMs: options.watchdogMs }),

@@ -1,5 +1,5 @@
 import type { Disk } from '../disk.ts'
-import type { State } from '../engine/state.ts'
+import type { State } from '../engine/rows.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
 import { type Manifest, numberedFiles, segmentFile } from './files.ts'

@@ -1,5 +1,5 @@
 import { type Disk, type DiskFile, realDisk } from '../disk.ts'
-import { createState, type State } from '../engine/state.ts'
+import { createState, type State } from '../engine/rows.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { type Disk, type DiskFile, writeFully } from '../disk.ts'
-import type { State, TableState } from '../engine/state.ts'
+import type { RowSet, State } from '../engine/rows.ts'
 import { StoreDamaged } from '../errors.ts'
 import { snapshotFile } from './files.ts'
 import { frame, type RawLine, scanLines, unframe } from './frame.ts'
@@ -91,16 +91,16 @@ export async function writeSnapshot(job: SnapshotJob): Promise<number | undefine
 
 async function writeTable(
   job: SnapshotJob,
-  table: TableState,
+  { shape, rows }: RowSet,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
   // Rows that arrive during the walk are in the journal; without this bound a busy store would never end it.
-  let left = table.rows.size
+  let left = rows.size
   let slice: string[] = []
-  for (const row of table.rows.values()) {
+  for (const row of rows.values()) {
     if (left === 0) break
     left -= 1
-    slice.push(frame(JSON.stringify([table.collection.name, table.codec.toJson(row)])))
+    slice.push(frame(JSON.stringify([shape.collection.name, shape.codec.toJson(row)])))
     if (slice.length < SLICE_RECORDS) continue
     await write(slice)
     slice = []

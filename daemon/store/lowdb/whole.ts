@@ -1,9 +1,9 @@
 import { type Disk, realDisk } from '../disk.ts'
 import type { RowCodec } from '../engine/bigints.ts'
 import type { AnyRow } from '../engine/order.ts'
-import { createState } from '../engine/state.ts'
+import { createState } from '../engine/rows.ts'
 import { RowInvalid, StoreMisuse } from '../errors.ts'
-import { FORMAT, migrations } from '../migrations.ts'
+import { FORMAT, migrated, migrations } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
 import { BLOB_DIR, readManifest, snapshotFile, writeManifest } from './files.ts'
 import { frame } from './frame.ts'
@@ -29,8 +29,9 @@ export async function readWhole(dir: string, collections: readonly AnyCollection
   if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
   const state = createState(collections)
   await recover({ disk: realDisk, dir, manifest, loaderOf: loadersOf({ dir, state, migrations }) })
-  const byName = [...state.values()].sort((one, other) => (one.collection.name < other.collection.name ? -1 : 1))
-  return byName.map(({ collection, rows, codec }) => {
+  const byName = [...state].sort(([one], [other]) => (one < other ? -1 : 1))
+  return byName.map(([, { shape, rows }]) => {
+    const { collection, codec } = shape
     const keys = [...rows.keys()].sort()
     return { collection, codec, rows: keys.flatMap((key) => rows.get(key) ?? []) }
   })
@@ -93,10 +94,9 @@ export function rowChecker(collections: readonly AnyCollection[], format: number
   const state = createState(collections)
   const steps = migrations.slice(format - 1)
   return (name: string, stored: unknown): CheckedRow | undefined => {
-    let current = { collection: name, row: stored }
-    for (const step of steps) current = step(current)
+    const current = migrated(steps, { collection: name, row: stored })
     if (current.row === null) return undefined
-    const table = state.get(current.collection)
+    const table = state.get(current.collection)?.shape
     if (table === undefined) throw new RowInvalid(name, '', new Error('there is no such collection'))
     const row = decoded(table.codec, current.row, name)
     const parsed = table.collection.schema.safeParse(row)

@@ -1,19 +1,24 @@
 import { compact } from '../../../src/core/record.ts'
+import type { Base } from '../engine/base.ts'
 import { type ChangeSink, createEngine } from '../engine/engine.ts'
-import { createState, encodeChange } from '../engine/state.ts'
+import { createState, memoryBase } from '../engine/rows.ts'
+import { encodeChange } from '../engine/tables.ts'
 import type { AnyCollection, Store } from '../port.ts'
 
 export type MemoryStoreOptions = {
   /** Freezes rows before they are handed out, so that a test finds whoever changes one. Default true. */
   readonly freeze?: boolean
   readonly watchdogMs?: number
+  /** Puts something between the engine and the rows; for tests of slower bases. */
+  readonly wrap?: (base: Base) => Base
 }
 
 /** The whole port in memory, nothing kept: for tests and `souk try`. Refuses what a disk could not hold. */
 export function openMemoryStore(collections: readonly AnyCollection[], options: MemoryStoreOptions = {}): Store {
   const state = createState(collections)
+  const base = memoryBase(state)
   return createEngine({
-    state,
+    base: options.wrap?.(base) ?? base,
     seq: 0,
     freeze: options.freeze ?? true,
     ...compact({ watchdogMs: options.watchdogMs }),

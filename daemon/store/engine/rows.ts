@@ -1,0 +1,121 @@
+import { StoreMisuse } from '../errors.ts'
+import type { AnyCollection, Scalar } from '../port.ts'
+import type { Base, Slice, TableReads } from './base.ts'
+import type { AnyRow, IndexPlace } from './order.ts'
+import { createSorted, type Sorted } from './sorted.ts'
+import { type RowIndex, shapeTable, type TableShape } from './tables.ts'
+
+/** Rows in memory: by key, and in the order of each index that was asked for. */
+export type RowSet = {
+  readonly shape: TableShape
+  readonly rows: Map<string, AnyRow>
+  /** An index is sorted once when it is first read, and kept in order from then on. */
+  readonly sorted: Map<RowIndex, Sorted<AnyRow>>
+}
+
+export function createRowSet(shape: TableShape): RowSet {
+  return { shape, rows: new Map(), sorted: new Map() }
+}
+
+/** Puts a row in the place of the one with its key; null removes that one. */
+export function putRow({ rows, sorted }: RowSet, key: string, row: AnyRow | null): void {
+  const before = sorted.size === 0 ? undefined : rows.get(key)
+  if (row === null) rows.delete(key)
+  else rows.set(key, row)
+  for (const [index, list] of sorted) {
+    const held = (one: AnyRow | null | undefined): AnyRow | undefined => (one && index.holds(one) ? one : undefined)
+    move(list, index, { old: held(before), fresh: held(row) })
+  }
+}
+
+type Move = { readonly old: AnyRow | undefined; readonly fresh: AnyRow | undefined }
+
+function move(list: Sorted<AnyRow>, { compareRows }: RowIndex, { old, fresh }: Move): void {
+  if (old && fresh && compareRows(old, fresh) === 0) {
+    list.replace(fresh)
+    return
+  }
+  if (old) list.remove(old)
+  if (fresh) list.insert(fresh)
+}
+
+function inOrder({ rows, sorted }: RowSet, index: RowIndex): Sorted<AnyRow> {
+  const known = sorted.get(index)
+  if (known !== undefined) return known
+  const all = [...rows.values()]
+  const built = createSorted(index.compareRows, index.definition.where === undefined ? all : all.filter(index.holds))
+  sorted.set(index, built)
+  return built
+}
+
+export function pageOf(set: RowSet, slice: Slice): AnyRow[] {
+  const { index, prefix, isDescending, after, limit } = slice
+  const start: IndexPlace = after ?? { values: prefix }
+  const probe = (row: AnyRow): number => index.compareToPlace(row, start)
+  const list = inOrder(set, index)
+  const rows: AnyRow[] = []
+  for (const row of isDescending ? list.backward(probe) : list.forward(probe)) {
+    if (rows.length === limit || isBehind(slice, row)) break
+    if (after === undefined || probe(row) !== 0) rows.push(row)
+  }
+  return rows
+}
+
+/** Whether a row comes after the last one of a slice. */
+function isBehind({ index, prefix, isDescending, until }: Slice, row: AnyRow): boolean {
+  if (index.compareToPlace(row, { values: prefix }) !== 0) return true
+  return until !== undefined && (isDescending ? -1 : 1) * index.compareToPlace(row, until) > 0
+}
+
+export function countOf(set: RowSet, index: RowIndex, prefix: readonly Scalar[]): number {
+  if (set.rows.size === 0) return 0
+  const list = inOrder(set, index)
+  const probe = (row: AnyRow): number => index.compareToPlace(row, { values: prefix })
+  return prefix.length === 0 ? list.size() : list.countBetween(probe, probe)
+}
+
+export function uniqueOf(set: RowSet, index: RowIndex, values: readonly Scalar[]): AnyRow | undefined {
+  if (set.rows.size === 0) return undefined
+  const probe = (row: AnyRow): number => index.compareToPlace(row, { values })
+  for (const row of inOrder(set, index).forward(probe)) return probe(row) === 0 ? row : undefined
+  return undefined
+}
+
+/** All rows of a store, in memory, by collection. */
+export type State = ReadonlyMap<string, RowSet>
+
+export function createState(collections: readonly AnyCollection[]): State {
+  const state = new Map<string, RowSet>()
+  for (const collection of collections) {
+    if (state.has(collection.name)) throw new StoreMisuse(`two collections are named ${collection.name}`)
+    state.set(collection.name, createRowSet(shapeTable(collection)))
+  }
+  return state
+}
+
+export function countRecords(state: State): number {
+  let records = 0
+  for (const { rows } of state.values()) records += rows.size
+  return records
+}
+
+/** The base whose rows are all in memory. */
+export function memoryBase(state: State): Base {
+  return {
+    tables: new Map([...state].map(([name, set]) => [name, readsOf(set)])),
+    records: () => countRecords(state),
+    apply(writes) {
+      for (const { collection, key, row } of writes) putRow(state.get(collection) as RowSet, key, row as AnyRow | null)
+    },
+  }
+}
+
+export function readsOf(set: RowSet): TableReads {
+  return {
+    shape: set.shape,
+    rows: (keys) => keys.map((key) => set.rows.get(key)),
+    page: (slice) => pageOf(set, slice),
+    count: (index, prefix) => countOf(set, index, prefix),
+    unique: (index, values) => uniqueOf(set, index, values),
+  }
+}

@@ -1,0 +1,75 @@
+import { RowInvalid, StoreMisuse } from '../errors.ts'
+import { type AnyCollection, type AnyIndex, type Change, Conflict, type Scalar } from '../port.ts'
+import { type RowCodec, rowCodec } from './bigints.ts'
+import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
+
+/** One declared index, with its order. */
+export type RowIndex = {
+  readonly definition: AnyIndex
+  readonly compareRows: (a: AnyRow, b: AnyRow) => number
+  readonly compareToPlace: (row: AnyRow, place: IndexPlace) => number
+  /** False for rows that a partial index leaves out. */
+  holds(row: AnyRow): boolean
+}
+
+/** A declared collection, with everything that is derived from the declaration. */
+export type TableShape = {
+  readonly collection: AnyCollection
+  readonly codec: RowCodec
+  readonly indexes: ReadonlyMap<string, RowIndex>
+  readonly uniques: readonly RowIndex[]
+}
+
+export function shapeTable(collection: AnyCollection): TableShape {
+  const indexes = new Map(collection.indexes.map((definition) => [definition.name, orderIndex(collection, definition)]))
+  if (indexes.size !== collection.indexes.length) throw new StoreMisuse(`${collection.name}: two indexes share a name`)
+  const uniques = [...indexes.values()].filter(({ definition }) => definition.unique === true)
+  return { collection, codec: rowCodec(collection.name, collection.schema), indexes, uniques }
+}
+
+function orderIndex({ key }: AnyCollection, definition: AnyIndex): RowIndex {
+  const { fields, where } = definition
+  const holds = (row: AnyRow): boolean => {
+    if (where === undefined) return true
+    const value = indexedValue(row, where.field)
+    return 'equals' in where ? compareScalars(value, where.equals) === 0 : value !== null
+  }
+  return { definition, compareRows: rowComparer(fields, key), compareToPlace: placeComparer(fields, key), holds }
+}
+
+export function keyOf({ collection }: TableShape, row: AnyRow): string {
+  return row[collection.key] as string
+}
+
+/** The place of one row in an index. */
+export function placeIn(table: TableShape, { definition }: RowIndex, row: AnyRow): Required<IndexPlace> {
+  return { values: definition.fields.map((field) => indexedValue(row, field)), key: keyOf(table, row) }
+}
+
+/** The values of a unique index, or undefined when the row cannot collide in it. */
+export function uniqueValues(index: RowIndex, row: AnyRow): readonly Scalar[] | undefined {
+  if (!index.holds(row)) return undefined
+  const values = index.definition.fields.map((field) => indexedValue(row, field))
+  return values.includes(null) ? undefined : values
+}
+
+/** @throws Conflict always; one place that names what was taken. */
+export function conflict(table: TableShape, index: string): never {
+  throw new Conflict(table.collection.name, index)
+}
+
+type Shapes = { readonly get: (collection: string) => { readonly shape: TableShape } | undefined }
+
+/** JSON of one transaction: `{"s":seq,"t":ms,"w":[[collection,key,row|null],…]}`. @throws RowInvalid */
+export function encodeChange(tables: Shapes, change: Change, nowMs: number): string {
+  const writes = change.writes.map(({ collection, key, row }) => {
+    const codec = tables.get(collection)?.shape.codec
+    try {
+      return JSON.stringify([collection, key, row === null || codec === undefined ? null : codec.toJson(row as AnyRow)])
+    } catch (error) {
+      // A bigint where the schema shows none (z.custom, z.unknown): it could not be told from text on load.
+      throw new RowInvalid(collection, key, error)
+    }
+  })
+  return `{"s":${change.seq},"t":${nowMs},"w":[${writes.join(',')}]}`
+}

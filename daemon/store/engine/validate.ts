@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { RowInvalid } from '../errors.ts'
+import type { AnyRow } from './order.ts'
+import type { TableShape } from './tables.ts'
+
+/**
+ * Checks a row against its schema and drops absent members, which JSON would lose. What is the same in the row before
+ * was checked then. @throws RowInvalid
+ */
+export function validated({ collection }: TableShape, row: AnyRow, before: AnyRow | undefined): AnyRow {
+  const { schema, name, key } = collection
+  const changed = before && validatedChange(schema, row, before)
+  if (changed) return changed
+  const parsed = (schema as z.ZodType<AnyRow>).safeParse(row)
+  if (!parsed.success) throw new RowInvalid(name, String(row[key]), parsed.error)
+  const clean = parsed.data as Record<string, unknown>
+  for (const member in clean) if (clean[member] === undefined) delete clean[member]
+  return parsed.data
+}
+
+/** Undefined where a member is gone, unknown or wrong, or the schema says more than its members do. */
+function validatedChange(schema: z.ZodType, row: AnyRow, before: AnyRow): AnyRow | undefined {
+  if (!(schema instanceof z.ZodObject) || schema.def.checks?.length) return undefined
+  const clean: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(schema.shape as Readonly<Record<string, z.ZodType>>)) {
+    const value = row[name] === before[name] ? row[name] : member.safeParse(row[name]).data
+    if (value !== undefined) clean[name] = value
+    else if (row[name] !== before[name]) return undefined
+  }
+  return Object.keys(clean).length === Object.keys(row).length ? (clean as AnyRow) : undefined
+}
+
+/** Freezes a row and everything below it. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const inner of Object.values(value)) freezeDeep(inner)
+  return Object.freeze(value)
+}
