@@ -22,7 +22,8 @@ const soa = (serial = 7) => [
     },
   },
 ]
-const txt = (...texts: string[]) => texts.map((text) => ({ data: [text] }))
+/** Strings of a text are at most 255 bytes long (RFC 1035, 3.3.14). */
+const txt = (...texts: string[]) => texts.map((text) => ({ data: text.match(/.{1,255}/gs) ?? [''] }))
 
 /** A zone without a fault; both name servers are the one of the test. */
 const good = (): Zone => ({
