@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyAuthorization } from '../../daemon/features/payments/verify.ts'
+import { verifyAuthorization } from '../../daemon/features/payments/order.ts'
 import { openSandboxChain } from '../../daemon/ports/chain/sandbox/chain.ts'
 import { sandboxCollections } from '../../daemon/ports/chain/sandbox/ledger.ts'
 import { openRecover } from '../../daemon/ports/chain/signature.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { verifyAuthorization } from '../../daemon/features/payments/verify.ts'
+import { verifyAuthorization } from '../../daemon/features/payments/order.ts'
 import { openRecover, type Recover } from '../../daemon/ports/chain/signature.ts'
 import { buyer, buyerWallet, domain, encode, requirement, VECTOR_NOW_SECONDS } from '../../fixtures/payments/vectors.ts'
 import { type PaymentOffer, paymentRequired, paymentResponse, x402Headers } from '../api/endpoint/x402.ts'

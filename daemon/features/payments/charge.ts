@@ -3,11 +3,11 @@ import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Seat } from '../../kernel/keyed-mutex.ts'
+import { largeText } from '../../store/blobs.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import { applyFulfilment, fulfil, refusalOf } from './fulfil.ts'
 import { offer, offerUnlessCovered, offerUnlessOther, PaymentRefused, reply, settlementHeader } from './offer.ts'
-import { callOf, type Order, openOrder } from './order.ts'
+import { callOf, type Order, openOrder, verify } from './order.ts'
 import { type Credential, identifyPayer, isTendered, provenCredential, signedPayment } from './payer.ts'
 import { countUnpaid, refuseUnpaid, release } from './release.ts'
 import { answerKnown, replay } from './replay.ts'
@@ -24,9 +24,8 @@ import {
 } from './reserve.ts'
 import { type PaymentRow, payments } from './rows.ts'
 import type { Begin, PaidAnswer, PaidRequest, RunResult } from './seller.ts'
-import { markSettling, settle } from './settle.ts'
+import { applyFulfilment, fulfil, markSettling, refusalOf, settle } from './settle.ts'
 import { singleFlight } from './single-flight.ts'
-import { verify } from './verify.ts'
 
 /**
  * A paid request from its first header to its answer, in the order of decisions §2 and §4.
@@ -102,7 +101,7 @@ async function reserveAndPayIn(order: Order, id: string, inTurn: Seat['run']): P
   let funds = await readFunds(order)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
     const asOf = funds
-    const sale = (await inTurn(() => sellAtOnce(order, id, asOf))) ?? (await reserve(order, id, asOf))
+    const sale = (await inTurn(() => sellAtOnce(order, id, asOf))) ?? (await reserve({ order, id, funds: asOf }))
     if (sale.kind === 'unfunded') funds = await fundsAfter(order, sale.settling)
     else {
       const answer = await answerTo(order, sale, { id, inTurn })
@@ -138,9 +137,13 @@ async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
     await releaseUnpaid(order, reserved)
     throw error
   }
-  const settled = await settle(ctx, settling)
-  if (settled.ok) return fulfil(ctx, settled.payment, order)
-  if (settled.final) await releaseUnpaid(order, reserved)
+  return settleAndFulfil(order, settling)
+}
+
+async function settleAndFulfil(order: Order, settling: PaymentRow): Promise<PaidAnswer> {
+  const settled = await settle(order.ctx, settling)
+  if (settled.ok) return fulfil(order.ctx, settled.payment, order)
+  if (settled.final) await releaseUnpaid(order, settling)
   throw unsettled(order, settled.fault)
 }
 
@@ -178,11 +181,26 @@ export function runsFirst({ seller, quote }: Order): boolean {
 
 export type SoldAtOnce = { readonly kind: 'sold'; readonly answer: PaidAnswer } | Refusal
 
-/** Reserves, settles and fulfils in one transaction. */
+/** Sells what does not run first: in one transaction, or, where the money moves outside, in one before and one after. */
 export async function sellAtOnce(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
+  if (runsFirst(order) || !(await passes(order))) return undefined
+  const move = moveOf(order)
+  return move ? sellWithin(order, { id, funds, move }) : sellByChain(order, id, funds)
+}
+
+/** The bytes are about to be sent as soon as the payment is reserved: a crash ends in the effect. */
+async function sellByChain(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
+  const carried = { input: order.wire, outcome: null }
+  if (largeText(carried) !== undefined) return undefined // a file of its own, once it is reserved
+  const sale = await reserve({ order, id, funds, marked: { ...carried, state: 'settling' } })
+  return sale.kind === 'reserved' ? { kind: 'sold', answer: await settleAndFulfil(order, sale.payment) } : sale
+}
+
+type Within = { readonly id: string; readonly funds: Funds; readonly move: Move }
+
+/** Reserves, settles and fulfils in one transaction. */
+async function sellWithin(order: Order, { id, funds, move }: Within): Promise<SoldAtOnce | undefined> {
   const { ctx, payer } = order
-  const move = runsFirst(order) ? undefined : moveOf(order)
-  if (!move || !(await passes(order))) return undefined
   const now = ctx.clock.now()
   let hasBegun = false
   try {

@@ -9,8 +9,7 @@ import { openMemoryStore } from '../../store/memory/open.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { openPayoutOf } from '../payouts/payouts.ts'
-import { bearers, dividedLoss, payAllWithheld } from './returned.ts'
-import { coverLosses, restore, reverse, withhold } from './reversed.ts'
+import { bearers, coverLosses, dividedLoss, payAllWithheld, restore, reverse, withhold } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map(usdc)

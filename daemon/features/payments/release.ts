@@ -9,8 +9,7 @@ import type { Tx } from '../../store/port.ts'
 import { areBooksKept, forgetCancelled } from '../ledger/forget.ts'
 import { legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
-import { bare, dropFile } from './carried.ts'
-import { idempotency, type PaymentRow, payments } from './rows.ts'
+import { bare, dropFile, idempotency, type PaymentRow, payments } from './rows.ts'
 import type { Seller } from './seller.ts'
 
 /** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */

@@ -7,13 +7,12 @@ import { type SealKey, unseal } from '../../kernel/sealed.ts'
 import { readText } from '../../store/blobs.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { PaymentRefused, reply } from './offer.ts'
-import { asKnown, knownKeys, type Order, repeatOf } from './order.ts'
+import { asKnown, authorizationId, knownKeys, type Order, repeatOf } from './order.ts'
 import { type Credential, isTendered, signedPayment } from './payer.ts'
 import { answers, idempotency, type PaymentRow, payments } from './rows.ts'
 import type { PaidAnswer, PaidRequest, Payer } from './seller.ts'
 import { finishPayment } from './settle.ts'
 import { refuseOtherRequest, singleFlight } from './single-flight.ts'
-import { authorizationId } from './verify.ts'
 
 /**
  * Is it known? The payment that an authorization made, or else the one made under the same `Idempotency-Key`: asked

@@ -37,11 +37,15 @@ export type Funds = {
   readonly moved: ReadonlySet<string>
 }
 
-/** Writes the payment row durably before anything runs. */
-export function reserve(order: Order, id: string, funds: Funds): Promise<Reservation> {
+type Marked = Pick<PaymentRow, 'state' | 'input' | 'outcome'>
+
+/** Writes the payment row durably before anything runs. @param marked - what makes it about to be settled at once */
+export function reserve(beginning: Beginning & { readonly marked?: Marked }): Promise<Reservation> {
+  const { order, marked } = beginning
   return commit(order.ctx, async (t, draw) => {
-    const begun = await begin(t, draw, { order, id, funds })
-    return begun.kind === 'begun' ? { kind: 'reserved', payment: await t.table(payments).put(begun.draft) } : begun
+    const begun = await begin(t, draw, beginning)
+    if (begun.kind !== 'begun') return begun
+    return { kind: 'reserved', payment: await t.table(payments).put({ ...begun.draft, ...marked }) }
   })
 }
 

@@ -12,8 +12,7 @@ import { account } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
 import { runPayouts } from '../payouts/payouts.ts'
-import { bearers, payAllWithheld } from './returned.ts'
-import { coverLosses } from './reversed.ts'
+import { bearers, coverLosses, payAllWithheld } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
 let market: Marketplace

@@ -13,7 +13,7 @@ import { authorizationDigest, domainSeparator, type PaymentRequirement } from '.
 import { usdc } from '../../../src/core/money.ts'
 import { faultReason } from '../../../src/core/payment-fault.ts'
 import { openRecover, type Recover } from '../../ports/chain/signature.ts'
-import { verifyAuthorization } from './verify.ts'
+import { verifyAuthorization } from './order.ts'
 
 let recover: Recover
 const separator = domainSeparator(domain)
