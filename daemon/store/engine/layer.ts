@@ -1,8 +1,8 @@
-import type { Write } from '../port.ts'
+import type { Scalar, Write } from '../port.ts'
 import { type Awaitable, chain, type Slice, type TableReads } from './base.ts'
 import type { AnyRow } from './order.ts'
 import { countOf, createRowSet, pageOf, putRow, type RowSet, uniqueOf } from './rows.ts'
-import { keyOf, placeIn } from './tables.ts'
+import { keyOf, placeIn, type RowIndex } from './tables.ts'
 
 /** Changes to a table that lie over its rows and are read in their place, such as what a transaction has written so far. */
 export type Layer = TableReads & {
@@ -14,45 +14,60 @@ export type Layer = TableReads & {
 
 export function layerOver(below: TableReads): Layer {
   const { shape } = below
-  /** Keys whose rows below are not read any more. */
-  const touched = new Set<string>()
+  /** The rows below whose keys are not read there any more; undefined where there is none. */
+  const covered = new Map<string, AnyRow | undefined>()
   const fresh = createRowSet(shape)
-  /** The rows below that were replaced or removed. */
-  const hidden = createRowSet(shape)
-
-  const isBelow = (row: AnyRow): boolean => !touched.has(keyOf(shape, row))
+  /** The covered rows, once somebody has counted. */
+  let hidden: RowSet | undefined
 
   function put(key: string, row: AnyRow | null, current: AnyRow | undefined): void {
-    if (!touched.has(key) && current !== undefined) putRow(hidden, key, current)
-    touched.add(key)
+    if (!covered.has(key)) {
+      covered.set(key, current)
+      if (hidden && current) putRow(hidden, key, current)
+    }
     putRow(fresh, key, row)
   }
 
   function rows(keys: readonly string[]): Awaitable<readonly (AnyRow | undefined)[]> {
-    const unknown = touched.size === 0 ? keys : keys.filter((key) => !touched.has(key))
-    if (unknown.length === 0) return keys.map((key) => fresh.rows.get(key))
+    const unknown = covered.size === 0 ? keys : keys.filter((key) => !covered.has(key))
     if (unknown.length === keys.length) return below.rows(keys)
+    if (unknown.length === 0) return keys.map((key) => fresh.rows.get(key))
     return chain(below.rows(unknown), (found) => {
       const byKey = new Map(unknown.map((key, n) => [key, found[n]]))
-      return keys.map((key) => (touched.has(key) ? fresh.rows.get(key) : byKey.get(key)))
+      return keys.map((key) => (covered.has(key) ? fresh.rows.get(key) : byKey.get(key)))
     })
   }
 
+  function countHidden(index: RowIndex, prefix: readonly Scalar[]): number {
+    if (covered.size === 0) return 0
+    if (hidden === undefined) {
+      hidden = createRowSet(shape)
+      for (const [key, row] of covered) putRow(hidden, key, row ?? null)
+    }
+    return countOf(hidden, index, prefix)
+  }
+
+  function writes(): Write[] {
+    const all: Write[] = []
+    for (const [key, before] of covered) {
+      const row = fresh.rows.get(key) ?? null
+      if (row !== null || before !== undefined) all.push({ collection: shape.collection.name, key, row })
+    }
+    return all
+  }
+
+  const isBelow = (row: AnyRow): boolean => !covered.has(keyOf(shape, row))
   return {
     shape,
     put,
     rows,
-    page: (slice) => (touched.size === 0 ? below.page(slice) : pageThrough(below, { isBelow, fresh }, slice)),
+    page: (slice) => (covered.size === 0 ? below.page(slice) : pageThrough(below, { isBelow, fresh }, slice)),
     count: (index, prefix) =>
-      chain(below.count(index, prefix), (n) => n - countOf(hidden, index, prefix) + countOf(fresh, index, prefix)),
+      chain(below.count(index, prefix), (n) => n - countHidden(index, prefix) + countOf(fresh, index, prefix)),
     unique: (index, values) =>
       uniqueOf(fresh, index, values) ??
       chain(below.unique(index, values), (row) => (row !== undefined && isBelow(row) ? row : undefined)),
-    writes: () =>
-      [...touched].flatMap((key) => {
-        const row = fresh.rows.get(key) ?? null
-        return row === null && !hidden.rows.has(key) ? [] : [{ collection: shape.collection.name, key, row }]
-      }),
+    writes,
   }
 }
 

@@ -10,18 +10,19 @@ export type RowSet = {
   readonly shape: TableShape
   readonly rows: Map<string, AnyRow>
   /** An index is sorted once when it is first read, and kept in order from then on. */
-  readonly sorted: Map<RowIndex, Sorted<AnyRow>>
+  sorted: Map<RowIndex, Sorted<AnyRow>> | undefined
 }
 
 export function createRowSet(shape: TableShape): RowSet {
-  return { shape, rows: new Map(), sorted: new Map() }
+  return { shape, rows: new Map(), sorted: undefined }
 }
 
 /** Puts a row in the place of the one with its key; null removes that one. */
 export function putRow({ rows, sorted }: RowSet, key: string, row: AnyRow | null): void {
-  const before = sorted.size === 0 ? undefined : rows.get(key)
+  const before = sorted && rows.get(key)
   if (row === null) rows.delete(key)
   else rows.set(key, row)
+  if (sorted === undefined) return
   for (const [index, list] of sorted) {
     const held = (one: AnyRow | null | undefined): AnyRow | undefined => (one && index.holds(one) ? one : undefined)
     move(list, index, { old: held(before), fresh: held(row) })
@@ -39,12 +40,13 @@ function move(list: Sorted<AnyRow>, { compareRows }: RowIndex, { old, fresh }: M
   if (fresh) list.insert(fresh)
 }
 
-function inOrder({ rows, sorted }: RowSet, index: RowIndex): Sorted<AnyRow> {
-  const known = sorted.get(index)
+function inOrder(set: RowSet, index: RowIndex): Sorted<AnyRow> {
+  const known = set.sorted?.get(index)
   if (known !== undefined) return known
-  const all = [...rows.values()]
+  const all = [...set.rows.values()]
   const built = createSorted(index.compareRows, index.definition.where === undefined ? all : all.filter(index.holds))
-  sorted.set(index, built)
+  set.sorted ??= new Map()
+  set.sorted.set(index, built)
   return built
 }
 

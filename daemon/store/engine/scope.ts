@@ -45,11 +45,15 @@ export function guardOf(scope: Scope): ScopeGuard {
     return known
   }
 
-  return async (call) => {
-    if (!scope.open) throw new StoreMisuse('this handle is used up: its tx or read has ended')
+  return (call) => {
+    if (!scope.open) return Promise.reject(new StoreMisuse('this handle is used up: its tx or read has ended'))
     if (scope.waiting !== undefined) return later(scope.waiting.then(() => run(call)))
-    const answer = run(call)
-    return answer instanceof Promise ? later(answer) : answer
+    try {
+      const answer = run(call)
+      return answer instanceof Promise ? later(answer) : Promise.resolve(answer)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 }
 

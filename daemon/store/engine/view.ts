@@ -9,7 +9,7 @@ import { placeIn, type RowIndex, type TableShape } from './tables.ts'
 export const MAX_PAGE_ROWS = 1_000
 
 export function readRow(reads: TableReads, key: string): Awaitable<AnyRow | undefined> {
-  return chain(reads.rows([key]), ([row]) => row)
+  return chain(reads.rows([key]), (rows) => rows[0])
 }
 
 function indexOf(table: TableShape, name: string): RowIndex {
