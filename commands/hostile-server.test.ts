@@ -29,7 +29,7 @@ afterAll(async () => {
 const APART = ['tui', 'daemon serve']
 const COLUMNS = 100
 /** Each command meets so many of the tricks; the others are the turn of the next commits. */
-const TRICKS_ONE_IN = 4
+const TRICKS_ONE_IN = 8
 /** How long a follower is watched, and the polls that it may make meanwhile. */
 const SPIN_MS = 2_500
 const MOST_POLLS = 12

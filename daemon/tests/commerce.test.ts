@@ -16,7 +16,7 @@ import type { Tx } from '../store/port.ts'
 /* `npm run soak -- commerce` lets 2,000 sequences happen under a new seed. */
 
 /** A chain of its own takes seven times as long for each. */
-const SEQUENCES = ON_DEVNET ? 40 : runs(100, 50)
+const SEQUENCES = ON_DEVNET ? runs(40, 15) : runs(100, 30)
 const STEPS = 200
 const SEED = 20_261_121
 const BUDGET_MS = 900_000

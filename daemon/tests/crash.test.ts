@@ -30,7 +30,7 @@ import type { Store } from '../store/port.ts'
 /** Calls of a recovery among which the second death strikes. */
 const RECOVERY_CALLS = 4
 /** The others are the turn of the next commits. */
-const CALLS_ONE_IN = 5
+const CALLS_ONE_IN = 10
 
 let market: Marketplace
 let death: Death

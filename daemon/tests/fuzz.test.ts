@@ -3,6 +3,8 @@ import { runFuzz } from '../../fixtures/fuzz/run.ts'
 import { runs } from '../../fixtures/kit/depth.ts'
 import { endpointNames } from '../../src/api/index.ts'
 
+// @deep random requests over every row
+
 /* `npm run soak -- fuzz` sends 20,000 under a new seed. */
 
 const REQUESTS = runs(4_000, 1_500)

@@ -9,6 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { OUTSIDE, load as outside } from '../../fixtures/outside/load.ts'
 
+// @deep a compiler of others goes over the whole description
+
 /* Somebody who has nothing but the description: types are generated from it, and a program is written with them. */
 
 const ROOT = join(import.meta.dirname, '../..')

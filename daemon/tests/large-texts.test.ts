@@ -11,6 +11,8 @@ import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { STORE_FOLDER } from '../features/backup/replace.ts'
 import { deliveryWorker } from '../features/webhooks/worker.ts'
 
+// @deep the largest bodies that are taken, by every way there is
+
 /* What is large lies in files: neither memory nor journal holds it, nobody who reads it notices, and it goes with its record. */
 
 const MARK = 'large-text-'

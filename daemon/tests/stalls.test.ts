@@ -120,7 +120,7 @@ test.for(endpointNames.map((name, at) => [name, at] as const))(
   '%s stands still for nobody, whatever is written into it',
   async ([name, at]) => {
     await sender.send(plainRequest(name)).catch(() => undefined)
-    expect(await stalls(sampled(casesOf(name), 40, at))).toEqual([])
+    expect(await stalls(sampled(casesOf(name), 80, at))).toEqual([])
   },
 )
 

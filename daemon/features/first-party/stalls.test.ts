@@ -174,6 +174,6 @@ test.for([...firstPartyServices.keys()].map((slug, at) => [slug, at] as const))(
     const all = [...inputCases(slug), ...paths.flatMap((path) => answerCases(slug, path))]
     const starts = [...(service?.needs ?? []), ...(service?.wants ?? [])].some((name) => programs.has(name))
     const cases = starts ? all.filter((_, number) => number % FEWER === 0) : all
-    expect(await stalls(sampled(cases, starts ? 6 : 60, at))).toEqual([])
+    expect(await stalls(sampled(cases, starts ? 10 : 120, at))).toEqual([])
   },
 )

@@ -9,6 +9,8 @@ import { api, endpointNames } from '../index.ts'
 import { openapiDocument, readAnswerExamples } from './document.ts'
 import type { OpenApiNode } from './schemas.ts'
 
+// @deep linters and generators of others, each over the whole description
+
 /* What tools of others make of the description: linters, and generators of clients whose output has to compile. */
 
 const GENERATION_TIMEOUT_MS = 300_000
@@ -82,7 +84,6 @@ export async function read(): Promise<string> {
   'by-orval.ts': `
 import { getJob } from './orval'
 
-// @slow programs of others go over the whole description
 export async function read(): Promise<string> {
   const answer = await getJob('job_1')
   if (answer.status === 200) return answer.data.status

@@ -18,7 +18,7 @@ import { openReads } from './reads.ts'
 import { openRpc } from './rpc/rpc.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
 
-// @slow starts a chain
+// @deep three kinds of node, each with a chain that is undone
 
 const EPOCH = 4
 /** What counts where the words are not known: blocks below the head. */
