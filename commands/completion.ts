@@ -3,11 +3,105 @@ import { join } from 'node:path'
 import { defineCommand } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
-import { scripts, shells } from '../src/cli/run/shell-scripts.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { readText } from '../src/client/files.ts'
 import type { Env } from '../src/client/paths.ts'
 import { cyan, green } from '../src/text/text.ts'
+
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
+
+// bash takes words apart at = and : and gives them as typed, quotes included; only what stands behind the last of
+// these signs is put in the place of what was typed. What a shell would act on is quoted before it is put in.
+const bash = `
+_souk_words() {
+  local at word rest=\${COMP_LINE:0:COMP_POINT}
+  words=()
+  for (( at = 0; at <= COMP_CWORD; at++ )); do
+    word=\${COMP_WORDS[at]}
+    if (( at > 0 )) && [[ $rest != [[:space:]]* ]]; then
+      words[\${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+    rest=\${rest#"\${rest%%[![:space:]]*}"}
+    rest=\${rest#"$word"}
+  done
+}
+_souk() {
+  local line value current lead words
+  _souk_words
+  current=\${words[\${#words[@]}-1]}
+  lead=\${current%"\${current##*[=:]}"}
+  COMPREPLY=()
+  while IFS= read -r line; do
+    value=\${line%%$'\\t'*}
+    value=\${value#"$lead"}
+    [[ $value == *= ]] && type compopt >/dev/null 2>&1 && compopt -o nospace
+    [[ $value == *[^[:alnum:]_./:@%+,=-]* ]] && printf -v value '%q' "$value"
+    COMPREPLY+=("$value")
+  done < <(souk __complete --tsv -- "\${words[@]:1}" 2>/dev/null)
+}
+complete -o default -F _souk souk
+`
+
+const zsh = `
+_souk() {
+  local line value
+  local -a lines open whole
+  lines=("\${(@f)$(souk __complete --tsv -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  for line in $lines; do
+    value=\${line%%$'\\t'*}
+    if [[ $value == *= ]]; then
+      open+=("\${value//:/\\:}:\${line#*$'\\t'}")
+    else
+      whole+=("\${value//:/\\:}:\${line#*$'\\t'}")
+    fi
+  done
+  if (( $#open + $#whole == 0 )); then _files; return; fi
+  (( $#open )) && _describe souk open -S ''
+  (( $#whole )) && _describe souk whole
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
+compdef _souk souk
+`
+
+const fish = `
+function __souk_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l found (souk __complete --tsv -- $words[2..-1] "$current" 2>/dev/null)
+  if count $found >/dev/null
+    printf '%s\\n' $found
+  else
+    __fish_complete_path "$current"
+  end
+end
+complete -c souk -f -a '(__souk_complete)'
+`
+
+// To PowerShell a curly quote ends a quoted text too: its own function knows all of them.
+const powershell = `
+Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+  $next = if ($wordToComplete -eq '') { @('--next') } else { @() }
+  souk __complete --tsv @next -- @words 2>$null | ForEach-Object {
+    $value, $summary = $_ -split "\`t", 2
+    $shown = if ($summary) { $summary } else { $value }
+    $quoted = "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($value) + "'"
+    $typed = if ($value -match '[^\\w./:+=-]') { $quoted } else { $value }
+    [System.Management.Automation.CompletionResult]::new($typed, $value, 'ParameterValue', $shown)
+  }
+}
+`
+
+/** What each shell reads; the words themselves come from souk when they are asked for. */
+export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
+  bash: bash.trimStart(),
+  zsh: zsh.trimStart(),
+  fish: fish.trimStart(),
+  powershell: powershell.trimStart(),
+}
 
 type Shell = (typeof shells)[number]
 

@@ -1,9 +1,27 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
-import { discoveryOptions, resourceColumns } from '../src/cli/nouns/discovery.ts'
-import { printRows } from '../src/cli/output.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { compact } from '../src/core/record.ts'
 import { dim, linesOf } from '../src/text/text.ts'
+
+type Discovered = WireAnswer<Api['listResources']>['items'][number]
+
+/** What narrows the x402 discovery lists. */
+export const discoveryOptions = {
+  payTo: z.string().optional().meta({ description: 'only with this payee', value: 'address' }),
+  scheme: z.string().optional().meta({ description: 'only with this x402 scheme', value: 'name' }),
+  network: z.string().optional().meta({ description: 'only on this chain, by name or CAIP-2 id', value: 'name' }),
+  limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }),
+}
+
+export const resourceColumns: readonly Column<Discovered>[] = [
+  { title: 'RESOURCE', value: ({ resource }) => resource, flexible: true },
+  { title: 'NAME', value: ({ serviceName }) => serviceName, flexible: true },
+  { title: 'ATOMIC', value: ({ accepts }) => accepts[0]?.amount, align: 'right' },
+  { title: 'NETWORK', value: ({ accepts }) => accepts[0]?.network, drop: 1 },
+]
 
 export const discoveryGuide = defineCommand({
   name: 'discovery guide',

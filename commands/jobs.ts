@@ -4,20 +4,20 @@ import { CliError } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument, unjudged } from '../src/cli/files/document.ts'
 import { tryFolder } from '../src/cli/files/transfer.ts'
 import type { Io } from '../src/cli/io.ts'
-import { changedJob, showChanged } from '../src/cli/nouns/jobs/change.ts'
 import { saveResult, shownResult } from '../src/cli/nouns/jobs/deliverable.ts'
 import { disputeText, mustHold, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
 import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../src/cli/nouns/jobs/jobs.ts'
 import { columnsOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watched.ts'
+import { watchOptions } from '../src/cli/run/watch.ts'
 import type { Session } from '../src/cli/session.ts'
-import { pay } from '../src/cli/wallet/paying.ts'
+import { type Payment, pay } from '../src/cli/wallet/paying.ts'
 import { freeReader } from '../src/cli/wallet/signing-in.ts'
 import { type Queried, wordsOf } from '../src/client/call.ts'
 import { idPrefixes } from '../src/core/id-prefixes.ts'
 import type { Json } from '../src/core/json.ts'
 import { MAX_RATING } from '../src/core/limits.ts'
+import { formatAmount } from '../src/core/money.ts'
 import { compact } from '../src/core/record.ts'
 import { job } from '../src/nouns/jobs.ts'
 import { bold, byteSize, cyan, dim, green } from '../src/text/text.ts'
@@ -295,3 +295,23 @@ export const jobsWatch = defineCommand({
     io.note(`  next: ${cyan(io.hint(`souk jobs view ${job.job_id}`))}`)
   },
 })
+
+/** A buyer's word on a delivery, with what was paid for the call. */
+export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
+  return { ...answer, call_payment: shown(payment) }
+}
+
+function shown({ method, amount }: Payment) {
+  return { method, amount: formatAmount(amount), asset: 'USDC' }
+}
+
+type Changed = ReturnType<typeof changedJob>
+
+export function showChanged(what: string, job: Changed, io: Io): void {
+  const { escrow, dispute, call_payment: paid } = job
+  io.line(`${green('✓')} ${what}   ${bold(job.job_id)}   ${job.status}   paid $${paid.amount} for the call`)
+  if (escrow && escrow.status !== 'none')
+    io.line(`  escrow    ${escrow.status}${escrow.next_event ? `, next ${escrow.next_event}` : ''}`)
+  if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
+  io.note(`  next: ${cyan(io.hint(`souk jobs view ${job.job_id}`))}`)
+}

@@ -2,9 +2,8 @@ import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
-import { agreedTarget, sending } from '../src/cli/files/transfer.ts'
+import { agreedTarget, type Downloaded, download, sending } from '../src/cli/files/transfer.ts'
 import { listCommand, showNoun } from '../src/cli/nouns/lists.ts'
-import { downloadProduct, outputOption, productArg, productOptions, readProduct } from '../src/cli/nouns/products.ts'
 import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
@@ -14,6 +13,46 @@ import { compact } from '../src/core/record.ts'
 import { rowsOf } from '../src/nouns/noun.ts'
 import { fileWords, type Product, product } from '../src/nouns/products.ts'
 import { bold, byteSize, cyan, green } from '../src/text/text.ts'
+
+export const productArg = z.object({ product: z.string().meta({ description: 'id of the product' }) })
+
+/** What a product says of itself; `products create` and `edit` share it. */
+export const productOptions = {
+  name: z.string().optional().meta({ description: 'name', value: 'text' }),
+  price: z.string().optional().meta({ description: 'your price in USDC', value: 'usd' }),
+  description: z.string().optional().meta({ description: 'description', value: 'text' }),
+  category: z.string().optional().meta({ description: 'category', value: 'name' }),
+  upload: z.string().optional().meta({ description: 'file to sell, at most 100 MiB', value: 'file' }),
+}
+
+/** Where a download goes. */
+export const outputOption = z
+  .string()
+  .optional()
+  .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
+
+/** Reads a product; with the key of the account, where there is one, its own drafts too. */
+export async function readProduct(session: Session, id: string): Promise<Product> {
+  const key = await session.apiKey()
+  return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })
+}
+
+type Wanted = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
+
+/** Downloads the file of a product that the account bought or sells, and checks its hash. */
+export async function downloadProduct(
+  host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
+  session: Session,
+  { id, output, agreed }: Wanted,
+): Promise<Downloaded> {
+  return download(host, session, {
+    endpoint: 'downloadProduct',
+    asked: { params: { id } },
+    output,
+    otherwise: id,
+    ...(agreed ? { agreed } : {}),
+  })
+}
 
 export const productsBuy = defineCommand({
   name: 'products buy',

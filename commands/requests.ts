@@ -8,7 +8,7 @@ import { columnsOf, pageOf, pageOptions, showNoun, showPage } from '../src/cli/n
 import { bidColumns, showBid } from '../src/cli/nouns/requests.ts'
 import { printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watched.ts'
+import { watchOptions } from '../src/cli/run/watch.ts'
 import type { Session } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
 import { isJsonObject, parseJson } from '../src/core/json.ts'

@@ -1,15 +1,82 @@
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { parseAnswer } from '../src/cli/answer.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import type { Io } from '../src/cli/io.ts'
 import { kinds } from '../src/cli/naming/kinds.ts'
 import { idOf } from '../src/cli/naming/resolve.ts'
-import { readDocument, showDocument } from '../src/cli/nouns/document.ts'
-import type { ReputationAnswer } from '../src/cli/nouns/trust.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
+import type { Asked } from '../src/client/call.ts'
+import { replaceFile } from '../src/client/files.ts'
 import { formatAmount } from '../src/core/money.ts'
-import { bold, green, red, yellow } from '../src/text/text.ts'
+import { bold, byteSize, green, red, yellow } from '../src/text/text.ts'
+
+/** Endpoints that publish a document. */
+type DocumentEndpoint = 'getEvidence' | 'getFeedbackFile'
+
+export type WantedDocument<K extends DocumentEndpoint> = {
+  readonly endpoint: K
+  readonly asked: Asked<K>
+  /** Name that the bytes must have; by default the one that the instance says they have. */
+  readonly hash?: string
+}
+
+/** A published document as its bytes are: `ok` is null unless they were checked. */
+export type ShownDocument = {
+  readonly hash: string
+  readonly computed: string | null
+  readonly ok: boolean | null
+  readonly bytes: number
+  readonly saved: string | null
+  /** as it was published, in the words of whoever wrote it: what counts is its hash */
+  readonly document: unknown
+}
+
+type Options = { readonly check: boolean; readonly save?: string | undefined }
+
+/** Fetches a document byte by byte, and hashes it where that was asked for. @throws AppError not_found */
+export async function readDocument<K extends DocumentEndpoint>(
+  context: CommandContext<unknown, Options>,
+  wanted: WantedDocument<K>,
+): Promise<ShownDocument> {
+  const session = await context.session()
+  const response = await session.open(wanted.endpoint, wanted.asked)
+  const bytes = await response.bytes()
+  const text = new TextDecoder().decode(bytes)
+  const { headers } = response
+  const hash = wanted.hash ?? headers.etag?.replaceAll('"', '') ?? ''
+  const { check, save } = context.options
+  const computed = check ? (await import('../src/core/keccak.ts')).keccak256(bytes) : null
+  if (computed !== null && computed !== hash) context.exit('check_failed')
+  if (save !== undefined) replaceFile(save, bytes)
+  return {
+    hash,
+    computed,
+    ok: computed === null ? null : computed === hash,
+    bytes: bytes.length,
+    saved: save ?? null,
+    document: parsed(text),
+  }
+}
+
+function parsed(text: string): unknown {
+  // What is no JSON is shown as it is: an answer of something between here and the instance.
+  return (parseAnswer(text) ?? { value: text }).value
+}
+
+export function showDocument({ hash, computed, ok, bytes, saved, document }: ShownDocument, io: Io): void {
+  io.line(`${bold(hash)}   ${byteSize(bytes)}`)
+  if (ok === true) io.line(`${green('✓')} keccak-256 of its bytes is its name`)
+  if (ok === false) io.line(`${red('✗')} keccak-256 of its bytes is ${computed}`)
+  if (saved !== null) io.line(`  saved     ${io.path(saved)}`)
+  io.line(JSON.stringify(document, null, 2))
+}
+
+export type ReputationAnswer = WireAnswer<Api['getReputation']>
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 

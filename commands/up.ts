@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
@@ -6,8 +7,8 @@ import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
+import type { Places } from '../src/client/paths.ts'
 import { compact } from '../src/core/record.ts'
-import { requireAgreement } from '../src/lifecycle/agreed.ts'
 import { checkChain, keptChain } from '../src/lifecycle/chain-options.ts'
 import {
   DEMO,
@@ -16,6 +17,7 @@ import {
   type Launch,
   lastLaunch,
   launchFrom,
+  launchWords,
   NO_SEED,
   portOf,
   saidOf,
@@ -27,7 +29,7 @@ import { type Started, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import type { SeedFile } from '../src/market/file/shape.ts'
 import { Rate, showTraffic, type TrafficItem } from '../src/market/traffic.ts'
-import { bold, cyan, green, nearest, shellLine, span, yellow } from '../src/text/text.ts'
+import { bold, cyan, green, kebab, nearest, shellLine, shellWord, span, yellow } from '../src/text/text.ts'
 
 const SEED_WORDS: ReadonlyMap<string, string> = new Map([
   [DEMO, ': three sellers and three buyers with months behind them; act as one with --as acme'],
@@ -277,4 +279,53 @@ function took(data: { already_running: boolean; took_ms: number; started_at: str
 function shown({ pid, started_at, url, version, instance_id, data_dir, ...tls }: DaemonRegistration) {
   const { lan_url = null, fingerprint = null } = tls
   return { url, pid, started_at, version, instance_id, data_dir, lan_url, fingerprint }
+}
+
+/** What `restart` changes of a daemon that runs. */
+const changeable: ReadonlySet<string> = new Set([
+  'port',
+  'host',
+  'logLevel',
+  'publicUrl',
+  'allowHost',
+  'trustProxy',
+] satisfies readonly (keyof Typed)[])
+
+/** Refuses what was typed where the daemon that runs has it otherwise: nothing that is asked for is passed over. */
+export function requireAgreement(places: Places, registration: DaemonRegistration, { seed, ...said }: Typed): void {
+  if (seed !== undefined && registration.seed !== undefined && seed !== registration.seed) {
+    throw otherSeed(registration.seed, seed)
+  }
+  const running: Typed = {
+    ...withDaemonSettings(places, lastLaunch(places)),
+    port: Number(new URL(registration.url).port),
+  }
+  const others = Object.entries(said).filter(
+    // Port 0 is a free one: it has one.
+    ([name, value]) =>
+      !(name === 'port' && value === 0) &&
+      !isDeepStrictEqual(wordsOf(name, value), wordsOf(name, running[name as keyof Typed])),
+  )
+  if (others.length === 0) return
+  const names = others.map(([name]) => `--${kebab(name)}`).join(', ')
+  const words = launchWords(said).map(shellWord).join(' ')
+  throw new CliError('conflict', `The daemon runs already, with another ${names}.`, {
+    facts: [`pid ${registration.pid} at ${registration.url}; nothing was changed`],
+    next: others.every(([name]) => changeable.has(name))
+      ? [`souk restart ${launchWords(Object.fromEntries(others)).map(shellWord).join(' ')}`]
+      : ['souk down', `souk up ${words}`],
+  })
+}
+
+/** A file is the same however its path is written. */
+function wordsOf(name: string, value: unknown): readonly string[] {
+  return launchWords({ [name]: value ?? undefined })
+}
+
+function otherSeed(has: string, wanted: string): CliError {
+  const elsewhere = shellLine`souk up --instance ${wanted} --port 0 --seed ${wanted}`
+  return new CliError('conflict', `The daemon runs already over data that began with --seed ${has}, not ${wanted}.`, {
+    facts: ['nothing was changed'],
+    next: wanted === DEMO ? ['souk seed demo', elsewhere] : [elsewhere],
+  })
 }

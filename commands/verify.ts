@@ -1,11 +1,50 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
+import { usage } from '../src/cli/exit.ts'
 import { patienceMs } from '../src/cli/globals.ts'
-import { decide, showAttempt, showDecided, tokenIn } from '../src/cli/nouns/verification.ts'
+import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import type { Session, SessionHost } from '../src/cli/session.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
+
+type Attempt = WireAnswer<Api['decideVerification']>
+type Decision = 'approved' | 'rejected'
+type Deciding = CommandContext<{ attempt: string }, { reason: string }>
+
+/** Has the vendor of the sandbox decide. */
+export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {
+  const { attempt } = context.args
+  const session = await context.session()
+  return session.call('decideVerification', {
+    params: { id: attempt },
+    body: { decision, reason: context.options.reason },
+  })
+}
+
+export function showDecided({ attempt_id, status, participant_id, reason }: Attempt, io: Io): void {
+  io.line(`${green('✓')} ${bold(attempt_id)} is ${status}   ${participant_id}`)
+  if (reason !== null) io.line(`  ${reason}`)
+}
+
+export function showAttempt(
+  { attempt_id, status, operator_name, expires_at, ended_at, reason }: Attempt,
+  io: Io,
+): void {
+  const end = ended_at === null ? `ends ${expires_at}` : `ended ${ended_at}`
+  io.line(`  attempt   ${attempt_id}   ${status}   ${end}`)
+  if (operator_name !== null) io.line(`  operator  ${operator_name}`)
+  if (reason !== null) io.line(`  reason    ${reason}`)
+}
+
+const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
+
+/** The token in what was given: itself, or the link that it is in. @throws CliError usage */
+export function tokenIn(word: string): string {
+  const token = TOKEN.exec(word)?.[1]
+  if (token === undefined) throw usage('Not a consent link: give the consent_url of souk verify start.')
+  return token
+}
 
 export const verifyApprove = defineCommand({
   name: 'verify approve',

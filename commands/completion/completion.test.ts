@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../../src/cli/run/groups.ts'
-import { shells } from '../../src/cli/run/shell-scripts.ts'
+import { shells } from '../completion.ts'
 import { entries } from '../index.ts'
 
 /* What shells are told; what real ones make of it stands in shells.test.ts. */

@@ -1,9 +1,16 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
-import { noPolicy, payeeIds, payeeNamed, showPolicy } from '../../src/cli/nouns/policy.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
+import type { Globals } from '../../src/cli/globals.ts'
+import type { Io } from '../../src/cli/io.ts'
+import { kinds } from '../../src/cli/naming/kinds.ts'
+import { idOf, plainName } from '../../src/cli/naming/resolve.ts'
 import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
+import { originOf } from '../../src/client/origin.ts'
+import type { Places } from '../../src/client/paths.ts'
+import { listRemotes } from '../../src/client/remotes.ts'
+import { LOCAL, readSettings } from '../../src/client/settings.ts'
 import { spentBefore } from '../../src/client/spending/ledger.ts'
 import {
   brokenRule,
@@ -11,15 +18,17 @@ import {
   keepPolicy,
   type LimitName,
   limitNames,
+  limits,
   nameOf,
   needsAsking,
   policyOf,
+  type Recipient,
   type SpendPolicy,
 } from '../../src/client/spending/policy.ts'
 import { isAddress } from '../../src/core/hex.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { compact } from '../../src/core/record.ts'
-import { bold, cyan, green, red } from '../../src/text/text.ts'
+import { bold, cyan, green, nearest, red } from '../../src/text/text.ts'
 
 const NONE = 'none'
 const limit = (description: string) => z.string().optional().meta({ description, value: 'usd' })
@@ -155,3 +164,107 @@ export const walletPolicyTest = defineCommand({
     } else io.line(`${green('✓')} $${amount} to ${payee} would be let through${asks ? ', once a person agrees' : ''}`)
   },
 })
+
+/** What holds for a wallet that has none. */
+export const noPolicy: SpendPolicy = { allow: [], deny: [] }
+
+type Where = { readonly places: Places; readonly globals: Globals }
+
+/** The instance that names are meant at, as it is chosen; nobody is asked. */
+export function chosenInstance({ places, globals }: Where): string {
+  if (globals.baseUrl !== undefined) return originOf(globals.baseUrl)
+  return globals.remote ?? readSettings(places).remote ?? LOCAL
+}
+
+const ID = /^((p|svc|plan|prod|post|thr)_[0-9a-f]{16}|market)$/
+
+type Namer = Where & Parameters<typeof idOf>[0]
+
+/**
+ * The same for what people call somebody: the name of a participant or a listing at the chosen instance becomes its id.
+ * @throws CliError usage for what nobody is called, or several are
+ */
+export async function payeeIds(namer: Namer, names: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const name of names) found.push(await payeeId(namer, name))
+  return found
+}
+
+async function payeeId(namer: Namer, name: string): Promise<string> {
+  try {
+    return listedName(namer, name)
+  } catch (error) {
+    if (!(error instanceof CliError) || /[@/]/.test(name)) throw error
+    for (const kind of [kinds.participant, kinds.service]) {
+      const known = await kind.known(namer, name).catch(() => []) // nothing is lost: the name stays unknown, and is refused
+      const isCalled = known.some(({ names }) => names.some((one) => plainName(one) === plainName(name)))
+      if (isCalled) return listedName(namer, await idOf(namer, kind, name))
+    }
+    throw error
+  }
+}
+
+/**
+ * A name as a list keeps it: an id with the instance it is of, since another instance may claim the same id; a wallet
+ * address; an instance.
+ * @throws CliError usage for what is none of these
+ */
+export function listedName(where: Where, text: string): string {
+  const [id = '', ...rest] = text.split('@')
+  if (rest.length > 0 || ID.test(id)) {
+    if (!ID.test(id)) throw notNamed(text)
+    return `${id}@${rest.length === 0 ? chosenInstance(where) : knownInstance(where, rest.join('@'))}`
+  }
+  return isAddress(text) ? text.toLowerCase() : knownInstance(where, text)
+}
+
+function knownInstance({ places }: Where, name: string): string {
+  if (/^https?:\/\//.test(name)) return originOf(name)
+  const known = [LOCAL, ...listRemotes(places).map((remote) => remote.name)]
+  if (known.includes(name)) return name
+  const near = nearest(name, known)
+  throw usage(`There is no instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+    facts: [WHAT_NAMES],
+    next: ['souk remote list'],
+  })
+}
+
+const WHAT_NAMES =
+  'give a participant or a listing by its name or id (p_…, svc_…, plan_…, prod_…, post_…, with @INSTANCE), market, an address, or an instance'
+
+function notNamed(text: string) {
+  return usage(`"${text}" names nobody who could be paid.`, { facts: [WHAT_NAMES] })
+}
+
+/** Somebody to try a policy on. */
+export function payeeNamed(
+  where: Where,
+  { seller, to }: { seller?: string | undefined; to?: string | undefined },
+): Recipient {
+  const named = seller === undefined ? undefined : listedName(where, seller)
+  const at = named?.includes('@') ? named.slice(named.indexOf('@') + 1) : (named ?? chosenInstance(where))
+  const id = named?.includes('@') ? named.slice(0, named.indexOf('@')) : null
+  const isSeller = id === null || id === 'market' || id.startsWith('p_')
+  return {
+    at,
+    instance: at,
+    seller: isSeller ? id : null,
+    subject: isSeller ? null : id,
+    payTo: to?.toLowerCase() ?? null,
+  }
+}
+
+export type LimitRow = { readonly rule: LimitName; readonly limit: string | null; readonly about: string }
+
+export function limitRows(policy: SpendPolicy): readonly LimitRow[] {
+  return limitNames.map((rule) => ({ rule, limit: policy[rule] ?? null, about: limits[rule] }))
+}
+
+/** A policy for people. */
+export function showPolicy(io: Io, policy: SpendPolicy): void {
+  for (const { rule, limit, about } of limitRows(policy)) {
+    io.line(`  ${rule.padEnd(12)}  ${(limit === null ? 'no limit' : `$${limit}`).padEnd(10)}  ${about}`)
+  }
+  if (policy.allow.length > 0) io.line(`  allow         ${policy.allow.join(', ')}`)
+  if (policy.deny.length > 0) io.line(`  deny          ${policy.deny.join(', ')}`)
+}

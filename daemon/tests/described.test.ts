@@ -6,7 +6,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/m
 import { type Endpoint, isPaid, isShared } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi/document.ts'
-import { bodyExamples } from '../../src/api/openapi/examples.ts'
+import { bodyExamples } from '../../src/api/openapi/requests.ts'
 
 const switches = { paused: false, checkoutV2: false, enabled: new Set<string>() }
 const of = describedBy(openapiDocument({ url: 'http://souk.test', switches }))

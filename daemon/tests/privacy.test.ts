@@ -6,7 +6,7 @@ import { openStage, type Stage } from '../../fixtures/scenarios/stage.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { type Endpoint, isPaid, paramNames } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
-import { bodyExamples } from '../../src/api/openapi/examples.ts'
+import { bodyExamples } from '../../src/api/openapi/requests.ts'
 import { events } from '../events/rows.ts'
 
 // @slow every row, seen by everyone

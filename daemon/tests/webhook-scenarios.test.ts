@@ -7,7 +7,7 @@ import type { Ask } from '../../fixtures/scenarios/scenario.ts'
 import { openStage, type Stage } from '../../fixtures/scenarios/stage.ts'
 import { listing, takeOne } from '../../fixtures/scenarios/step.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
-import { webhookMessages } from '../../src/api/openapi/webhook-messages.ts'
+import { webhookMessages } from '../../src/api/openapi/webhooks.ts'
 import { deliveryWorker } from '../features/webhooks/worker.ts'
 import { background } from '../kernel/context.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Payees, payeesOf } from './payees.ts'
+import { Payees, payeesOf } from './launch.ts'
 
 const [one, other] = [`0x${'aB'.repeat(20)}`, `0x${'cd'.repeat(20)}`]
 

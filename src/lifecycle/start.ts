@@ -2,10 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { CliError } from '../cli/exit.ts'
 import type { Progress } from '../cli/io.ts'
+import { PORT_MAX } from '../cli/public.ts'
 import {
   type DaemonRegistration,
   findDaemon,
   isLive,
+  probe,
   register,
   registeredDaemon,
   unregister,
@@ -17,12 +19,12 @@ import { firstRegistration, whileLocked } from './begin.ts'
 import { ChildWord } from './child-word.ts'
 import { readEngines } from './engines-file.ts'
 import { joinStart, type StartHost, timedOut } from './join.ts'
-import { type Launch, launchWords, type Typed } from './launch.ts'
+import { hostOf, type Launch, launchWords, portOf, type Typed } from './launch.ts'
 import { logFile, outputFile } from './log/bounded-log.ts'
 import { memoryVariables } from './memory.ts'
 import { LOOK_MS, patienceWith, SILENCE_MS } from './patience.ts'
-import { portTaken } from './port-taken.ts'
-import { GRACE_MS, stopDaemon } from './stop.ts'
+import { type PortOwner, portOwner } from './port-owner.ts'
+import { GRACE_MS, instancesBeside, stopDaemon } from './stop.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
@@ -179,4 +181,47 @@ function served({ places }: StartHost): DaemonRegistration {
   const found = registeredDaemon(places)
   if (found.state === 'running') return found.registration
   throw new CliError('failure', 'The daemon said that it is ready, and ended.', { next: ['souk logs --tail 50'] })
+}
+
+/** Says who holds the port of a launch, and the ways out. */
+async function portTaken(host: StartHost, launch: Launch): Promise<CliError> {
+  const port = portOf(launch)
+  const owner = portOwner(port)
+  const next = ['souk up --port 0', `souk up --port ${port < PORT_MAX ? port + 1 : port - 1}`]
+  const beside = instancesBeside(host).find((one) => {
+    const found = registeredDaemon(one)
+    return 'registration' in found && found.registration.pid === owner?.pid
+  })
+  if (beside !== undefined) {
+    return new CliError('failure', `Port ${port} is used by the souk instance "${beside.instance}"${named(owner)}.`, {
+      next: [...next, `souk status --instance ${beside.instance}`],
+    })
+  }
+  const instance = await probe({ url: urlOf(launch) })
+  if (instance !== undefined) {
+    return new CliError('failure', `Port ${port} is used by another souk daemon${named(owner)}.`, {
+      facts: [`its instance id is ${instance}; it is not the one of this instance`],
+      next: [...next, `souk status --base-url ${urlOf(launch)}`],
+    })
+  }
+  return new CliError('failure', `Port ${port} is used by another program${named(owner)}.`, {
+    facts: [
+      'it is not a souk daemon (its /health names no instance)',
+      ...(owner === undefined ? ['whose it is cannot be seen from here'] : []),
+    ],
+    next,
+  })
+}
+
+function named(owner: PortOwner | undefined): string {
+  if (owner === undefined) return ''
+  const started = owner.startedMs === undefined ? '' : `, started ${new Date(owner.startedMs).toISOString()}`
+  return `: ${owner.program} (pid ${owner.pid}${started})`
+}
+
+function urlOf(launch: Launch): string {
+  const port = portOf(launch)
+  const host = hostOf(launch)
+  const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serversOf } from '../../../commands/facilitator.ts'
 import { OUTSIDE, load as outside, PEERS } from '../../../fixtures/outside/load.ts'
 import { CENT } from '../../../fixtures/payments/facilitated.ts'
 import { type Facilitator, openFacilitator, SHOP } from '../../../fixtures/payments/facilitator.ts'
-import { serversOf } from '../../../src/cli/nouns/facilitator.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 
 /* Published servers, unmodified, as `souk facilitator` prints them: run as they stand, paid by published buyers. */

@@ -1,6 +1,11 @@
+import { z } from 'zod'
+import { Amount, idOf, UsdNumber } from '../../core/codecs.ts'
+import { keysOf } from '../../core/record.ts'
+import { JsonObject } from '../../model/service.ts'
+import { authorRoles, subscriptionStatuses } from '../../model/words.ts'
+import { Time } from '../endpoint/common.ts'
 import { JobUpdate } from '../sections/job-actions.ts'
 import type { OpenApiNode, SchemaComponents } from './schemas.ts'
-import { type WebhookMessage, webhookMessages } from './webhook-messages.ts'
 
 export const WEBHOOK_TAG = 'Webhooks'
 
@@ -58,3 +63,151 @@ function result({ answered }: WebhookMessage, schemas: SchemaComponents): OpenAp
   const bare = { description: 'the bare result, as the listing’s deliverable_schema has it' }
   return { content: { 'application/json': { schema: { anyOf: [schemas.of(JobUpdate), bare] } } } }
 }
+
+/* What participants’ endpoints are sent (decisions §10): data for the description, and for who writes an endpoint. */
+
+const aboutJob = {
+  job_id: idOf('job'),
+  service_id: idOf('service'),
+  service_name: z.string(),
+  thread_id: idOf('thread'),
+}
+
+const aboutTalk = { thread_id: idOf('thread'), service_id: idOf('service'), service_name: z.string() }
+
+const proposal = {
+  price: Amount,
+  agent_price: Amount,
+  provider_net_price: Amount,
+  message: z.string(),
+  estimated_delivery: z.string().optional(),
+  proposed_at: Time,
+  expires_at: Time,
+}
+
+const ended = { ...aboutJob, notes: z.string() }
+
+const aboutSubscription = {
+  subscription_id: idOf('subscription'),
+  plan_id: idOf('plan'),
+  plan_name: z.string(),
+  subscriber_id: idOf('participant'),
+  status: z.enum(subscriptionStatuses),
+  amount: Amount,
+  current_period_start: Time,
+  current_period_end: Time,
+  cancel_at_period_end: z.boolean(),
+}
+
+type Hearer = 'provider' | 'buyer' | 'either'
+
+/** What is sent, to whom, and when. */
+type WebhookMessage = {
+  readonly to: Hearer
+  readonly summary: string
+  readonly schema: z.ZodObject
+  /** The answer may hold the result of the job. */
+  readonly answered?: true
+}
+
+const messages = {
+  job_dispatch: {
+    to: 'provider',
+    summary: 'a job to do; the answer to an instant one is its result, others may call back',
+    answered: true,
+    members: {
+      ...aboutJob,
+      brief: JsonObject.meta({ description: 'the fields of the listing’s input_schema' }),
+      callback_url: z.string().meta({ description: 'absolute URL of POST /v1/threads/{id}/update' }),
+      posting_id: idOf('posting').optional(),
+    },
+  },
+  thread_inquiry: {
+    to: 'provider',
+    summary: 'an agent asks about a listing',
+    members: {
+      ...aboutTalk,
+      agent_id: idOf('participant'),
+      agent_name: z.string(),
+      brief: z.union([z.string(), JsonObject]),
+      thread_url: z.string(),
+      propose_url: z.string(),
+    },
+  },
+  new_message: {
+    to: 'either',
+    summary: 'the other side said something',
+    members: {
+      thread_id: idOf('thread'),
+      job_id: idOf('job').nullable(),
+      service_id: idOf('service'),
+      message_id: idOf('message'),
+      author_role: z.enum(authorRoles),
+      message: z.string(),
+      file_id: idOf('file').optional(),
+    },
+  },
+  price_accepted: {
+    to: 'provider',
+    summary: 'the proposed price was accepted and paid; job_dispatch follows',
+    members: { ...aboutTalk, job_id: idOf('job'), ...proposal },
+  },
+  'job.unpaid': {
+    to: 'provider',
+    summary: 'the payment for an instant job failed, and the buyer got nothing',
+    members: { job_id: idOf('job'), service_id: idOf('service'), service_name: z.string() },
+  },
+  'request.created': {
+    to: 'provider',
+    summary: 'a request that the filters of an opted-in provider let through; paths are relative',
+    members: {
+      posting_id: idOf('posting'),
+      posting_url: z.string(),
+      bids_url: z.string(),
+      title: z.string(),
+      category: z.string(),
+      budget_min_usd: UsdNumber,
+      budget_max_usd: UsdNumber,
+    },
+  },
+  'job.completed': {
+    to: 'buyer',
+    summary: 'deliverables are there',
+    members: { ...ended, status: z.literal('completed') },
+  },
+  'job.failed': {
+    to: 'buyer',
+    summary: 'the provider could not do it, or its time ran out; the payment goes back',
+    members: { ...ended, status: z.enum(['failed', 'expired']) },
+  },
+  'thread.proposal': {
+    to: 'buyer',
+    summary: 'a provider names its price',
+    members: { ...aboutTalk, provider_id: idOf('participant'), ...proposal, accept_url: z.string() },
+  },
+  'subscription.created': { to: 'provider', summary: 'somebody subscribed', members: aboutSubscription },
+  'subscription.renewed': { to: 'provider', summary: 'another period was paid', members: aboutSubscription },
+  'subscription.past_due': { to: 'provider', summary: 'a renewal could not be charged', members: aboutSubscription },
+  'subscription.expired': { to: 'provider', summary: 'the last retry failed', members: aboutSubscription },
+  'subscription.canceled': { to: 'provider', summary: 'it ended', members: aboutSubscription },
+  'subscription.paused': { to: 'provider', summary: 'it will not be renewed for now', members: aboutSubscription },
+  'subscription.resumed': { to: 'provider', summary: 'it goes on', members: aboutSubscription },
+  test: {
+    to: 'provider',
+    summary: 'test message of POST /v1/services/{id}/test',
+    members: { test: z.literal(true), service_id: idOf('service') },
+  },
+} as const satisfies Record<string, Omit<WebhookMessage, 'schema'> & { members: z.ZodRawShape }>
+
+type WebhookType = keyof typeof messages
+
+function envelope(type: string, members: z.ZodRawShape): z.ZodObject {
+  const common = { type: z.literal(type), event_id: idOf('event'), created_at: Time }
+  return z.strictObject({ ...common, ...members }).meta({ id: `Webhook_${type}` })
+}
+
+/** Every message by its type, in the order in which they are described. */
+export const webhookMessages: readonly (readonly [WebhookType, WebhookMessage])[] = keysOf(messages).map((type) => {
+  const { members, ...facts } = messages[type]
+  return [type, { ...facts, schema: envelope(type, members) }]
+})

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { serversOf } from './facilitator.ts'
+import { serversOf } from '../../../commands/facilitator.ts'
 
 /* The printed servers are run by people: what an instance says of itself must stay data in them. */
 

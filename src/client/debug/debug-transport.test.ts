@@ -2,8 +2,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Transport, TransportRequest } from '../transport.ts'
-import { debugTransport } from './debug-transport.ts'
-import { REDACTED } from './masking.ts'
+import { debugTransport, REDACTED } from './debug-transport.ts'
 
 /* What `--debug=http` shows of an exchange with a server that repeats whatever it was sent, wherever it likes. */
 

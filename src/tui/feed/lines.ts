@@ -1,9 +1,23 @@
+import { type EventType, eventTypes } from '../../model/event-types.ts'
 import { clockTime, timeOrDay } from '../../text/time.ts'
-import { blank, dim, good, type Line, lineWidth, placed, rule, sized, strong, warn } from '../parts/line.ts'
+import {
+  accent,
+  bad,
+  blank,
+  dim,
+  good,
+  type Line,
+  lineWidth,
+  type Piece,
+  placed,
+  rule,
+  sized,
+  strong,
+  warn,
+} from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { marked, windowStart } from '../parts/table.ts'
-import type { Stream } from '../shell/stream.ts'
-import { sentenceOf } from './sentences.ts'
+import type { EventNames, LiveEvent, Stream } from '../shell/stream.ts'
 
 type Feed = {
   readonly width: number
@@ -64,3 +78,166 @@ const MINUTE_CHARS = '14:03'.length
 const TIME_CHARS = '14:03:07'.length
 const AMOUNTS_FROM = 76
 const IDS_FROM = 120
+
+/** What happened, for people: a sign, which way money went, how much, and a sentence. */
+type Sentence = {
+  readonly sign: Piece
+  /** `+` in, `→` on, `↩` back. */
+  readonly way: '' | '+' | '→' | '↩'
+  readonly amount: string
+  readonly words: string
+}
+
+type Draft = readonly [sign: Piece, way: Sentence['way'], words: string]
+type SentenceFacts = EventNames & { readonly said: LiveEvent['said']; readonly subject: string }
+
+const [news, done, asks, trouble, over, off] = [
+  accent('●'),
+  good('✓'),
+  warn('?'),
+  bad('✗'),
+  dim('–'),
+  warn('!'),
+] as const
+
+const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
+  'job.created': (t) => [news, '+', `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}`],
+  'job.dispatched': (t) => [
+    news,
+    '+',
+    `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}${isHeld(t) ? '; held until it is verified' : ''}`,
+  ],
+  'job.in_progress': (t) => [news, '', `${t.provider} is at work on ${t.service} for ${t.buyer}`],
+  'job.completed': (t) =>
+    t.provider === HOUSE
+      ? [news, '+', `${t.buyer} bought ${t.service}${by(t)}, delivered at once`]
+      : [asks, '', `${t.provider} delivered ${t.service} to ${t.buyer}`],
+  'job.verified': (t) => [done, '', `${t.buyer} verified ${t.service} by ${t.provider}`],
+  'job.released': (t) => [done, '→', `${t.service} is paid: ${t.provider} sold it to ${t.buyer}`],
+  'job.failed': (t) => [trouble, '↩', `${t.provider} failed ${t.service}; ${t.buyer} has the money back`],
+  'job.cancelled': (t) => [over, '↩', `${t.service} of ${t.provider} was cancelled; ${t.buyer} has the money back`],
+  'job.expired': (t) => [trouble, '↩', `${t.provider} let ${t.service} expire; ${t.buyer} has the money back`],
+  'job.disputed': (t) => [asks, '', `${t.buyer} disputes ${t.service} by ${t.provider}`],
+  'job.refunded': (t) => [over, '↩', `${t.buyer} was paid back for ${t.service} by ${t.provider}`],
+  'job.rated': (t) => [done, '', `${t.buyer} rated ${t.service} by ${t.provider}`],
+  'job.dispute_recorded': (t) => [off, '', `${t.buyer} disputes ${t.service} by ${t.provider}, which was paid before`],
+  'job.unpaid': (t) => [trouble, '', `${t.provider} did ${t.service} at once, and ${t.buyer} did not pay`],
+  'job.dispute_undecided': (t) => [off, '', `The dispute of ${t.buyer} about ${t.service} waits for a decision`],
+  'thread.inquiry': (t) => [news, '', `${t.buyer} asks ${t.provider} about ${t.service}`],
+  'thread.proposal': (t) => [asks, '', `${t.provider} offers ${t.service} to ${t.buyer}`],
+  'thread.accepted': (t) => [news, '+', `${t.buyer} accepted the price of ${t.provider} for ${t.service}`],
+  'thread.cancelled': (t) => [over, '', `${t.buyer} and ${t.provider} ended their conversation about ${t.service}`],
+  'message.created': (t) => [
+    news,
+    '',
+    t.service === '' ? `${t.buyer} has a new message` : `${t.buyer} and ${t.provider}: message about ${t.service}`,
+  ],
+  'service.created': (t) => [news, '', `${t.provider} listed ${t.service}`],
+  'service.updated': (t) => [news, '', `${t.provider} changed ${t.service}`],
+  'service.deleted': (t) => [over, '', `${t.provider} took back a listing`],
+  'participant.registered': (t) => [news, '', `${t.buyer} registered`],
+  'participant.updated': (t) => [news, '', `${t.buyer} changed its profile`],
+  'balance.deposited': (t) => [news, '+', `${t.buyer} put money into its balance`],
+  'balance.withdrawn': (t) => [news, '→', `${t.buyer} takes money out of its balance`],
+  'posting.created': (t) => [news, '', `${t.buyer} posted a request${quoted(t.said.title)}`],
+  'posting.awarded': (t) => [done, '', `${t.buyer} has chosen a bid on its request${quoted(t.said.title)}`],
+  'posting.open': (t) => [news, '', `A request of ${t.buyer}${quoted(t.said.title)} is open again`],
+  'posting.completed': (t) => [done, '', `The work that ${t.buyer} asked for${quoted(t.said.title)} is done`],
+  'posting.cancelled': (t) => [over, '', `A request of ${t.buyer}${quoted(t.said.title)} was taken back`],
+  'posting.expired': (t) => [over, '', `A request of ${t.buyer}${quoted(t.said.title)} ran out`],
+  'posting.suspended': (t) => [off, '', `A request of ${t.buyer} is hidden while it is suspended`],
+  'posting.reinstated': (t) => [news, '', `A request of ${t.buyer} is shown again`],
+  'bid.submitted': (t) => [news, '', `${t.buyer} has a bid on its request`],
+  'bid.accepted': (t) => [done, '', `The bid of ${t.buyer} was taken`],
+  'bid.rejected': (t) => [over, '', `The bid of ${t.buyer} was not taken`],
+  'bid.withdrawn': (t) => [over, '', `A bid on the request of ${t.buyer} was taken back`],
+  'subscription.created': (t) => [news, '+', `${t.buyer} has a new subscription${quoted(t.said.plan_name)}`],
+  'subscription.renewed': (t) => [news, '+', `${t.buyer} has a subscription renewed${quoted(t.said.plan_name)}`],
+  'subscription.past_due': (t) => [off, '', `A renewal for ${t.buyer}${quoted(t.said.plan_name)} could not be paid`],
+  'subscription.expired': (t) => [over, '', `A subscription of ${t.buyer}${quoted(t.said.plan_name)} ended unpaid`],
+  'subscription.canceled': (t) => [over, '', `A subscription of ${t.buyer}${quoted(t.said.plan_name)} was cancelled`],
+  'subscription.paused': (t) => [over, '', `A subscription of ${t.buyer}${quoted(t.said.plan_name)} was paused`],
+  'subscription.resumed': (t) => [news, '', `A subscription of ${t.buyer}${quoted(t.said.plan_name)} goes on`],
+  'subscription.unserved': (t) => [
+    off,
+    '',
+    `Part of what ${t.buyer} paid for${quoted(t.said.plan_name)} was not served`,
+  ],
+  'request.created': (t) => [news, '', `${t.buyer} hears of a request that fits`],
+  'request.notifications_disabled': (t) => [
+    off,
+    '',
+    `${t.buyer} did not take what it asked to hear of, and hears no more`,
+  ],
+  'plan.created': (t) => [news, '', `${t.buyer} offers a plan`],
+  'plan.updated': (t) => [news, '', `${t.buyer} changed a plan`],
+  'plan.deleted': (t) => [over, '', `${t.buyer} took back a plan`],
+  'product.created': (t) => [news, '', `${t.buyer} offers a product`],
+  'product.updated': (t) => [news, '', `${t.buyer} changed a product`],
+  'product.deleted': (t) => [over, '', `${t.buyer} took back a product`],
+  'verification.pending_consent': (t) => [
+    asks,
+    '',
+    `The identity check of ${t.buyer} waits for the consent of a human`,
+  ],
+  'verification.vendor_pending': (t) => [asks, '', `The identity check of ${t.buyer} waits for its vendor`],
+  'verification.approved': (t) => [done, '', `The identity of ${t.buyer} is verified`],
+  'verification.rejected': (t) => [trouble, '', `The identity of ${t.buyer} was refused`],
+  'verification.expired': (t) => [over, '', `The identity check of ${t.buyer} ended without a decision`],
+  'identity.linked': (t) => [news, '', `${t.buyer} linked an on-chain identity`],
+  'identity.unlinked': (t) => [over, '', `${t.buyer} has no on-chain identity any more`],
+  'terms.accepted': (t) => [news, '', `${t.buyer} accepted the terms`],
+  'participant.key_rotated': (t) => [news, '', `${t.buyer} has a new API key`],
+  'product.sold': (t) => [news, '+', `${t.buyer} has sold a product`],
+  'admin.balance_adjusted': (t) => [off, '', `The operator adjusted the balance of ${t.buyer}`],
+  'payout.confirmed': (t) => [done, '→', `Money of ${t.buyer} has arrived in its wallet`],
+  'payout.failed': (t) => [trouble, '', `A withdrawal of ${t.buyer} has failed`],
+  'payout.blocked': (t) => [off, '', `A withdrawal of ${t.buyer} is kept back`],
+  'payout.unblocked': (t) => [news, '', `A withdrawal of ${t.buyer} is kept back no longer`],
+  'referral.due': (t) => [news, '→', `A referral reward of ${t.buyer} can be taken`],
+  'referral.withdrawn': (t) => [news, '→', `${t.buyer} takes its referral rewards`],
+  'webhook.failed': (t) => [off, '', `A message to the endpoint of ${t.buyer} was given up`],
+  'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} is gone and was taken out of use`],
+}
+
+/** What it sells is built in: paid and delivered in one act, and nothing waits for anybody. */
+const HOUSE = 'souk'
+
+/** What a subscription pays for is in no escrow. */
+function isHeld({ method }: EventNames): boolean {
+  return method !== 'subscription'
+}
+
+function quoted(name: string | undefined): string {
+  return name === undefined || name === '' ? '' : ` "${name}"`
+}
+
+function by({ method }: EventNames): string {
+  return method === '' ? '' : ` by ${method}`
+}
+
+const known: Readonly<Record<string, string>> = eventTypes
+
+export function sentenceOf({ type, subject, said, about, detail }: LiveEvent): Sentence {
+  const own = said.amount ?? said.price
+  const amount = about.amount || (own === undefined ? '' : `$${own}`)
+  const draft = hasNames(type, about) ? draftOf(type)?.({ ...about, said, subject }) : undefined
+  if (draft !== undefined) {
+    const [sign, way, words] = draft
+    return { sign, way, amount, words }
+  }
+  const who = about.buyer === '' ? '' : `${about.buyer}: `
+  // An act of the operator has its own name, and nobody's words.
+  const words = known[type] ?? `${type} ${subject}  ${detail}`
+  return { sign: known[type] === undefined ? off : news, way: '', amount, words: `${who}${words}` }
+}
+
+/** What an instance of another build tells of may have no sentence here. */
+function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
+  return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
+}
+
+/** A sentence with a hole in it is none. */
+function hasNames(type: string, { buyer, provider }: EventNames): boolean {
+  return buyer !== '' || provider !== '' || !type.includes('.')
+}

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type EventType, eventTypes } from '../../model/event-types.ts'
 import type { LiveEvent } from '../shell/stream.ts'
-import { liveLines } from './lines.ts'
-import { sentenceOf } from './sentences.ts'
+import { liveLines, sentenceOf } from './lines.ts'
 
 const types = Object.keys(eventTypes) as EventType[]
 const BEGUN = Date.parse('2026-11-21T14:03:07.000Z')

@@ -1,9 +1,208 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import { deliveryFields } from '../../api/endpoint/list-fields.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
+import type { Facts, SortWord } from '../../core/filter.ts'
+import { MAX_PAGE } from '../../core/limits.ts'
+import type { DeliveryState } from '../../model/delivery.ts'
+import { count, wrap } from '../../text/text.ts'
+import { clockTime, timeOrDay } from '../../text/time.ts'
+import { toItsJob } from '../jobs/its-job.ts'
+import { jsonLines } from '../parts/json-lines.ts'
+import { accent, bad, dim, good, type Line, type Piece } from '../parts/line.ts'
+import { columnsAt, type ScreenColumn } from '../parts/table.ts'
+import { businessNow, useClock } from '../shell/clock.ts'
+import type { CronRunFacts } from '../shell/cron-facts.ts'
+import { findingOf, type ListQueryAsked, narrowed, useListQuery } from '../shell/finding.ts'
+import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
+import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { type LogPart, logPart } from '../shell/ui.ts'
-import { useSent } from './deliveries.ts'
+import { type LogPart, logPart, logTabs } from '../shell/ui.ts'
+import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { useRecords } from './records.ts'
 import { useAsked } from './requests.ts'
-import { useRuns } from './runs.ts'
+import { storyLines, useStory } from './story.ts'
+
+/** One run of one of the crons; the log keeps the failed ones alone. */
+type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
+
+const results: Readonly<Record<CronRunFacts['result'], Piece>> = {
+  success: good('✓ ran'),
+  skipped: dim('– not in use'),
+  failed: bad('✗ failed'),
+}
+
+const runFields = {
+  cron: { kind: 'text' },
+  result: { kind: 'choice', choices: ['success', 'skipped', 'failed'] },
+  trigger: { kind: 'text' },
+  why: { kind: 'text' },
+  ms: { kind: 'count' },
+  age: { kind: 'age' },
+} as const
+
+function factsOf({ cron, result, trigger, reason, tookMs, at }: RunFacts): Facts<typeof runFields> {
+  return { cron, result, trigger, why: reason, ms: BigInt(tookMs), age: at ?? null }
+}
+
+/** A hook: the runs that are remembered of all crons, the newest first. */
+export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui } = view
+  const now = businessNow(useClock(host), view.now) ?? view.now
+  const query = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
+  const all = (query.value?.crons ?? [])
+    .flatMap(({ name: cron, more }) =>
+      (more?.runs ?? []).map((run): RunFacts => ({ ...run, cron, id: `${cron} ${run.at ?? ''}` })),
+    )
+    .toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
+  const finding = findingOf(ui, 'logs', runFields)
+  const rows = narrowed(all, finding, { fields: runFields, factsOf, now })
+  const ids = rows.map(({ id }) => id)
+  const chosen = chosenIn(ui, ids)
+  const row = rows[chosen]
+  const drawer = (width: number): readonly Line[] => drawn(row, tabIn(ui, logTabs) === 'json', width)
+  const columns = columnsOf(now)
+  const listed: Listed<RunFacts> = {
+    query,
+    columns,
+    rows,
+    idOf: ({ id }) => id,
+    titleOf: ({ cron }) => cron,
+    chosen,
+    of: count(all.length),
+    empty: 'no cron has run yet: 5 shows when each is due',
+    drawer,
+    tabs: logTabs,
+    view,
+  }
+  return listedFace(host, listed, {
+    fields: runFields,
+    problem: finding.problem,
+    actions: { itsJob: () => toItsJob(host, [row?.reason]) },
+  })
+}
+
+function drawn(row: RunFacts | undefined, isJson: boolean, width: number): readonly Line[] {
+  if (row === undefined) return []
+  const { cron, at, result, tookMs, trigger, reason } = row
+  if (isJson)
+    return jsonLines({
+      cron,
+      at: at === undefined ? null : new Date(at).toISOString(),
+      took_ms: tookMs,
+      trigger,
+      result,
+      reason,
+    })
+  const words = reason === '' ? 'it did what it is for' : reason
+  return [
+    [' ', results[result], dim(`  in ${count(tookMs)} ms, by ${trigger.replaceAll('_', ' ')}`)],
+    ...wrap(words, width - 2).map((text): Line => [' ', text]),
+  ]
+}
+
+const columnsOf = columnsAt<RunFacts>((now) => [
+  { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : timeOrDay(at, now ?? at)) },
+  { title: 'WHAT', value: ({ result }) => results[result] ?? result },
+  { title: 'CRON', value: ({ cron }) => cron, min: 16 },
+  { title: 'TOOK', value: ({ tookMs }) => `${count(tookMs)} ms`, align: 'right', drop: 1 },
+  { title: 'BY', value: ({ trigger }) => trigger.replaceAll('_', ' '), drop: 2 },
+  { title: 'WHY', value: ({ reason }) => dim(reason), min: 10, drop: 3 },
+])
+
+type Delivery = WireAnswer<Api['getWebhooks']>['deliveries'][number]
+
+/** A message to somebody's endpoint, and how its latest try went. */
+type SentFacts = {
+  readonly id: string
+  /** Of its latest try, else when it was written. */
+  readonly at: number | undefined
+  readonly what: Piece
+  readonly type: string
+  readonly url: string
+  readonly answer: string
+  readonly ms: number | undefined
+  readonly tries: number
+  readonly jobId: string
+  readonly raw: Delivery
+}
+
+const states: Readonly<Record<DeliveryState, Piece>> = {
+  pending: accent('● trying'),
+  delivered: good('✓ taken'),
+  dead: bad('✗ given up'),
+  dropped: dim('– moot'),
+}
+
+function readSent(delivery: Delivery): SentFacts {
+  const { id, status, type, url, attempts, job_id, created_at } = delivery
+  const last = attempts.at(-1)
+  return {
+    id: text(id),
+    at: time(last?.at) ?? time(created_at),
+    what: states[status] ?? text(status),
+    type: text(type),
+    url: text(url),
+    answer: last === undefined ? '' : String(last.status ?? 'none'),
+    ms: last?.latency_ms,
+    tries: attempts.length,
+    jobId: text(job_id),
+    raw: delivery,
+  }
+}
+
+/** The newest of them that suit what is typed. */
+const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'getWebhooks', asked: { query: { limit: String(MAX_PAGE), ...asked }, signal } },
+    ({ deliveries, total }) => ({ rows: deliveries.map(readSent), total }),
+  )
+
+/** A hook: messages to the endpoints of providers, each with the story that it belongs to. */
+export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui } = view
+  const finding = findingOf(ui, 'logs', deliveryFields)
+  const asked = useListQuery(host, finding, deliveryFields)
+  const name = `sent ${JSON.stringify(asked)}`
+  const query = useQuery(fetchSent(host.link, asked), { name, every: SLOW_EVERY_MS })
+  const { rows, total } = query.value ?? { rows: [], total: 0 }
+  const ids = rows.map(({ id }) => id)
+  const chosen = chosenIn(ui, ids)
+  const row = rows[chosen]
+  const story = useStory(host, row?.id ?? '')
+  const drawer = (width: number): readonly Line[] =>
+    tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
+  const listed: Listed<SentFacts> = {
+    query,
+    columns,
+    rows,
+    idOf: ({ id }) => id,
+    chosen,
+    of: count(total),
+    empty: 'nothing was sent to an endpoint yet: a provider that is told of its work has one',
+    drawer,
+    tabs: logTabs,
+    view,
+  }
+  return listedFace(host, listed, {
+    fields: deliveryFields,
+    problem: finding.problem,
+    actions: { itsJob: () => toItsJob(host, [row?.jobId]) },
+  })
+}
+
+const columns: readonly ScreenColumn<SentFacts>[] = [
+  { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : clockTime(at)) },
+  { title: 'WHAT', value: ({ what }) => what },
+  { title: 'MESSAGE', value: ({ type }) => type, min: 12 },
+  { title: 'TO', value: ({ url }) => url, min: 16 },
+  { title: 'ANSWER', value: ({ answer }) => answer || '—', drop: 1 },
+  { title: 'TOOK', value: ({ ms }) => (ms === undefined ? '—' : `${count(ms)} ms`), align: 'right', drop: 3 },
+  { title: 'TRIES', value: ({ tries }) => count(tries), align: 'right', drop: 2 },
+  { title: 'JOB', value: ({ jobId }) => dim(jobId), exact: true, drop: 4 },
+]
 
 const parts: Readonly<Record<LogPart, Screen['use']>> = {
   requests: useAsked,

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
-import { clip, deadlineSpan, shortSpan, wrap } from '../../text/text.ts'
+import type { Link } from '../../client/link.ts'
+import { clip, deadlineSpan, shortAddress, shortSpan, wrap } from '../../text/text.ts'
 import { toItsJob } from '../jobs/its-job.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, dim, good, type Line, type Piece, rule, strong, warn } from '../parts/line.ts'
@@ -7,16 +8,16 @@ import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
+import { type CronFacts, nextRun } from '../shell/cron-facts.ts'
 import { findingOf, listHead, listTable, sortActions, titlesOf, useSettled, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
-import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type MoneyView, moneyViews, type Ui } from '../shell/ui.ts'
 import { type BooksFacts, booksLines } from './books.ts'
-import { bookNotes, fetchFailedPayouts, type NextFacts } from './notes.ts'
 import {
   audit,
   type ChainHead,
@@ -251,4 +252,48 @@ function nextWord({ next, nextAt }: Waiting, now: number | undefined): Piece {
   if (nextAt === undefined || now === undefined) return next === '' ? dim('—') : warn(next)
   if (nextAt < now) return warn(`${next}, due ${shortSpan(now - nextAt)} ago`)
   return `${next} in ${deadlineSpan(nextAt - now)}`
+}
+
+/** Payouts that failed: how many, and what is known of the newest. */
+export type FailedPayouts = { readonly total: number; readonly to: string; readonly tries: number }
+
+export const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'getPayouts', asked: { query: { status: 'failed', limit: '1' }, signal } },
+    ({ payouts: [newest], total }): FailedPayouts => ({
+      total,
+      to: newest === undefined ? '' : shortAddress(newest.wallet),
+      tries: newest?.attempts ?? 0,
+    }),
+  )
+
+export type NextFacts = {
+  readonly crons: readonly CronFacts[] | undefined
+  readonly failed: FailedPayouts | undefined
+  /** Business time. */
+  readonly now: number | undefined
+}
+
+/** What happens next with the money of a row of the books, by the row's name; longer ways to say it first. */
+export function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<string, readonly string[]>> {
+  const next = (name: string) => nextRun(crons.find((cron) => cron.name === name) ?? NOWHERE, now)
+  const said = (words: string, at: string) => (at === NEVER ? [] : [`${words} ${at === 'now' ? at : `in ${at}`}`])
+  return {
+    balances: ['spendable by their owners'],
+    'owed to providers': said('next settlement', next('provider-settlement')),
+    'payouts under way': failedWords(failed),
+    fees: said('next payout', next('splitter-distribute')),
+    'referral money': said('next look', next('referral-rewards')),
+    'kept back': ['of sanctioned wallets'],
+  }
+}
+
+const NOWHERE = { more: undefined }
+const NEVER = '—'
+
+function failedWords(failed: FailedPayouts | undefined): readonly string[] {
+  if (failed === undefined || failed.total === 0) return []
+  if (failed.total > 1) return [`${failed.total} failed`]
+  return [`1 failed, to ${failed.to}, tried ${failed.tries} times`, '1 failed']
 }

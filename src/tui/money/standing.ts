@@ -1,15 +1,17 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
+import { SOLD_DAYS } from '../../core/limits.ts'
 import { amountOf } from '../../core/money.ts'
-import { clip, span, widthOf } from '../../text/text.ts'
+import { clip, padEnd, padStart, shortAddress, span, widthOf } from '../../text/text.ts'
 import { readJob } from '../jobs/facts.ts'
 import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
-import { AXIS_COLUMNS, chart } from '../parts/charts.ts'
-import { blank, dim, type Line, placed, rule, strong } from '../parts/line.ts'
-import { shownMoney } from '../parts/river.ts'
+import { AXIS_COLUMNS, bar, chart } from '../parts/charts.ts'
+import { accent, blank, dim, type Line, type Piece, placed, rule, strong } from '../parts/line.ts'
+import { onThePoint, shownMoney } from '../parts/river.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
-import { fetchTopSellers, sellerLines, type TopSeller } from './sellers.ts'
 
 /* What stands beside the books where there is room: what came in by the hour, who sold, and the extremes. */
 
@@ -145,4 +147,69 @@ function keptOf({ buckets }: SeriesFacts): number | undefined {
   const sum = (of: 'fees' | 'providers') => buckets.reduce((all, bucket) => all + amountOf(bucket[of]), 0n)
   const [fees, providers] = [sum('fees'), sum('providers')]
   return fees + providers === 0n ? undefined : (Number(fees) / Number(fees + providers)) * PERCENT
+}
+
+/** Sellers that are shown. */
+const TOP_SELLERS = 3
+
+/** What one sold lately, what ever arrived at its wallet, and what it is owed now, decimal USDC. */
+type TopSeller = { readonly name: string; readonly sold: string; readonly paid: string; readonly due: string }
+
+/** Who sold most lately; whoever sold nothing is not among them. */
+const fetchTopSellers = (link: Link) => (signal: AbortSignal) => {
+  const query = { filter: 'sold:>0', sort: '-sold', limit: String(TOP_SELLERS) } as const
+  return ask(link, { name: 'listPayees', asked: { query, signal } }, ({ payees }) => payees.map(readSeller))
+}
+
+function readSeller({ name, wallet, sold, paid, due }: WireAnswer<Api['listPayees']>['payees'][number]): TopSeller {
+  return { name: text(name) || shortAddress(wallet), sold, paid, due }
+}
+
+const SELLER_NAME_COLUMNS = 16
+const BAR_COLUMNS = 8
+
+const titles = { sold: 'sold', paid: 'paid ever', due: 'due' } as const
+type Sum = keyof typeof titles
+
+/** What was paid ever is left out where the amounts have no room for it. */
+function columnsIn(sellers: readonly TopSeller[], width: number) {
+  const place = (shown: readonly Sum[]) => {
+    const widths = shown.map((of) => {
+      const cells = onThePoint(sellers.map((seller) => shownMoney(seller[of])))
+      return Math.max(widthOf(titles[of]), ...cells.map(widthOf))
+    })
+    const ends = widths.map((_, i) => width - 2 - widths.slice(i + 1).reduce((sum, one) => sum + one + 2, 0))
+    return { shown, widths, ends }
+  }
+  const all = place(['sold', 'paid', 'due'])
+  const first = (all.ends[0] ?? 0) - (all.widths[0] ?? 0)
+  return first > SELLER_NAME_COLUMNS + 2 + BAR_COLUMNS ? all : place(['sold', 'due'])
+}
+
+/** A row for each, with the most that anybody sold as the whole bar. */
+function sellerLines(sellers: readonly TopSeller[], width: number): Line[] {
+  const most = sellers.reduce((greatest, { sold }) => Math.max(greatest, Number(amountOf(sold))), 0)
+  const { shown, widths, ends } = columnsIn(sellers, width)
+  const columns = shown.map((of) => onThePoint(sellers.map((seller) => shownMoney(seller[of]))))
+  const told = (row: readonly string[], tone: (words: string) => Piece) =>
+    ends.map((end, i) => [end - (widths[i] ?? 0), [tone(padStart(row[i] ?? '', widths[i] ?? 0))]] as const)
+  const title = `top sellers, ${SOLD_DAYS} days`
+  const head = placed(width, [
+    [1, [dim(title)]],
+    ...told(
+      shown.map((of) => titles[of]),
+      dim,
+    ),
+  ])
+  const lines = sellers.map(({ name, sold }, row) =>
+    placed(width, [
+      [1, [padEnd(clip(name, SELLER_NAME_COLUMNS), SELLER_NAME_COLUMNS)]],
+      [SELLER_NAME_COLUMNS + 2, [accent(bar(most === 0 ? 0 : Number(amountOf(sold)) / most, BAR_COLUMNS))]],
+      ...told(
+        columns.map((cells) => cells[row] ?? ''),
+        strong,
+      ),
+    ]),
+  )
+  return [head, ...(lines.length === 0 ? [[dim(' nobody has sold anything lately')]] : lines)]
 }

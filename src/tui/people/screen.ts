@@ -1,11 +1,15 @@
 import { participantFields } from '../../api/endpoint/list-fields.ts'
+import type { Problem } from '../../client/link.ts'
+import { tiers } from '../../model/words.ts'
 import { person, type SeenParticipant } from '../../nouns/people.ts'
 import { listScreen } from '../list/screen.ts'
 import { dim } from '../parts/line.ts'
-import type { DialogSpec } from '../shell/dialog.ts'
+import type { DialogSpec, Field } from '../shell/dialog.ts'
 import { askAll, meant } from '../shell/marks.ts'
+import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { ask } from '../shell/queries.ts'
+import { text } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { suspendDialog, tierDialog } from './dialogs.ts'
 
 const useList = listScreen({
   id: 'people',
@@ -31,4 +35,83 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
       return { edit: onChosen(tierDialog), pauseCron: onChosen(suspendDialog) }
     },
   })
+}
+
+const reason: Field = {
+  name: 'reason',
+  label: 'Reason (kept in the log of what administrators did)',
+  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
+}
+
+const tier: Field = {
+  name: 'tier',
+  label: 'Tier from now on',
+  choices: tiers,
+  check: (value) => (value === '' ? 'needs a tier' : undefined),
+}
+
+const untold: Problem = { kind: 'failed', sentence: 'It needs a tier.', facts: [], next: [] }
+
+/** Says how far somebody is verified. */
+export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
+  const { id } = person
+  return {
+    title: 'SET A TIER',
+    about: `${text(person.name) || 'no name'}  ${id}`,
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['who', `${text(person.name) || 'no name'}  ${id}`],
+      ['tier', person.verification_tier],
+      ['What it does', 'what the tier allows holds from the next call on'],
+    ],
+    fields: [tier, reason, ...nameField(host)],
+    verb: 'Set',
+    command: ({ tier: said, reason: why }) =>
+      shellCommand(host, ['admin', 'participants', 'tier', id, said || '…', '--reason', why || '…']),
+    send: async ({ tier: said, reason: why = '' }) => {
+      const chosen = tiers.find((one) => one === said)
+      if (chosen === undefined) return { ok: false, problem: untold }
+      const body = { verification_tier: chosen, reason: why.trim() }
+      return ask(
+        host.link,
+        { name: 'setParticipant', asked: { params: { id }, body } },
+        ({ verification_tier: now }) => `${id} is ${now}.`,
+      )
+    },
+  }
+}
+
+/** Takes somebody off the market, or back. */
+export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
+  const { id } = person
+  const isSuspended = Boolean(person.suspended_at)
+  return {
+    title: isSuspended ? 'LIFT A SUSPENSION' : 'SUSPEND SOMEBODY',
+    about: `${text(person.name) || 'no name'}  ${id}`,
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['who', `${text(person.name) || 'no name'}  ${id}`],
+      ...(isSuspended
+        ? [['What it does', 'key, wallet and listings are on the market again'] as const]
+        : [
+            [
+              'What stops',
+              'its key reads only, its wallet pays for nothing, its listings and requests are gone',
+            ] as const,
+            ['What goes on', 'jobs that are open, to their end; what is owed to it is paid'] as const,
+          ]),
+    ],
+    fields: [reason, ...nameField(host)],
+    verb: isSuspended ? 'Lift' : 'Suspend',
+    command: ({ reason: why }) =>
+      shellCommand(host, ['admin', 'participants', isSuspended ? 'unsuspend' : 'suspend', id, '--reason', why || '…']),
+    send: ({ reason: why = '' }) => {
+      const body = { suspended: !isSuspended, reason: why.trim() }
+      return ask(host.link, { name: 'setParticipant', asked: { params: { id }, body } }, ({ suspended_at: since }) =>
+        since === null ? `${id} is on the market again.` : `${id} is suspended.`,
+      )
+    },
+  }
 }

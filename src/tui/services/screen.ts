@@ -3,7 +3,7 @@ import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { microOf } from '../../text/columns.ts'
-import { clip, count, shellWord } from '../../text/text.ts'
+import { clip, count, safe, shellWord } from '../../text/text.ts'
 import type { JobOnScreen } from '../jobs/facts.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
@@ -13,6 +13,7 @@ import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
+import type { DialogSpec } from '../shell/dialog.ts'
 import {
   findingOf,
   listHead,
@@ -26,7 +27,7 @@ import {
 import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
+import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -34,10 +35,17 @@ import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
-import { fetchDeliveries, fetchSales, fetchService, fetchServices, SERVICES_PAGE, type Services } from './rows.ts'
+import {
+  fetchDeliveries,
+  fetchSales,
+  fetchService,
+  fetchServices,
+  SERVICES_PAGE,
+  type Services,
+  testHook,
+} from './rows.ts'
 import { type Shop, shopActions, shopWords, useShop } from './shop.ts'
 import { belowLines, type Sold, sideLines } from './tabs.ts'
-import { hookDialog } from './webhook-dialog.ts'
 
 /** A hook: what of the market is in sight; each view is drawn anew, and has hooks of its own. */
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
@@ -291,4 +299,30 @@ function refundWord({ selling }: ServiceFacts): Piece {
 function repWord(score: number | undefined, isNew: boolean): string {
   if (isNew) return 'new'
   return score === undefined ? '—' : String(Math.round(score))
+}
+
+/** Sends a test message to the webhook of one's own listing. */
+export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
+  return {
+    title: 'TEST A WEBHOOK',
+    about: `${id}  ${name}`,
+    facts: () => [
+      ...targetFacts(host).filter(([label]) => label !== 'as'),
+      ['as', 'its provider'],
+      ['', ''],
+      ['service', `${id}  ${name}`],
+      ['What it does', 'one signed test message is sent to its endpoint; no job, no money'],
+    ],
+    fields: nameField(host),
+    verb: 'Send',
+    command: () => shellCommand(host, ['services', 'test', id]),
+    send: async () => {
+      const answer = await testHook(host.link, id)
+      if (!answer.ok) return answer
+      const { delivered, words } = answer.value
+      if (delivered) return { ok: true, value: safe(`The endpoint took it: ${words}.`) }
+      const mend = shellCommand(host, ['services', 'edit', id])
+      return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → ${mend}`, tone: 'bad' } }
+    },
+  }
 }
