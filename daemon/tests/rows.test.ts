@@ -5,6 +5,7 @@ import { registered } from '../../fixtures/market/people.ts'
 import { planOn } from '../../fixtures/market/plans.ts'
 import { postingWithBid } from '../../fixtures/market/postings.ts'
 import { product } from '../../fixtures/market/products.ts'
+import { isKept } from '../../fixtures/scenarios/scenario.ts'
 import { type Endpoint, isPaid, templatePath } from '../../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../../src/api/index.ts'
 import { showsInHealth, statusOf } from '../../src/api/status.ts'
@@ -42,12 +43,6 @@ async function pathOf(row: Endpoint): Promise<string> {
 
 const call = async (row: Endpoint, headers: Record<string, string> = {}) =>
   market.call(row.method, await pathOf(row), { headers })
-
-/** Rows that the gate itself opens to a credential in a header; others leave it to their handlers, or to who is here. */
-const isKept = ({ access }: Endpoint) =>
-  (access.kind === 'key' && !('orLocal' in access)) ||
-  access.kind === 'admin' ||
-  (access.kind === 'token' && access.at === 'header')
 
 test.each(where(isKept))('%s is 401 without a credential, and with a wrong one', async (_, row) => {
   const wrong = { 'X-API-Key': `sk_${'0'.repeat(40)}`, Authorization: 'Bearer adm_0' }
