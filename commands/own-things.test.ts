@@ -62,6 +62,18 @@ test('attention lists what you have to do, and says when there is nothing', asyn
   expect(await as('cleo', 'attention')).toMatchObject({ items: [], total: 0 })
 })
 
+test('short signs of the catalog are explained below it', async () => {
+  expect((await shop.souk(['listen', '--once', '--as', 'bob'])).code).toBe(0)
+  const { out, err } = await shop.souk(['services', 'list', '--limit', '100'], { columns: 120 })
+  expect(`${out}${err}`).toMatch(/REP \d+n: n stands for new, fewer than 5 rated jobs/)
+  expect(`${out}${err}`).toMatch(/HOOK polls: \w+/)
+})
+
+test('why names the zone of its times on a terminal', async () => {
+  const { out, err } = await shop.souk(['why', bought.job_id, '--as', 'ann'], { columns: 120 })
+  expect(`${out}${err}`).toMatch(/times are .+, by the clock of the marketplace \(business time\)/)
+})
+
 test('a receipt leads to its job', async () => {
   const job = await as('ann', 'jobs', 'view', bought.receipt_id)
   expect(job.job_id).toBe(bought.job_id)

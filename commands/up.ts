@@ -40,7 +40,8 @@ const SEED_WORDS: ReadonlyMap<string, string> = new Map([
 const CHAIN_WORDS = {
   sandbox: 'sandbox (test money, nothing leaves this machine)',
   devnet: 'devnet (test money on a real chain of this machine)',
-  'base-sepolia': 'base-sepolia (test money on a public chain)',
+  'base-sepolia':
+    'base-sepolia (test money on a public chain; you pay its gas, so your facilitator asks servers for a key)',
   base: yellow('base: REAL MONEY'),
 } as const satisfies Readonly<Record<NonNullable<Launch['chain']>, string>>
 type ChainName = keyof typeof CHAIN_WORDS

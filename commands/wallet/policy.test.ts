@@ -153,11 +153,22 @@ describe('at a living market', () => {
     expect([denied.code, JSON.parse(denied.out)]).toEqual([5, expect.objectContaining({ rule: 'deny' })])
   })
 
+  test('lists take a seller and a listing by name, and keep their ids', async () => {
+    await somebody('listed')
+    const fields = ['name=Listed thing', 'description=x', 'price=0.50', 'fulfillment_type=human']
+    await user.json('services', 'create', ...fields.flatMap((field) => ['--set', field]), '--as', 'listed')
+    await user.json('wallet', 'new', 'lister')
+    const { participant_id } = await user.json('account', 'show', '--as', 'listed')
+    const house = (await user.json('services', 'view', 'qr_code')).id
+    const { policy } = await set('lister', '--allow', 'listed', '--deny', 'qr_code')
+    expect([policy.allow, policy.deny]).toEqual([[`${participant_id}@local`], [`${house}@local`]])
+  })
+
   test.each([
     [['--per-day', 'lots'], '--per-day must be an amount such as 5.00, or none'],
-    [['--allow', 'p_short'], 'There is no instance "p_short"'],
+    [['--allow', 'p_short'], 'There is no seller, listing or instance "p_short"'],
     [['--deny', 'nobody@local'], 'names nobody who could be paid'],
-    [['--deny', 'p_0123456789abcdef@locl'], 'There is no instance "locl" (did you mean local?)'],
+    [['--deny', 'p_0123456789abcdef@locl'], 'There is no seller, listing or instance "locl" (did you mean local?)'],
     [[], 'Say what to set'],
   ])('%j is refused, and the policy stays', async (words, why) => {
     await user.json(

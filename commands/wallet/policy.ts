@@ -223,7 +223,7 @@ function knownInstance({ places }: Where, name: string): string {
   const known = [LOCAL, ...listRemotes(places).map((remote) => remote.name)]
   if (known.includes(name)) return name
   const near = nearest(name, known)
-  throw usage(`There is no instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+  throw usage(`There is no seller, listing or instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
     facts: [WHAT_NAMES],
     next: ['souk remote list'],
   })

@@ -130,7 +130,7 @@ const waiting = [
     amount: '2.625',
     since: iso(2 * HOUR),
     sentence: 'A buyer disputes "Site audit": it waits for your decision.',
-    fix: 'souk admin jobs resolve job_944b1585b4ab7d9c --outcome refund --reason "..."',
+    fix: 'souk admin jobs bundle job_944b1585b4ab7d9c',
   }),
   need('cron', {
     subject: { kind: 'cron', id: 'provider-settlement' },

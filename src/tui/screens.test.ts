@@ -51,7 +51,7 @@ describe('the overview', () => {
     expect(text()).toMatch(/├─ Work 31 open ─+ 96 done today ─$/m)
     expect(text()).toContain('│ done today 93 good, 2 failed, 1 refunded')
     expect(text()).toMatch(/─ Calls of the market ─+ last hour ─[┤┼]/)
-    expect(text()).toContain('same as  souk admin jobs resolve job_944b1585b4ab7d9c --outcome refund')
+    expect(text()).toContain('same as  souk admin jobs bundle job_944b1585b4ab7d9c')
   })
 
   it('says what it may not know, and shows the rest', async () => {

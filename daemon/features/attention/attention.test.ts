@@ -30,7 +30,7 @@ test('a market without trouble says so', async () => {
   expect((await look()).items.filter(({ kind }) => kind !== 'cron')).toEqual([])
 })
 
-test('a dispute is told with its money until it is decided', async () => {
+test('a dispute is told with its money until it is decided, and by a command that decides nothing', async () => {
   const who = await market.agent()
   const bought = await market.buy(await market.list('human'), who)
   const { job_id: id } = bought.body
@@ -39,7 +39,9 @@ test('a dispute is told with its money until it is decided', async () => {
   const complaint = { reason: 'three is wrong', category: 'other' }
   const disputed = await who.pay(`/v1/jobs/${id}/dispute`, { body: complaint })
   expect([disputed.status, disputed.text]).toEqual([200, expect.any(String)])
-  expect(await of('dispute')).toMatchObject([{ grave: true, subject: { id }, amount: '0.525' }])
+  expect(await of('dispute')).toMatchObject([
+    { grave: true, subject: { id }, amount: '0.525', fix: `souk admin jobs bundle ${id}` },
+  ])
   const ruled = await market.market.admin('POST', `/dashboard/api/admin/jobs/${id}/resolve`, {
     body: { outcome: 'refund', reason: 'so it is' },
   })

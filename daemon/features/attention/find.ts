@@ -61,7 +61,7 @@ export async function disputesOf({ t }: Reading): Promise<FoundItems> {
       since: job.dispute?.opened_at ?? null,
       due: decider?.at ?? null,
       sentence: `A buyer disputes "${await listingOf(t, job)}": ${decider?.at == null ? 'it waits for your decision' : 'without your decision the default applies'}.`,
-      fix: `souk admin jobs resolve ${job.id} --outcome refund --reason "..."`,
+      fix: `souk admin jobs bundle ${job.id}`,
     }
   })
   return { kind: 'dispute', items: await Promise.all(items), count }
