@@ -223,10 +223,13 @@ function knownInstance({ places }: Where, name: string): string {
   const known = [LOCAL, ...listRemotes(places).map((remote) => remote.name)]
   if (known.includes(name)) return name
   const near = nearest(name, known)
-  throw usage(`There is no seller, listing or instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
-    facts: [WHAT_NAMES],
-    next: ['souk remote list'],
-  })
+  throw usage(
+    `There is no seller, listing or instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
+    {
+      facts: [WHAT_NAMES],
+      next: ['souk remote list'],
+    },
+  )
 }
 
 const WHAT_NAMES =
