@@ -15,6 +15,9 @@ beforeAll(async () => {
   market = await openMarketplace()
   home = await mkdtemp(join(tmpdir(), 'souk-second-'))
   await mkdir(join(home, 'tmp'))
+  expect((await souk('remote', 'add', 'shop', market.url())).code).toBe(0)
+  expect((await souk('remote', 'use', 'shop')).code).toBe(0)
+  expect((await souk('wallet', 'new', 'me')).code).toBe(0)
 })
 afterAll(async () => {
   await market.close()
@@ -34,9 +37,6 @@ async function souk(...words: string[]) {
 }
 
 test('gets test money and buys, by a remote alone', async () => {
-  expect((await souk('remote', 'add', 'shop', market.url())).code).toBe(0)
-  expect((await souk('remote', 'use', 'shop')).code).toBe(0)
-  expect((await souk('wallet', 'new', 'me')).code).toBe(0)
   const funded = await souk('wallet', 'fund')
   expect(funded.said).toMatchObject({ name: 'me', credited: '10.00', balance: '10.00' })
   const slug = 'qr_code'
