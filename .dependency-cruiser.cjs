@@ -23,6 +23,7 @@ const front = [
   'src/tui/shell',
   'src/tui/list',
   'src/tui/feed',
+  'src/tui/job',
   'src/tui/clock',
   'src/tui/crons',
   'src/tui/jobs',

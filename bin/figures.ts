@@ -9,6 +9,10 @@ export const MAX_FILE_LINES = 400
 export const MAX_FOLDER_SOURCES = 25
 export const MAX_CASTS_PER_1000 = 3
 export const MIN_FILE_LINES = 25
+/** Files under that, the median of all, and all lines of the product: what it was brought to, and does not leave. */
+export const MAX_SHORT_FILES = 60
+export const MIN_MEDIAN_LINES = 95
+export const MAX_PRODUCT_LINES = 128_500
 const PER_LINES = 1_000
 
 /** Folders that list one file for each thing of a kind: the headings of commands, the sections of the contract. */
@@ -121,6 +125,30 @@ export function fullFolders(sources: readonly Source[]): string[] {
   return [...Map.groupBy(sources, ({ path }) => dirname(path))]
     .filter(([folder, files]) => files.length > MAX_FOLDER_SOURCES && !LISTS.has(folder))
     .map(([folder, files]) => `${folder} ${files.length}`)
+}
+
+export const shortFiles = (sources: readonly Source[]): string[] =>
+  sources.filter(({ text }) => linesOf(text) < MIN_FILE_LINES).map(({ path }) => path)
+
+export function medianLines(sources: readonly Source[]): number {
+  const all = sources.map(({ text }) => linesOf(text)).sort((a, b) => a - b)
+  return all[Math.floor(all.length / 2)] ?? 0
+}
+
+/** The cockpit's folders that are no screen: what screens stand on. */
+const BELOW_SCREENS: ReadonlySet<string> = new Set(['shell', 'parts', 'list', 'feed', 'job'])
+
+/** `file -> file` where one screen of the cockpit imports another. */
+export function screenImports(graph: Graph): string[] {
+  const screenOf = (path: string) => {
+    const folder = /^src\/tui\/([^/]+)\//.exec(path)?.[1]
+    return folder === undefined || BELOW_SCREENS.has(folder) ? undefined : folder
+  }
+  return [...graph].flatMap(([file, targets]) => {
+    const own = screenOf(file)
+    const others = targets.filter((to) => ![undefined, own].includes(screenOf(to)))
+    return own === undefined ? [] : others.map((to) => `${file} -> ${to}`)
+  })
 }
 
 /** Pairs of folders of which each imports the other, types included. */

@@ -17,8 +17,12 @@ import {
   MAX_FILE_LINES,
   MAX_FOLDER_SOURCES,
   MAX_FUNCTION_LINES,
+  MIN_FILE_LINES,
+  medianLines,
   mutualFolders,
   type Source,
+  screenImports,
+  shortFiles,
   sourcesOf,
   typesTwice,
 } from './figures.ts'
@@ -82,10 +86,14 @@ function main(): void {
   const twice = typesTwice(product)
   print('product files', product.length)
   print('product lines', linesOfAll(product))
+  print(`files under ${MIN_FILE_LINES} lines`, shortFiles(product).length)
+  print('median lines of a file', medianLines(product))
   print('folders', folders.size)
   print(`folders of over ${MAX_FOLDER_SOURCES} sources`, full.length, full)
   print('import cycles, types included', cycles.length, groups)
   print('folders that import each other', mutual.length, mutual)
+  const between = screenImports(graph)
+  print('imports between screens', between.length, between)
   print('longest import chain', longest)
   print(`functions over ${MAX_FUNCTION_LINES} lines`, long.length, long)
   print(`files over ${MAX_FILE_LINES} lines`, large.length, large)

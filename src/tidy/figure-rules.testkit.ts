@@ -6,15 +6,21 @@ import {
   isProduct,
   isTest,
   largeFiles,
-  linesOf,
+  linesOfAll,
   longFunctions,
   MAX_CASTS_PER_1000,
   MAX_FILE_LINES,
   MAX_FOLDER_SOURCES,
   MAX_FUNCTION_LINES,
+  MAX_PRODUCT_LINES,
+  MAX_SHORT_FILES,
   MIN_FILE_LINES,
+  MIN_MEDIAN_LINES,
+  medianLines,
   mutualFolders,
   type Source,
+  screenImports,
+  shortFiles,
   sourcesOf,
   typesTwice,
 } from '../../bin/figures.ts'
@@ -104,9 +110,44 @@ export const figureRules: readonly TreeRule[] = [
     ]),
   },
   {
+    name: 'screens-apart',
+    instead: 'move what two screens show to src/tui/shell or src/tui/job: no screen imports another',
+    find: (tree) => screenImports(graphOf(product(tree))),
+    plant: new Map([
+      ['src/tui/jobs/screen.ts', "import { a } from '../money/rows.ts'"],
+      ['src/tui/money/rows.ts', 'export const a = 1'],
+    ]),
+    spare: new Map([
+      ['src/tui/jobs/screen.ts', "import { a } from '../shell/rows.ts'\nimport { b } from './b.ts'"],
+      ['src/tui/jobs/b.ts', 'export const b = 1'],
+      ['src/tui/shell/rows.ts', 'export const a = 1'],
+    ]),
+  },
+  {
+    name: 'product-lines',
+    instead: `take something away: the product has at most ${MAX_PRODUCT_LINES} lines`,
+    find: (tree) => over(linesOfAll(product(tree)), MAX_PRODUCT_LINES, 'lines'),
+    plant: at('src/a.ts', lines(MAX_PRODUCT_LINES + 1)),
+    spare: at('src/a.ts', lines(MAX_PRODUCT_LINES)),
+  },
+  {
+    name: 'short-files',
+    instead: `join them to what they belong to: at most ${MAX_SHORT_FILES} files have less than ${MIN_FILE_LINES} lines`,
+    find: (tree) => over(shortFiles(product(tree)).length, MAX_SHORT_FILES, 'short files'),
+    plant: new Map([...folderOfFiles('src/a', MAX_SHORT_FILES), ['src/b.ts', 'export const a = 1']]),
+    spare: folderOfFiles('src/a', MAX_SHORT_FILES),
+  },
+  {
+    name: 'median-file',
+    instead: `a file worth opening: half of them have at least ${MIN_MEDIAN_LINES} lines`,
+    find: (tree) => over(MIN_MEDIAN_LINES, medianLines(product(tree)), 'lines wanted of half of the files'),
+    plant: at('src/a.ts', lines(MIN_MEDIAN_LINES - 1)),
+    spare: at('src/a.ts', lines(MIN_MEDIAN_LINES)),
+  },
+  {
     name: 'short-file',
     instead: `join it to the one file that imports it: a file of its own has ${MIN_FILE_LINES} lines, or readers`,
-    find: (tree) => shortFiles(sourcesIn(tree)),
+    find: (tree) => lonelyFiles(sourcesIn(tree)),
     plant: new Map([
       ['src/text/a.ts', 'export const a = 1'],
       ['src/text/b.ts', "import { a } from './a.ts'"],
@@ -119,17 +160,22 @@ export const figureRules: readonly TreeRule[] = [
   },
 ]
 
+function over(figure: number, bound: number, what: string): string[] {
+  return figure > bound ? [`${figure} ${what}`] : []
+}
+
 /** Files whose place and name are a promise: what is listed by name is found by name. */
 const NAMED = /(^|\/)(index|routes|rows)\.ts$|define(Service|Cron|Command|Call)\(/
 
 /** Short files of which one other file of their folder is the only reader, tests counted. */
-function shortFiles(sources: readonly Source[]): string[] {
+function lonelyFiles(sources: readonly Source[]): string[] {
   const readers = new Map<string, Set<string>>()
   for (const source of sources) {
     for (const to of importsOf(source)) readers.set(to, (readers.get(to) ?? new Set()).add(source.path))
   }
+  const short = new Set(shortFiles(sources.filter(isProduct)))
   return sources
-    .filter((source) => isProduct(source) && linesOf(source.text) < MIN_FILE_LINES)
+    .filter(({ path }) => short.has(path))
     .filter(({ path, text }) => !NAMED.test(path) && !NAMED.test(text))
     .filter(({ path }) => {
       const [reader, ...more] = readers.get(path) ?? []

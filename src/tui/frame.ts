@@ -1,7 +1,6 @@
 import { padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
-import type { RiverFacts } from './overview/facts.ts'
 import { briefNeed } from './overview/inbox.ts'
 import {
   accent,
@@ -23,6 +22,7 @@ import { shownMoney } from './parts/river.ts'
 import { type Pick, pickerLines } from './picker.ts'
 import { bindingsOn, groups, hintsOn, keyFor, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
+import type { RiverFacts } from './shell/figures.ts'
 import { problemLines } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type ScreenArea, type Size } from './shell/screen.ts'
 import type { Picker } from './shell/ui.ts'

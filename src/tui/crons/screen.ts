@@ -4,6 +4,7 @@ import { timeNear } from '../../text/time.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
+import { cronPauseDialog, runDialog } from '../shell/cron-dialogs.ts'
 import {
   byUrgency,
   type CronFacts,
@@ -23,7 +24,6 @@ import { type Crons, fetchCrons } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { type Face, type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
-import { cronPauseDialog, runDialog } from './dialogs.ts'
 
 const RUNS_SHOWN = 12
 const RUNS_SHOWN_WIDE = 20

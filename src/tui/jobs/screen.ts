@@ -4,6 +4,19 @@ import type { Facts } from '../../core/filter.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, shortSpan } from '../../text/text.ts'
 import { liveLines } from '../feed/lines.ts'
+import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
+import type { JobDetail, JobOnScreen } from '../job/facts.ts'
+import {
+  factLine,
+  leftWord,
+  linesOf,
+  partyLine,
+  partyLines,
+  rulingLine,
+  rulingLines,
+  statusWord,
+} from '../job/lines.ts'
+import { fetchJob, fetchJobs, isWorstFirst, JOBS_PAGE, type Jobs } from '../job/rows.ts'
 import { accent, blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { columnsAt } from '../parts/table.ts'
@@ -30,11 +43,6 @@ import { type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
-import type { JobDetail, JobOnScreen } from './facts.ts'
-import { factLine, leftWord, linesOf, partyLine, partyLines, rulingLine, rulingLines, statusWord } from './lines.ts'
-import { fetchJob, fetchJobs, isWorstFirst, JOBS_PAGE, type Jobs } from './rows.ts'
-import { rulingDialog } from './ruling-dialog.ts'
-import { canGiveBack, withdrawDialog } from './withdraw-dialog.ts'
 
 /** Rows of the list that stay in sight above a long drawer. */
 const LIST_SHARE = 2

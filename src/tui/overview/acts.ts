@@ -1,6 +1,6 @@
-import { runDialog } from '../crons/dialogs.ts'
 import { ask, refuse } from '../shell/ask.ts'
 import { copy } from '../shell/copy.ts'
+import { runDialog } from '../shell/cron-dialogs.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
 import type { Need } from '../shell/needs.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'

@@ -29,9 +29,9 @@ import {
   runStrip,
   stateCounts,
 } from '../shell/cron-facts.ts'
+import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from '../shell/figures.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
-import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
 
 const SECONDS_PER_MINUTE = 60
 /** What a figure a minute is reckoned over. */

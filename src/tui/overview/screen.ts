@@ -6,6 +6,14 @@ import { joinedPanels } from '../parts/panels.ts'
 import { shortRiver } from '../parts/river.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
+import {
+  fetchRiver,
+  fetchSeries,
+  fetchWork,
+  type RiverFacts,
+  type SeriesFacts,
+  type WorkFacts,
+} from '../shell/figures.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
@@ -13,7 +21,6 @@ import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type OverviewPanel, overviewPanels, type Ui } from '../shell/ui.ts'
 import { actionsOn } from './acts.ts'
-import { fetchRiver, fetchSeries, fetchWork, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
 import { inboxLines, needDetail } from './inbox.ts'
 import {
   callsLines,

@@ -1,7 +1,6 @@
 import type { ScreenId } from '../../model/words.ts'
-import { toItsJob } from '../jobs/its-job.ts'
 import { accent, type Line } from '../parts/line.ts'
-import { refuse } from '../shell/ask.ts'
+import { refuse, toItsJob } from '../shell/ask.ts'
 import { byUrgency, type CronFacts } from '../shell/cron-facts.ts'
 import { type Need, screenOfKind } from '../shell/needs.ts'
 import type { Face, Host } from '../shell/screen.ts'

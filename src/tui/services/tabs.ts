@@ -1,6 +1,6 @@
 import { count, padEnd, shortSpan } from '../../text/text.ts'
-import type { JobOnScreen } from '../jobs/facts.ts'
-import { statusWord } from '../jobs/lines.ts'
+import type { JobOnScreen } from '../job/facts.ts'
+import { statusWord } from '../job/lines.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong } from '../parts/line.ts'

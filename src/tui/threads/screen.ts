@@ -4,10 +4,10 @@ import { threadStates } from '../../nouns/threads.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
-import { toItsJob } from '../jobs/its-job.ts'
 import { accent, active, blank, dim, hair, type Line, type Piece, rule, strong } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
+import { toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
   findingOf,

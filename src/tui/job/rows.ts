@@ -28,7 +28,7 @@ export type Jobs = {
   readonly among: string
 }
 
-export type Which = ListPage<typeof jobFields> & { readonly view: JobView; readonly admin: boolean }
+type Which = ListPage<typeof jobFields> & { readonly view: JobView; readonly admin: boolean }
 
 /** Of what is over nothing waits for anybody: there the newest is looked for. */
 export function isWorstFirst(view: JobView): boolean {
@@ -84,7 +84,7 @@ export const fetchJob =
   }
 
 type Outcomes = (typeof rulings)[number]
-export type RulingDraft = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
+type RulingDraft = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
 
 /** Decides a dispute. @returns the job as it is then. */
 export function resolveJob(

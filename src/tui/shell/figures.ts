@@ -2,8 +2,8 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { jobStatuses } from '../../model/job.ts'
-import { ask } from '../shell/queries.ts'
-import { time } from '../shell/read.ts'
+import { ask } from './queries.ts'
+import { time } from './read.ts'
 
 type RiverAnswer = WireAnswer<Api['getRiver']>
 
@@ -21,7 +21,7 @@ export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
   )
 
 type Bucket = WireAnswer<Api['getSeries']>['buckets'][number]
-export type Span = WireAnswer<Api['getSeries']>['span']
+type Span = WireAnswer<Api['getSeries']>['span']
 
 export type SeriesFacts = {
   readonly span: Span

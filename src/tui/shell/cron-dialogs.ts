@@ -1,10 +1,10 @@
 import { safe } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
-import { type CronFacts, cronWord } from '../shell/cron-facts.ts'
-import type { DialogSpec } from '../shell/dialog.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
-import { runCron, setCronPaused } from '../shell/queries.ts'
-import type { Host } from '../shell/screen.ts'
+import { type CronFacts, cronWord } from './cron-facts.ts'
+import type { DialogSpec } from './dialog.ts'
+import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
+import { runCron, setCronPaused } from './queries.ts'
+import type { Host } from './screen.ts'
 
 /** A cron by its name, as far as the instance tells of it. */
 export function cronOf(host: Host, name: string): CronFacts | undefined {

@@ -3,8 +3,9 @@ import { dollars, microOf } from '../../text/columns.ts'
 import { clip } from '../../text/text.ts'
 import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
-import type { JobOnScreen } from './facts.ts'
+import { type JobOnScreen, readJob } from './facts.ts'
 import { resolveJob } from './rows.ts'
 
 const REASON_COLUMNS = 100
@@ -64,7 +65,7 @@ function buyerField({ amount }: JobOnScreen): Field {
   }
 }
 
-export const reasonField: Field = {
+const reasonField: Field = {
   name: 'reason',
   label: 'Reason (both parties read it)',
   check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
@@ -80,4 +81,38 @@ function effect({ amount, providerAmount }: JobOnScreen, { outcome, buyer = '' }
   const [part, whole] = [microOf(buyer), microOf(amount)]
   if (outcome !== 'split' || part === undefined || whole === undefined || part > whole) return 'money moves, final'
   return `${dollars(part)} to the buyer, ${dollars(whole - part)} as a sale`
+}
+
+/** Whether anything is held for a job that could go back. */
+export function canGiveBack({ escrow }: JobOnScreen): boolean {
+  return escrow === 'held'
+}
+
+/** Pays what is held for a job back to its buyer, whatever the job is waiting for: at once and for good. */
+export function withdrawDialog(host: Host, job: JobOnScreen): DialogSpec {
+  const what = `${job.id}  ${clip(job.serviceName, 30)}`
+  return {
+    title: 'GIVE THE MONEY BACK',
+    about: what,
+    amount: job.amount,
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['job', what],
+      ['it is', job.status.replaceAll('_', ' ')],
+      ['held', `${job.amount}, paid by ${job.buyer} for ${job.provider}`],
+      ['What happens', `${job.buyer} gets ${job.amount} back, ${job.provider} gets nothing, and the job ends`],
+      ['Also', 'while escrow is paused; nobody can take it back'],
+    ],
+    fields: [reasonField, ...nameField(host)],
+    verb: 'Give back',
+    command: ({ reason = '' }) =>
+      shellCommand(host, ['admin', 'jobs', 'emergency-withdraw', job.id, '--reason', reason.trim() || '…']),
+    send: async ({ reason = '' }) => {
+      const asked = { params: { id: job.id }, body: { reason: reason.trim() } }
+      const answer = await ask(host.link, { name: 'withdrawJob', asked }, readJob)
+      if (!answer.ok) return answer
+      return { ok: true, value: `Now ${answer.value.status}: ${job.buyer} gets ${job.amount} back.` }
+    },
+  }
 }

@@ -6,7 +6,7 @@ import { text, time } from '../shell/read.ts'
 /** Of a conversation and of a history, the newest. */
 const ENTRIES_MAX = 200
 
-export type DisputeFacts = {
+type DisputeFacts = {
   readonly status: string
   readonly category: string
   readonly reason: string
