@@ -198,16 +198,20 @@ function singular(path: readonly string[]): string[] {
   return [...path.slice(0, -1), last.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '')]
 }
 
+const LINKED_CONFIDENCE = 0.85
+
 function listOfObjects(fitting: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const names = Object.keys(isObject(items['properties']) ? items['properties'] : {})
   const table = bestTable(fitting.page.tables, names)
-  const [made, source, confidence] = table
-    ? ([
-        rowsAs(table, items, fitting.base),
-        `table: ${table.header.join(' | ').slice(0, 100)}`,
-        factSources.table,
-      ] as const)
-    : ([thingsAs(fitting, items, path), 'json-ld', 0.85] as const)
+  const found = table
+    ? {
+        made: rowsAs(table, items, fitting.base),
+        source: `table: ${table.header.join(' | ').slice(0, 100)}`,
+        confidence: factSources.table,
+      }
+    : { made: thingsAs(fitting, items, path), source: 'json-ld', confidence: LINKED_CONFIDENCE }
+  const { made, source, confidence } =
+    found.made.length > 0 ? found : { made: cardsAs(fitting, items), source: 'class', confidence: factSources.class }
   if (made.length > 0) fitting.fields.push({ path: path.join('.'), source, confidence })
   return made
 }
@@ -259,16 +263,30 @@ function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly stri
   const named = page.things.filter(({ path: own }) =>
     targets.some((target) => isSame(plainName(own.at(-1) ?? ''), target)),
   )
-  return named.flatMap(({ value }) => {
-    const facts = namedOf(membersOf(value, []))
-    const cells = Object.entries(properties).map(([name, schema]) => {
-      const [best] = candidates(facts, [name]).flatMap(({ fact }) =>
-        isObject(schema) ? (coerced(fact.value, schema, base) ?? []) : [],
-      )
-      return [name, best] as const
-    })
-    return objectOf(cells)
+  return named.flatMap(({ value }) => objectFrom(membersOf(value, []), properties, base))
+}
+
+function objectFrom(facts: readonly Fact[], properties: AnyObject, base: string): Json[] {
+  const named = namedOf(facts)
+  const cells = Object.entries(properties).map(([name, schema]) => {
+    const [best] = candidates(named, [name]).flatMap(({ fact }) =>
+      isObject(schema) ? (coerced(fact.value, schema, base) ?? []) : [],
+    )
+    return [name, best] as const
   })
+  return objectOf(cells)
+}
+
+/** Of the lists that are drawn alike the one that fills the most, and at least half of what is wanted. */
+function cardsAs({ page, base }: Fitting, items: AnyObject): Json[] {
+  const properties = isObject(items['properties']) ? items['properties'] : {}
+  const wanted = Object.keys(properties).length
+  const ranked = page.cards
+    .map((cards) => cards.flatMap((card) => objectFrom(card, properties, base)))
+    .map((made) => ({ made, cells: made.reduce((sum: number, one) => sum + Object.keys(one as object).length, 0) }))
+    .filter(({ made, cells }) => made.length > 1 && cells >= made.length * wanted * TABLE_SHARE)
+    .sort((one, other) => other.cells - one.cells)
+  return ranked[0]?.made ?? []
 }
 
 const MAX_THING_DEPTH = 3

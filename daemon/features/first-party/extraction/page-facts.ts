@@ -2,6 +2,7 @@ import { isObject } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
 import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
+import { type Card, cardsOf, classFacts } from './cards.ts'
 
 export const factSources = {
   'json-ld': 0.95,
@@ -10,6 +11,7 @@ export const factSources = {
   meta: 0.8,
   table: 0.75,
   label: 0.6,
+  class: 0.58,
   heading: 0.55,
   pattern: 0.45,
 } as const
@@ -26,6 +28,8 @@ export type FoundFacts = {
   readonly facts: readonly Fact[]
   readonly things: readonly Thing[]
   readonly tables: readonly PageTable[]
+  /** Lists of things that are drawn alike. */
+  readonly cards: readonly (readonly Card[])[]
   readonly links: readonly { readonly text: string; readonly url: string }[]
   readonly title: string | null
   readonly description: string | null
@@ -59,12 +63,16 @@ export function factsOf(page: WebPage): FoundFacts {
   const told = [...blocks.flatMap(factsOfBlock), ...listed(blocks)]
   const text = blocks.map((block) => ('rows' in block ? block.rows.map((row) => row.join(' ')).join('\n') : block.text))
   const whole = text.join('\n').slice(0, MAX_TEXT_CHARS)
-  const facts = [...linked.facts, ...marked, ...told, ...patterns(whole)].slice(0, MAX_FACTS)
+  const facts = [...linked.facts, ...marked, ...told, ...(root ? classFacts(root) : []), ...patterns(whole)].slice(
+    0,
+    MAX_FACTS,
+  )
   const first = (...names: string[]) => names.map((name) => toldAs(facts, name)).find((value) => value !== undefined)
   const title = elements.find(({ name }) => name === 'title')
   return {
     facts,
     things: linked.things,
+    cards: root ? cardsOf(root) : [],
     tables: blocks.flatMap(tableOf).slice(0, MAX_TABLES),
     links: linksIn(elements, page.url),
     title: first('og:title') ?? (title ? textIn({ ...title, name: 'span' }) : null) ?? first('heading') ?? null,

@@ -111,6 +111,33 @@ describe('a page in the structure that is asked for', () => {
     }
   })
 
+  it('takes what the mark-up names, and lists whose things are drawn alike, without any data for machines', async () => {
+    const card = (name: string, price: string, more = '') =>
+      `<li class="card"><a href="/${name}"><img src="/${name}.png"><h3>${name}</h3></a><span class="card__price">${price}</span><p class="card__vendor">Cauldon</p>${more}</li>`
+    const nav = '<nav><ul><li><a href="/home">Home</a></li><li><a href="/help">Help</a></li></ul></nav>'
+    const hidden = '<li class="card" hidden><h3>Draft</h3><span class="card__price">$1.00</span></li>'
+    const list = `<ul>${card('Teapot', '$12.50')}${hidden}${card('Kettle', '$30.00')}${card('Cup', '$4.00')}</ul>`
+    site.pages['/p'] = { body: `${nav}<main><div class="shop__opening">9 to 17</div>${list}</main>` }
+    const products = {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: text, price: { type: 'number' }, url: text, brand: text, weight: text },
+      },
+    }
+    const { data, missing } = await extract({ schema: { type: 'object', properties: { opening: text, products } } })
+    const brand = 'Cauldon'
+    expect(data).toMatchObject({
+      opening: '9 to 17',
+      products: [
+        { name: 'Teapot', price: 12.5, brand },
+        { name: 'Kettle', price: 30, brand },
+        { name: 'Cup', price: 4, brand },
+      ],
+    })
+    expect(missing).toEqual([])
+  })
+
   it('is not filled from what the page hides from its readers', async () => {
     const hiding = ['style="color:red; display: none"', 'hidden', 'style="visibility:hidden"']
     const body = `<p>Material: clay</p>${hiding.map((how) => `<div ${how}><p>Customers: 9999</p></div>`).join('')}`

@@ -136,7 +136,10 @@ function overviewOf({ title, description, type, facts, tables, links }: FoundFac
     title,
     description,
     type,
-    facts: facts.slice(0, MAX_FACTS_SHOWN).map(({ path, value, source }) => ({ name: path.join('.'), value, source })),
+    facts: facts
+      .filter(({ source }) => source !== 'class')
+      .slice(0, MAX_FACTS_SHOWN)
+      .map(({ path, value, source }) => ({ name: path.join('.'), value, source })),
     tables: tables
       .slice(0, MAX_TABLES_SHOWN)
       .map(({ header, rows }) => ({ header: [...header], rows: rows.map((row) => [...row]) })),

@@ -1,0 +1,104 @@
+import { type Element, elementsOf, type HtmlNode, isHidden, textIn } from '../web/html.ts'
+import type { Fact } from './page-facts.ts'
+
+/* What a page tells by its mark-up alone: an element named by its class, and the same element repeated for each thing of a list. */
+
+/** Facts of one thing of a list. */
+export type Card = readonly Fact[]
+
+const MAX_NAMES = 8
+const MAX_GROUPS = 40
+const MAX_CARDS = 100
+const MAX_IN_CARD = 200
+const MAX_CLASSED = 5_000
+/** What surrounds the subject of a page, and what nobody reads. */
+const aside: ReadonlySet<string> = new Set(['nav', 'header', 'footer', 'aside', 'script', 'style', 'template', 'head'])
+
+/** Values of elements whose class no other element has: the page has one of them. */
+export function classFacts(root: HtmlNode): Fact[] {
+  const byName = new Map<string, Element[]>()
+  for (const element of [...shown(root)].slice(0, MAX_CLASSED)) {
+    for (const name of namesOf(element)) byName.set(name, [...(byName.get(name) ?? []).slice(0, 1), element])
+  }
+  return [...byName].flatMap(([name, [first, ...more]]) =>
+    first === undefined || more.length > 0 || !isSmall(first) ? [] : [classFact(name, first)],
+  )
+}
+
+/** Groups of siblings that are made alike, each as what it tells. */
+export function cardsOf(root: HtmlNode): Card[][] {
+  const groups: Card[][] = []
+  for (const parent of shown(root)) {
+    for (const alike of alikeIn(parent)) {
+      if (groups.length >= MAX_GROUPS) return groups
+      groups.push(alike.slice(0, MAX_CARDS).map(cardOf))
+    }
+  }
+  return groups
+}
+
+function* shown(root: HtmlNode): Generator<Element> {
+  const hiddenWithin = new Set<HtmlNode>()
+  for (const element of elementsOf(root, aside)) {
+    const isOut = hiddenWithin.has(element) || isHidden(element) || aside.has(element.name)
+    if (!isOut) yield element
+    else for (const child of element.children) hiddenWithin.add(child)
+  }
+}
+
+function alikeIn({ children }: Element): Element[][] {
+  const groups = new Map<string, Element[]>()
+  for (const child of children) {
+    const { name, attribs } = child
+    if (name === undefined || attribs === undefined || isHidden(child)) continue
+    const key = `${name} ${classesOf(child)[0] ?? ''}`
+    groups.set(key, [...(groups.get(key) ?? []).slice(0, MAX_CARDS), child as Element])
+  }
+  return [...groups.values()].filter(
+    (alike) => alike.length > 1 && alike.every(({ children: inner }) => inner.length > 0),
+  )
+}
+
+function cardOf(card: Element): Card {
+  const inner = [card, ...shown(card)].slice(0, MAX_IN_CARD)
+  const classed = inner.flatMap((element) =>
+    isSmall(element) ? namesOf(element).map((name) => classFact(name, element)) : [],
+  )
+  const heading = inner.find(({ name }) => /^h[1-6]$/.test(name))
+  const link = inner.find(({ name, attribs }) => name === 'a' && attribs['href'])
+  const image = inner.find(({ name, attribs }) => name === 'img' && attribs['src'])
+  const time = inner.find(({ name }) => name === 'time')
+  const title = heading ?? link
+  return [
+    ...(title ? [fact('title', textIn(title))] : []),
+    ...classed,
+    ...(link ? [fact('url', link.attribs['href'])] : []),
+    ...(image ? [fact('image', image.attribs['src'])] : []),
+    ...(time ? [fact('date', time.attribs['datetime'] ?? textIn(time))] : []),
+  ].filter(({ value }) => value !== '')
+}
+
+function classFact(name: string, element: Element): Fact {
+  const { attribs } = element
+  return fact(name, attribs['content'] ?? attribs['datetime'] ?? (attribs['src'] || textIn(element)))
+}
+
+function fact(name: string, value = ''): Fact {
+  return { path: [name], value: value.trim(), source: 'class' }
+}
+
+/** Holds no more than a value: its text is not looked at again for all that it stands in. */
+function isSmall({ children }: Element): boolean {
+  return children.every((child) => (child.children ?? []).every(({ children: inner }) => !inner?.length))
+}
+
+function classesOf({ attribs }: HtmlNode): string[] {
+  return (attribs?.['class'] ?? '').split(/\s+/).filter(Boolean).slice(0, MAX_NAMES)
+}
+
+/** `card__price--sale` is a price: element of a block, without its variant. */
+function namesOf(element: Element): string[] {
+  const { itemprop = '', 'data-testid': tested = '' } = element.attribs
+  const names = [...classesOf(element), ...itemprop.split(/\s+/), tested]
+  return [...new Set(names.map((name) => (name.split('__').at(-1) ?? '').split('--')[0] ?? ''))].filter(Boolean)
+}
