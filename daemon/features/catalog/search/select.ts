@@ -125,15 +125,24 @@ function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Sp
 }
 
 function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit }: Span): string[] {
-  const { from, values } = where(MATCHING, [matching(match), ...filters])
+  const rows = where(filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
   const inRank = Math.min(limit, MAX_RANKED - offset)
-  const latest = `select d.n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
-  const head = { from: `(${latest}) as best join doc d on d.n = best.n`, values, order: `best.score, ${ORDERS.newest}` }
-  const tail = { from, values, order: 'words.rowid desc' }
+  const tail = { ...where(MATCHING, [matching(match), ...filters]), order: 'words.rowid desc' }
   return [
-    ...(inRank > 0 ? idsOf(prepared, head, { offset, limit: inRank }) : []),
+    ...(inRank > 0 ? bestOf(prepared, rows, { offset, limit: inRank }) : []),
     ...(inRank < limit
       ? idsOf(prepared, tail, { offset: Math.max(offset, MAX_RANKED), limit: limit - Math.max(inRank, 0) })
       : []),
   ]
+}
+
+/** The latest added are ranked; only those that the page may show, ties included, are looked up. */
+function bestOf(prepared: Prepared, { from, values }: Rows, { offset, limit }: Span): string[] {
+  const latest = `select words.rowid as n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
+  const worst = 'select max(score) from (select score from ranked order by score limit ?)'
+  const shown = `ranked cross join doc d on d.n = ranked.n where ranked.score <= (${worst})`
+  const page = prepared(
+    `with ranked as materialized (${latest}) select d.id from ${shown} order by ranked.score, ${ORDERS.newest} limit ? offset ?`,
+  )
+  return page.all(...values, offset + limit, limit, offset).map((row) => String(row['id']))
 }
