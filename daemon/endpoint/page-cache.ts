@@ -10,15 +10,16 @@ export type SharedPage = {
   readonly plain: Form
   readonly gzip: () => Form
 }
-type Form = { readonly headers: Readonly<Record<string, string | number>>; readonly body: Buffer }
+/** `head`: names and values in turn. */
+type Form = { readonly head: readonly string[]; readonly body: Buffer }
 
 /** Bodies that are smaller gain nothing from compression. */
 export const MIN_GZIP_BYTES = 1_024
 
 export function sharedPage(bytes: Buffer): SharedPage {
   const etag = validatorOf(bytes)
-  const formOf = (body: Buffer, more: Record<string, string> = {}): Form => ({
-    headers: { 'Content-Type': JSON_TYPE, ETag: etag, ...more, 'Content-Length': body.length },
+  const formOf = (body: Buffer, more: readonly string[] = []): Form => ({
+    head: ['Content-Type', JSON_TYPE, 'ETag', etag, ...more, 'Content-Length', String(body.length)],
     body,
   })
   const plain = formOf(bytes)
@@ -27,7 +28,7 @@ export function sharedPage(bytes: Buffer): SharedPage {
     etag,
     plain,
     gzip: () => {
-      gzip ??= bytes.length < MIN_GZIP_BYTES ? plain : formOf(gzipSync(bytes), { 'Content-Encoding': 'gzip' })
+      gzip ??= bytes.length < MIN_GZIP_BYTES ? plain : formOf(gzipSync(bytes), ['Content-Encoding', 'gzip'])
       return gzip
     },
   }

@@ -21,12 +21,12 @@ export function begin(ctx: Context, id: string, { method = '', url = '/', header
   requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark), attempt })
 }
 
-type Answered = { readonly endpoint: string; readonly code?: string | null }
+type Answered = { readonly endpoint: string; readonly code?: string | null; readonly requestId?: string }
 
 /** A request that was answered, in the figures and in the log of requests. */
-export function count(ctx: Context, res: ServerResponse, { endpoint, code = null }: Answered): void {
+export function count(ctx: Context, res: ServerResponse, answered: Answered): void {
+  const { endpoint, code = null, requestId = String(res.getHeader(REQUEST_ID)) } = answered
   const log = requestLog.of(ctx)
-  const requestId = String(res.getHeader(REQUEST_ID))
   const entry = log.find(requestId)
   const ms = entry ? Math.max(0, ctx.clock.wall() - entry.at) : 0
   metrics.of(ctx).request(endpoint, res.statusCode, ms / SECOND_MS)

@@ -113,16 +113,16 @@ function acceptedEncoding({ req }: ServerResponse): string | undefined {
   return req.headers['accept-encoding']?.toString()
 }
 
-/** Writes a finished page with nothing made anew: this is what most readers get. */
-export function sendPage(res: ServerResponse, page: SharedPage): void {
+/** Writes a finished page with nothing made anew, its head in one piece. @param head - what else stands in it */
+export function sendPage(res: ServerResponse, page: SharedPage, head: readonly string[]): void {
   const { headers } = res.req
   const known = headers['if-none-match']
   if (known !== undefined && isAmong(known, page.etag)) {
-    res.writeHead(304, { ETag: page.etag }).end()
+    res.writeHead(304, [...head, 'ETag', page.etag]).end()
     return
   }
   const form = takesGzip(acceptedEncoding(res)) ? page.gzip() : page.plain
-  res.writeHead(200, form.headers).end(form.body)
+  res.writeHead(200, [...head, ...form.head]).end(form.body)
 }
 
 type Failed = {

@@ -18,7 +18,7 @@ import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, turnFor } from '../endpoint/json.ts'
-import { pageCache } from '../endpoint/page-cache.ts'
+import { pageCache, type SharedPage } from '../endpoint/page-cache.ts'
 import { notEnabled } from '../endpoint/switched-off.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
 import { installation } from '../kernel/identity.ts'
@@ -102,36 +102,38 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const endpoints = endpointsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(ctx)
+  /** Of the finished pages: it depends on their address alone. */
+  const varies = new WeakMap<SharedPage, string>()
   return (req, res) => {
     connections.began(req, res)
     const requestId = newRequestId(ctx)
-    res.setHeader(REQUEST_ID, requestId)
-    const { url = '/' } = req
     begin(ctx, requestId, req)
-    const isOpen = isOpenToAnyOrigin(url)
-    res.setHeader('Vary', varying(req, isOpen))
-    if (namesTwoHosts(req)) {
-      refuse(res, new AppError('invalid_request', 'Host: is given twice; send one.'))
-      return
-    }
-    if (!isAllowed(req.headers.host)) {
-      refuse(res, new AppError('misdirected', 'This host name is not served here.'))
-      return
-    }
-    if (isOpen && req.headers.origin !== undefined) allowOrigin(req, res)
-    if (rateLimits.covers(req)) void serveLimited(req, res)
+    const fault = hostFault(req, isAllowed)
+    const isLimited = rateLimits.covers(req)
+    const { origin } = req.headers
+    // Before any header is set: the head of such an answer is made in one piece.
+    if (!fault && !isLimited && origin === undefined && finished(req, res, requestId)) return
+    res.setHeader(REQUEST_ID, requestId)
+    res.setHeader('Vary', varying(req))
+    if (!fault && origin !== undefined) allowOrigin(req, res)
+    if (fault) refuse(res, fault)
+    else if (isLimited) void serveLimited(req, res)
     else serve(req, res)
   }
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
-    // A key that is sent is checked, and only the endpoints do that.
-    const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '') : undefined
-    if (!page) {
-      endpoints(req, res)
-      return
-    }
-    sendPage(res, page)
-    count(ctx, res, { endpoint: FINISHED_PAGE })
+    if (!finished(req, res, String(res.getHeader(REQUEST_ID)))) endpoints(req, res)
+  }
+
+  /** Sends the finished page that is asked for, if there is one. A key that is sent is checked, and only the endpoints do that. */
+  function finished(req: IncomingMessage, res: ServerResponse, requestId: string): boolean {
+    const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '/') : undefined
+    if (!page) return false
+    const vary = varies.get(page) ?? varying(req)
+    varies.set(page, vary)
+    sendPage(res, page, [REQUEST_ID, requestId, 'Vary', vary])
+    count(ctx, res, { endpoint: FINISHED_PAGE, requestId })
+    return true
   }
 
   async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -147,21 +149,27 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   }
 }
 
+function hostFault(req: IncomingMessage, isAllowed: (host: string | undefined) => boolean): AppError | undefined {
+  if (namesTwoHosts(req)) return new AppError('invalid_request', 'Host: is given twice; send one.')
+  return isAllowed(req.headers.host) ? undefined : new AppError('misdirected', 'This host name is not served here.')
+}
+
 /** The API, and what describes it to programs that run in the pages of others (decisions §2). */
 const openPrefixes = ['/v1/', '/discovery/', '/.well-known/']
 const openPaths = new Set(['/health', '/openapi.json', '/llms.txt'])
 
-function isOpenToAnyOrigin(url: string): boolean {
+function isOpenToAnyOrigin({ url = '/' }: IncomingMessage): boolean {
   return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(before(url, '?'))
 }
 
 /** What an answer depends on besides its address. */
-function varying(req: IncomingMessage, isOpen: boolean): string {
+function varying(req: IncomingMessage): string {
   const first = pageEndpointOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
-  return isOpen ? `Origin, ${first}` : first
+  return isOpenToAnyOrigin(req) ? `Origin, ${first}` : first
 }
 
 function allowOrigin(req: IncomingMessage, res: ServerResponse): void {
+  if (!isOpenToAnyOrigin(req)) return
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Access-Control-Expose-Headers', exposed)
   if (req.method === 'OPTIONS') {
