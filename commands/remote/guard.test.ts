@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { verifyMessage } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
@@ -70,6 +72,8 @@ describe('a check', () => {
       fix: 'souk remote check shop',
     })
     expect((await shop.souk(['remote', 'check', 'local'])).code).toBe(10)
+    const right = readFileSync(join(shop.market.dir, 'admin.key'), 'utf8')
+    await shop.souk(['remote', 'add', 'shop', shop.market.url(), '--admin-key-stdin'], { stdin: right })
   })
 })
 

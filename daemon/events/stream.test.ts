@@ -33,7 +33,7 @@ test('what happens is told as it happens, and again from a cursor, after a resta
     jobs.map((id) => ['job.completed', 'job.completed', id]),
   )
   await market.restart()
-  const again = await open('?cursor=0')
+  const again = await open(`?cursor=${live[0]?.data.cursor - 1}`)
   expect([await again.next(), await again.next()]).toEqual(live)
   again.close()
   const second = await open(`?cursor=${live[0]?.id}`)

@@ -31,6 +31,7 @@ export type Failure = {
 const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
   unauthorized: ['souk wallet list'],
   payment_required: ['souk wallet list'],
+  registration_required: ['souk account register'],
   insufficient_balance: ['souk wallet show'],
   paused: ['souk health'],
   unavailable: ['souk status'],

@@ -45,7 +45,7 @@ test('a store of every format before this one is kept', () => {
   expect(names).toEqual(expect.arrayContaining(older))
 })
 
-describe.each(names)('a store that an earlier build left behind, %s', (name) => {
+describe.each(names)('a store that an earlier build left behind, %s', { shuffle: false }, (name) => {
   let dir: string
   let contents: Contents
   let daemon: Daemon

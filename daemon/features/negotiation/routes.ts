@@ -128,7 +128,7 @@ async function askable(t: ReadTx, serviceId: string, payer: Payer) {
 
 function registeredPayer({ participant }: Payer) {
   if (participant) return participant
-  throw new AppError('registration_required', 'A price is negotiated by who registered: POST /v1/register.')
+  throw new AppError('registration_required', 'Negotiating a price needs a registered wallet: POST /v1/register first.')
 }
 
 /** Offers a price, or another one in its place. */

@@ -100,7 +100,7 @@ async function providerOf(t: ReadTx, product: ProductRow): Promise<ParticipantRo
 
 function registeredPayer({ participant }: Payer): ParticipantRow {
   if (participant) return participant
-  throw new AppError('registration_required', 'A product is bought by who registered: POST /v1/register.')
+  throw new AppError('registration_required', 'Buying a product needs a registered wallet: POST /v1/register first.')
 }
 
 async function purchaseBy(t: ReadTx, productId: string, wallet: string): Promise<PurchaseRow | undefined> {
