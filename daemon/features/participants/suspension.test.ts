@@ -86,7 +86,7 @@ async function shown() {
   }
 }
 
-describe('what a suspended participant offers', () => {
+describe('what a suspended participant offers', { shuffle: false }, () => {
   test('is listed no more, and all of it is back afterwards, but what its owner had taken down', async () => {
     const all = {
       services: [service],
