@@ -4,9 +4,9 @@ import { type CommandContext, defineCall, defineCommand } from '../src/cli/comma
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument, readObjectFile, textOf, unjudged } from '../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
+import type { Io } from '../src/cli/io.ts'
 import { columnsOf, pageOf, pageOptions, showNoun, showPage } from '../src/cli/nouns/lists.ts'
-import { bidColumns, showBid } from '../src/cli/nouns/requests.ts'
-import { printRows } from '../src/cli/output.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watch.ts'
 import type { Session } from '../src/cli/session.ts'
@@ -16,6 +16,27 @@ import { formatAmount } from '../src/core/money.ts'
 import { compact } from '../src/core/record.ts'
 import { dollars, type Posting, posting, posting as postingNoun } from '../src/nouns/postings.ts'
 import { bold, cyan, green, yellow } from '../src/text/text.ts'
+
+export type Bid = WireAnswer<Api['createBid']>
+
+export const bidColumns: readonly Column<Bid>[] = [
+  { title: 'BID', value: ({ bid_id }) => bid_id },
+  { title: 'STATUS', value: ({ status }) => status },
+  {
+    title: 'YOU PAY',
+    value: ({ agent_price_usd: price }) => dollars(price),
+    plain: (bid) => bid.agent_price_usd,
+    align: 'right',
+  },
+  { title: 'HOURS', value: ({ eta_hours }) => eta_hours, align: 'right' },
+  { title: 'SERVICE', value: ({ service_id }) => service_id, drop: 2 },
+  { title: 'PITCH', value: ({ pitch }) => pitch, flexible: true, drop: 1 },
+]
+
+export function showBid(bid: Bid, io: Io): void {
+  io.line(`${bold(bid.bid_id)}   ${bid.status}   ${bid.posting_id}`)
+  io.line(`  price     ${dollars(bid.price_usd)}, the poster pays ${dollars(bid.agent_price_usd)}   ${bid.eta_hours} h`)
+}
 
 export const requestsAward = defineCommand({
   name: 'requests award',

@@ -1,16 +1,23 @@
-import { createCommandLine } from '../src/cli/cockpit-commands.ts'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { readKeyFile } from '../src/cli/files/key-file.ts'
-import { putOffFile } from '../src/cli/files/put-off-file.ts'
 import { colorsAllowed } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
-import { writeJson } from '../src/client/files.ts'
+import { splitWords } from '../src/cli/split-words.ts'
+import { readJson, shaped, writeJson } from '../src/client/files.ts'
+import type { Outcome } from '../src/client/link.ts'
+import type { Places } from '../src/client/paths.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
+import { isObject } from '../src/core/json.ts'
+import { MINUTE_MS } from '../src/core/time.ts'
+import { PUT_OFF_MAX, type PutOff } from '../src/model/cockpit-files.ts'
 import { screenIds } from '../src/model/words.ts'
+import { oneLine } from '../src/text/text.ts'
 import { clockTime } from '../src/text/time.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
 
@@ -244,4 +251,89 @@ function crashed({ io, places, system }: Host, error: unknown): CliError {
   const file = `${places.state}/crash-tui.json`
   writeJson(file, { at: new Date(system.now()).toISOString(), version: system.version, message, stack })
   return new CliError('failure', `The cockpit broke: ${message}`, { facts: [`where: ${io.path(file)}`], cause: error })
+}
+
+const RUN_MAX_MS = 2 * MINUTE_MS
+const OUTPUT_BYTES_MAX = 1_000_000
+const SAID_LINES = 3
+
+type CommandsHost = CommandContext<unknown, unknown>
+type LineWord = { readonly value: string; readonly summary: string }
+
+/** The command line for the cockpit's palette: what there is, what may follow, and a process that runs it. */
+export function createCommandLine(context: CommandsHost) {
+  const commands = context.entries
+    .filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
+    .map(({ name, summary }) => ({ name, summary }))
+  return {
+    commands,
+    split(line: string): readonly string[] | undefined {
+      try {
+        return line.trim() === '' ? [] : splitWords(line)
+      } catch {
+        return undefined
+      }
+    },
+    complete: (words: readonly string[]) => complete(context, words),
+    run: (words: readonly string[]) => run(context, words),
+  }
+}
+
+/** The very answer that shells get. */
+async function complete(context: CommandsHost, words: readonly string[]): Promise<readonly LineWord[]> {
+  const { data } = await context.invoke(['__complete', '--scoped', '--', ...words]).catch(() => ({ data: undefined }))
+  const found = isObject(data) && Array.isArray(data.candidates) ? data.candidates : []
+  return found.flatMap((one) =>
+    isObject(one) && typeof one.value === 'string' ? [{ value: one.value, summary: String(one.summary ?? '') }] : [],
+  )
+}
+
+function run({ places, signal, system }: CommandsHost, words: readonly string[]): Promise<Outcome<string>> {
+  const [program, ...first] = system.self
+  const env = {
+    ...system.env,
+    SOUK_INSTANCE: places.instance,
+    SOUK_CONFIG_DIR: places.config,
+    ...(places.chosenData === undefined ? {} : { SOUK_DATA_DIR: places.chosenData }),
+    NO_COLOR: '1',
+  }
+  const options = { env, signal, timeout: RUN_MAX_MS, maxBuffer: OUTPUT_BYTES_MAX, encoding: 'utf8' as const }
+  return new Promise((resolve) => {
+    const child = execFile(program, [...first, ...words], options, (error, out, err) => {
+      const said = (text: string) => text.split('\n').map(oneLine).filter(Boolean)
+      if (error === null) {
+        resolve({ ok: true, value: said(out).slice(0, SAID_LINES).join('  ') || said(err).at(-1) || 'It is done.' })
+        return
+      }
+      const [sentence = error.message, ...facts] = said(err)
+      resolve({ ok: false, problem: { kind: 'failed', sentence: sentence.replace('✗ ', ''), facts, next: [] } })
+    })
+    child.stdin?.end()
+  })
+}
+
+const FILE = 'put-off.json'
+const Kept = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])
+
+/**
+ * What was put off in cockpits of this machine. A file that cannot be read hides nothing: all of it is seen again. One
+ * that cannot be written is no reason for a cockpit to break; then it lasts as long as the cockpit is open.
+ */
+export function putOffFile({ state }: Pick<Places, 'state'>): {
+  readonly read: () => readonly PutOff[]
+  readonly write: (list: readonly PutOff[]) => void
+} {
+  const path = join(state, FILE)
+  return {
+    read: () => tried(() => readJson(path, Kept))?.slice(-PUT_OFF_MAX) ?? [],
+    write: (list) => tried(() => writeJson(path, list)),
+  }
+}
+
+function tried<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
 }

@@ -5,7 +5,7 @@ import type { Key } from './parts/keys.ts'
 import { accent, blank, dim, type Line, type Piece, sized } from './parts/line.ts'
 import { marked } from './parts/table.ts'
 import { screens } from './screens.ts'
-import { ask, refuse } from './shell/ask.ts'
+import { askUser, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
 import { commandDialog, commandIn, type Named, shopViewOf, shownOn, whyNot } from './shell/commands.ts'
 import { isPutAway, turnColumn } from './shell/finding.ts'
@@ -209,7 +209,7 @@ function runLine(host: Host, line: CommandLine, named: Named): void {
   if (problem !== undefined) refuse(host, `${problem}.`)
   else if (host.readonly)
     refuse(host, `This cockpit is for reading: it runs no command.  → ${shellCommand(host, ['tui'])}`)
-  else ask(host, commandDialog(host, line, named))
+  else askUser(host, commandDialog(host, line, named))
 }
 
 const CUT_ID = /\b[a-z]+_[0-9a-f]*…$/

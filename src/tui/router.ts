@@ -3,7 +3,7 @@ import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { pickerKey, pickerPaste } from './picking.ts'
-import { ask, refuse, showToast } from './shell/ask.ts'
+import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { startDaemon } from './shell/commands.ts'
 import { copy, copyCommand } from './shell/copy.ts'
@@ -186,7 +186,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
     host.queries.freeze(frozen)
     host.ui.set({ ...host.ui.get(), frozen })
   },
-  pause: ({ host }) => ask(host, pauseDialog(host)),
+  pause: ({ host }) => askUser(host, pauseDialog(host)),
   start: ({ host }) => startDaemon(host),
   quit: ({ quit }) => quit(),
 }

@@ -5,7 +5,10 @@ import { errorOf, type RawAnswer } from '../../client/exchange.ts'
 import type { accountFromKey } from '../../client/pay.ts'
 import type { NamedWallet } from '../../client/wallets.ts'
 import { checksumAddress } from '../../core/hex.ts'
+import { formatPrice, ZERO } from '../../core/money.ts'
+import { harmless } from '../../text/text.ts'
 import { type RawCall, type Session, type SessionHost, saysWho } from '../session.ts'
+import { quote } from './paying.ts'
 
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
@@ -66,4 +69,18 @@ async function signedIn(session: Session, { call, first }: Refused, accountOf: A
       signMessage: async (text) => (await accountOf(wallet)).signMessage(text),
     },
   })
+}
+
+/** A call that costs something, and how it is shown. */
+type Shown = RawCall & { readonly title: string; readonly input: Readonly<Record<string, unknown>> }
+
+/** Shows what is asked and what it costs, and asks for a yes. @returns the same host, which pays no more than was shown */
+export async function agreedTo<H extends SessionHost>(host: H, session: Session, { title, input, ...call }: Shown) {
+  const { io, globals } = host
+  const offer = await quote(session, call)
+  const price = offer?.price ?? ZERO
+  const parts = Object.entries(input).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`)
+  for (const line of [title, ...parts]) io.say(harmless(line))
+  await io.confirm(`Pay ${formatPrice(price)}${offer === undefined ? '' : ` to ${offer.payTo}`}?`)
+  return { ...host, globals: { ...globals, maxPrice: price < globals.maxPrice ? price : globals.maxPrice } }
 }

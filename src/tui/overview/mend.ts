@@ -1,7 +1,7 @@
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
 import type { JobOnScreen } from '../job/facts.ts'
 import { fetchJob } from '../job/rows.ts'
-import { ask, refuse, type Sent } from '../shell/ask.ts'
+import { askUser, refuse, type Sent } from '../shell/ask.ts'
 import { cronOf, runDialog } from '../shell/cron-dialogs.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import type { Need } from '../shell/needs.ts'
@@ -13,7 +13,7 @@ import type { Host } from '../shell/screen.ts'
 export async function mend(host: Host, need: Need): Promise<void> {
   const spec = await dialogFor(host, need)
   if (spec === undefined) refuse(host, `${need.sentence}  → ${need.fix}`)
-  else ask(host, spec)
+  else askUser(host, spec)
 }
 
 async function dialogFor(host: Host, need: Need): Promise<DialogSpec | undefined> {
@@ -43,7 +43,7 @@ async function dialogFor(host: Host, need: Need): Promise<DialogSpec | undefined
 export async function giveBack(host: Host, id: string): Promise<void> {
   const job = await jobOf(host, id)
   if (job === undefined) refuse(host, `${id} cannot be read.`)
-  else if (canGiveBack(job)) ask(host, withdrawDialog(host, job))
+  else if (canGiveBack(job)) askUser(host, withdrawDialog(host, job))
   else refuse(host, `Nothing is held for ${id}: it is ${job.status}.`)
 }
 

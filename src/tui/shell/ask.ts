@@ -8,7 +8,7 @@ const TOAST_MS = 5_000
 export type Sent = ReturnType<DialogSpec['send']>
 
 /** Opens a dialog for a change; where no credential for it is at hand, says that at once instead. */
-export function ask(host: Host, spec: DialogSpec): void {
+export function askUser(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {
     refuse(host, `There is no admin credential for ${host.link.place.name}: it can only be looked at.`)
   } else askAnyway(host, spec)

@@ -1,6 +1,6 @@
 import { dollars, microOf } from '../../text/columns.ts'
 import { count } from '../../text/text.ts'
-import { ask, askAnyway, refuse } from './ask.ts'
+import { askAnyway, askUser, refuse } from './ask.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import { targetFacts } from './pause-dialog.ts'
 import type { Host } from './screen.ts'
@@ -42,7 +42,7 @@ export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): 
 
 /** One question for as many changes as there are rows: each is a request of its own, and is told by itself. */
 export function askAll(host: Host, specs: readonly DialogSpec[]): void {
-  askTogether(host, specs, ask)
+  askTogether(host, specs, askUser)
 }
 
 /** The same for changes that need no admin credential. */
@@ -50,7 +50,7 @@ export function askAllAnyway(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askAnyway)
 }
 
-function askTogether(host: Host, specs: readonly DialogSpec[], put: typeof ask): void {
+function askTogether(host: Host, specs: readonly DialogSpec[], put: typeof askUser): void {
   const [first] = specs
   if (first === undefined) return
   if (specs.length > TOGETHER_MAX)
