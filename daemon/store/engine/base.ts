@@ -34,11 +34,14 @@ export type TableReads = {
   unique(index: RowIndex, values: readonly Scalar[]): Awaitable<AnyRow | undefined>
 }
 
+/** What a transaction has done to one row, and the row that it found. */
+export type Staged = { readonly write: Write; readonly before: AnyRow | undefined }
+
 /** Where committed rows lie. The engine needs these five calls, four of them by table. */
 export type Base = {
   readonly tables: ReadonlyMap<string, TableReads>
-  /** Takes in what a transaction wrote; every later read sees all of it. */
-  apply(writes: readonly Write[]): void
+  /** Takes in what a transaction did; every later read sees all of it. */
+  apply(staged: readonly Staged[]): void
   /** Number of rows in all tables. */
   records(): number
 }

@@ -160,13 +160,14 @@ export function createEngine(options: EngineOptions): StoreEngine {
   }
 
   function commit(layers: readonly Layer[]): Promise<void> {
-    const writes = layers.flatMap((layer) => layer.writes())
+    const staged = layers.flatMap((layer) => layer.staged())
+    const writes = staged.map(({ write }) => write)
     // A body that wrote nothing may still have seen what is not durable yet.
     if (writes.length === 0) return sink.durable()
     const change: Change = { seq: seq + 1, writes }
     const durable = sink.append({ change, json: sink.encode(change) })
     seq += 1
-    base.apply(writes)
+    base.apply(staged)
     return durable
   }
 

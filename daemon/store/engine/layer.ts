@@ -1,5 +1,5 @@
-import type { Scalar, Write } from '../port.ts'
-import { type Awaitable, chain, type Slice, type TableReads } from './base.ts'
+import type { Scalar } from '../port.ts'
+import { type Awaitable, chain, type Slice, type Staged, type TableReads } from './base.ts'
 import type { AnyRow } from './order.ts'
 import { countOf, createRowSet, pageOf, putRow, type RowSet, uniqueOf } from './rows.ts'
 import { keyOf, placeIn, type RowIndex } from './tables.ts'
@@ -9,7 +9,7 @@ export type Layer = TableReads & {
   /** @param current - the row as it is read now; null for `row` removes it. */
   put(key: string, row: AnyRow | null, current: AnyRow | undefined): void
   /** The changes, in the order of their keys' first ones. A row that was inserted and deleted again leaves none. */
-  writes(): Write[]
+  staged(): Staged[]
 }
 
 export function layerOver(below: TableReads): Layer {
@@ -47,11 +47,12 @@ export function layerOver(below: TableReads): Layer {
     return countOf(hidden, index, prefix)
   }
 
-  function writes(): Write[] {
-    const all: Write[] = []
+  function staged(): Staged[] {
+    const all: Staged[] = []
     for (const [key, before] of covered) {
       const row = fresh.rows.get(key) ?? null
-      if (row !== null || before !== undefined) all.push({ collection: shape.collection.name, key, row })
+      if (row === null && before === undefined) continue
+      all.push({ write: { collection: shape.collection.name, key, row }, before })
     }
     return all
   }
@@ -67,7 +68,7 @@ export function layerOver(below: TableReads): Layer {
     unique: (index, values) =>
       uniqueOf(fresh, index, values) ??
       chain(below.unique(index, values), (row) => (row !== undefined && isBelow(row) ? row : undefined)),
-    writes,
+    staged,
   }
 }
 

@@ -106,8 +106,9 @@ export function memoryBase(state: State): Base {
   return {
     tables: new Map([...state].map(([name, set]) => [name, readsOf(set)])),
     records: () => countRecords(state),
-    apply(writes) {
-      for (const { collection, key, row } of writes) putRow(state.get(collection) as RowSet, key, row as AnyRow | null)
+    apply(staged) {
+      for (const { write } of staged)
+        putRow(state.get(write.collection) as RowSet, write.key, write.row as AnyRow | null)
     },
   }
 }
