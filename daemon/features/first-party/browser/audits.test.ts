@@ -116,6 +116,18 @@ function plantFastPage() {
 }
 
 describe.skipIf(chromium === undefined)('the analysis of speed', () => {
+  it('counts what shifts and what blocks after the load, as the page comes to rest later', async () => {
+    const late = `addEventListener('load', () => setTimeout(() => {
+      document.getElementById('d').style.height = '400px'
+      setTimeout(() => { const until = performance.now() + 400; while (performance.now() < until); }, 200)
+    }, 600))`
+    const body = `<!doctype html><title>Late</title><div id="d"></div><h1>Late</h1><p>Text</p><script>${late}</script>`
+    site.pages['/late'] = { body }
+    const { metrics } = await run(performanceAnalysis, { site_url: site.at('/late') })
+    for (const { cls, tbt_ms } of [metrics.desktop, metrics.mobile])
+      expect([cls > 0, tbt_ms > 200]).toEqual([true, true])
+  })
+
   it('names what was planted, and puts a slow page below a fast one', async () => {
     plantSlowPage()
     plantFastPage()

@@ -5,8 +5,11 @@ import type { PageResource } from '../../../ports/browser/traffic.ts'
 
 const MAX_LISTED = 250
 const MAX_CHARS = 300
-/** What was recorded before is handed over within it. */
-const OBSERVE_MS = 100
+/** A page has come to rest when nothing shifted and no long task ended for so long. */
+const QUIET_MS = 1_000
+/** Longest wait for it, below the longest wait for an answer of the page. */
+const MAX_WAIT_MS = 3_500
+const LOOK_MS = 50
 
 const Timings = z.object({
   fcp_ms: z.number().nullable(),
@@ -35,12 +38,15 @@ export type PageSpeed = {
 
 /** What the browser recorded since the page began, asked for beside the page. */
 const TIMINGS = `(async () => {
-  const seen = (type) => new Promise((resolve) => {
+  const begun = performance.now()
+  let heard = begun
+  const seen = (type) => {
     const entries = []
-    try { new PerformanceObserver((list) => entries.push(...list.getEntries())).observe({ type, buffered: true }) } catch {}
-    setTimeout(() => resolve(entries), ${OBSERVE_MS})
-  })
-  const [paints, largest, shifts, tasks] = await Promise.all(['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(seen))
+    try { new PerformanceObserver((list) => { entries.push(...list.getEntries()); heard = performance.now() }).observe({ type, buffered: true }) } catch {}
+    return entries
+  }
+  const [paints, largest, shifts, tasks] = ['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(seen)
+  while (performance.now() - heard < ${QUIET_MS} && performance.now() - begun < ${MAX_WAIT_MS}) await new Promise((resolve) => setTimeout(resolve, ${LOOK_MS}))
   const fcp = paints.find(({ name }) => name === 'first-contentful-paint')
   const lcp = largest.at(-1)
   const named = (element) => element ? (element.tagName.toLowerCase() + (element.id ? '#' + element.id : '') + (element.classList && element.classList[0] ? '.' + element.classList[0] : '')).slice(0, ${MAX_CHARS}) : null
