@@ -30,6 +30,8 @@ test.each([
   ['balance --page 2', "Unknown option '--page'.", ['souk balance history --page 2', 'souk balance show --help']],
   ['balance show more', 'Too many arguments', ['souk balance show --help']],
   ['--json endpoints --no-such', "Unknown option '--no-such'.", ['souk endpoints --help']],
+  ['jobs verify job_0123456789abcdef --rating 9', '--rating must be at most 5; you gave 9.', []],
+  ['seed dmeo', '(did you mean demo?)', ['souk seed --help']],
   ['endpints', '(did you mean endpoints?)', ['souk help']],
   ['services --limit 5', "Unknown option '--limit'.", ['souk services list --limit 5', 'souk services --help']],
 ])('souk %s', async (line, sentence, next) => {
@@ -38,7 +40,7 @@ test.each([
   expect([code, out]).toEqual([2, ''])
   expect(err).toContain(sentence)
   if (words.includes('--json')) expect(JSON.parse(err).error.hint).toBe(next[0])
-  else expect(err.match(/→ [^→]+/g)?.map((one) => one.slice(2).trim())).toEqual(next)
+  else expect((err.match(/→ [^→]+/g) ?? []).map((one) => one.slice(2).trim())).toEqual(next)
 })
 
 test('souk help payments tells how to say what one pays at most, and how long a price stays good', async () => {

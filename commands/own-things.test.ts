@@ -62,6 +62,22 @@ test('attention lists what you have to do, and says when there is nothing', asyn
   expect(await as('cleo', 'attention')).toMatchObject({ items: [], total: 0 })
 })
 
+test('a quote of the sandbox says that its money is test money', async () => {
+  const { out } = await shop.souk(['buy', 'qr_code', '-i', 'data=x', '--quote', '--as', 'ann'], { columns: 120 })
+  expect([out.includes('test USDC (sandbox)'), out.includes('USDC on base')]).toEqual([true, false])
+})
+
+test('a listing that is made in a pipe says what comes next', async () => {
+  const fields = ['name=Piping', 'description=Pipes', 'price=0.50', 'fulfillment_type=human']
+  const made = await shop.souk(['services', 'create', ...fields.flatMap((field) => ['--set', field]), '--as', 'bob'])
+  expect(`${made.out}${made.err}`).toMatch(/souk services view svc_\w+/)
+})
+
+test('the help on the environment names pager, theme and webhook secret', async () => {
+  const { out } = await shop.souk(['help', 'environment'])
+  for (const name of ['SOUK_PAGER', 'SOUK_THEME', 'SOUK_WEBHOOK_SECRET']) expect(out).toContain(name)
+})
+
 test('short signs of the catalog are explained below it', async () => {
   expect((await shop.souk(['listen', '--once', '--as', 'bob'])).code).toBe(0)
   const { out, err } = await shop.souk(['services', 'list', '--limit', '100'], { columns: 120 })
