@@ -21,13 +21,13 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-readme-'))
 })
 afterAll(async () => {
-  await souk('npx souk down')
+  await souk('bin/souk down')
   await rm(home, { recursive: true })
 })
 
 /** A line as it is typed, but on a port of its own and with its files in the test's folder. */
 function souk(line: string) {
-  const [, , ...words] = shellWords(line.replace(/ up /, ' up --port 0 ').replace('--save out', `--save ${home}/out`))
+  const [, ...words] = shellWords(line.replace(/ up /, ' up --port 0 ').replace('--save out', `--save ${home}/out`))
   return runLine({ entries, groups }, words, {
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
     self: [process.execPath, PROGRAM],

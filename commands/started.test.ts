@@ -29,6 +29,8 @@ test.each([
   ['bin/souk services list', home, 'bin/souk up'],
   ['node dist/souk.js services list', ROOT, 'node dist/souk.js up'],
   [`node '${PROGRAM}' services list --instance two`, home, `node ${PROGRAM} up --instance two`],
+  ['bin/souk services list', ROOT, 'bin/souk up'],
+  [`'${ROOT}/bin/souk' services list`, home, `${ROOT}/bin/souk up`],
   ['npx souk services list', ROOT, 'npx souk up'],
 ])('%s suggests what starts the same program', async (line, folder, suggested) => {
   expect(await suggestedBy(line, folder)).toBe(suggested)

@@ -28,7 +28,7 @@ export type System = {
   readonly node: string
   readonly platform: string
   readonly tmpDir: string
-  /** How the program was started, as it is typed: `souk`, `npx souk`, `./souk`. */
+  /** How the program was started, as it is typed: `souk`, `bin/souk`, `npx souk`. */
   readonly program: string
   /** Hears of every command that is suggested. */
   readonly onHint?: (line: string) => void
@@ -63,10 +63,13 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     if (error.code === 'EPIPE') process.exit(0)
   })
   const isPacked = process.getBuiltinModule('node:sea').isSea()
+  // By bin/souk; what this program starts itself was not started so.
+  const { SOUK_STARTED_AS: startedAs } = process.env
+  delete process.env['SOUK_STARTED_AS']
   return {
     argv: process.argv.slice(2),
     get program() {
-      const file = isPacked ? process.argv0 : (process.argv[1] ?? script)
+      const file = isPacked ? process.argv0 : (startedAs ?? process.argv[1] ?? script)
       return programOf({ env: process.env, file, isPacked, folder: process.cwd() })
     },
     env: process.env,

@@ -71,7 +71,7 @@ test.each([
   [
     'npm start',
     { env: { npm_lifecycle_event: 'start', npm_package_json: '/w/package.json' }, file: '/w/dist/souk.js' },
-    'npx souk',
+    'bin/souk',
   ],
   [
     'a script of another package',
@@ -84,6 +84,7 @@ test.each([
   ['npx', { env: { npm_command: 'exec' }, file: '/w/node_modules/.bin/souk' }, 'npx souk'],
   ['the path', { env: { PATH: '/bin:/usr/local/bin' }, file: '/usr/local/bin/souk' }, 'souk'],
   ['a link elsewhere', { env: { PATH: '/bin' }, file: '/opt/souk' }, '/opt/souk'],
+  ['the file of a checkout', { env: {}, file: 'bin/souk' }, 'bin/souk'],
   ['a script', { env: {}, file: '/w/dist/souk.js' }, 'node dist/souk.js'],
   ['a packed program beside', { env: {}, file: './souk', isPacked: true }, './souk'],
   ['a packed program on the path', { env: {}, file: 'souk', isPacked: true }, 'souk'],

@@ -141,12 +141,14 @@ type Started = {
   readonly folder: string
 }
 
+/** Where npx finds the program again. */
+const LINK = /[\\/]node_modules[\\/]\.bin[\\/]souk$/
+
 /**
- * Whether npx finds the program again: it was started by its link in `node_modules`, or by a script of its own package.
- * A variable of npm alone says nothing: whatever a script of another package starts inherits them.
+ * Whether a script of its own checkout started the program, such as `npm start`. A variable of npm alone says nothing:
+ * whatever a script of another package starts inherits them.
  */
-function isOfPackage({ npm_lifecycle_event: script, npm_package_json: manifest }: Env, file: string): boolean {
-  if (/[\\/]node_modules[\\/]\.bin[\\/]souk$/.test(file)) return true
+function isOfCheckout({ npm_lifecycle_event: script, npm_package_json: manifest }: Env, file: string): boolean {
   const folder = manifest?.replace(/package\.json$/, '')
   return script !== undefined && folder !== undefined && folder !== '' && file.startsWith(folder)
 }
@@ -154,7 +156,8 @@ function isOfPackage({ npm_lifecycle_event: script, npm_package_json: manifest }
 /** How this program was started, as words that start it again from the same folder. */
 export function programOf({ env, file, isPacked, folder }: Started): string {
   const name = file.split(/[\\/]/).at(-1) ?? PROGRAM
-  if (isOfPackage(env, file)) return `npx ${PROGRAM}`
+  if (LINK.test(file)) return `npx ${PROGRAM}`
+  if (isOfCheckout(env, file)) return `bin/${PROGRAM}`
   if (!file.includes('/') && !file.includes('\\')) return shellWord(name)
   const parent = file.slice(0, -name.length - 1)
   if (/^souk(\.exe)?$/.test(name) && (env.PATH ?? '').split(':').includes(parent)) return PROGRAM
