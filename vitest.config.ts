@@ -49,18 +49,29 @@ export default defineConfig(({ mode }) => {
   const taken = runnable(root, (chosen[mode] ?? (() => files))())
   // Programs of others gain little by it; a chain is one for each file.
   const isAlone = ({ isApart, ring }: TestFile) => isApart || ring !== 'first' || mode.startsWith('devnet')
-  const project = (name: string, isolate: boolean) => ({
+  // `SOUK_TEST_SHUFFLE=SEED npm test` runs files and tests in another order, but the tests of a story.
+  const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE: seed } = process.env
+  const inOrder = (file: TestFile) => seed === undefined || file.isStory
+  const project = (name: string, isolate: boolean, ordered: boolean) => ({
     extends: true as const,
-    test: { name, isolate, include: taken.filter((file) => isAlone(file) === isolate).map(({ path }) => path) },
+    test: {
+      name,
+      isolate,
+      include: taken.filter((file) => isAlone(file) === isolate && inOrder(file) === ordered).map(({ path }) => path),
+      ...(seed === undefined ? {} : { sequence: { seed: Number(seed), shuffle: { files: true, tests: !ordered } } }),
+    },
   })
-  const { SOUK_MUTATION: broken } = process.env
+  const projects = [true, false].flatMap((ordered) => [
+    project(ordered ? 'shared' : 'shared, shuffled', false, ordered),
+    project(ordered ? 'apart' : 'apart, shuffled', true, ordered),
+  ])
   return {
     // A rule that `npm run mutations` breaks to see whether a test notices.
     plugins: broken === undefined ? [] : [breaking(broken)],
     test: {
       fsModuleCache: broken === undefined,
       // Files of `npm test` share the modules of a worker; one that minds says `@isolate` and why.
-      projects: [project('shared', false), project('apart', true)].filter(({ test }) => test.include.length > 0),
+      projects: projects.filter(({ test }) => test.include.length > 0),
       globalSetup: ['fixtures/kit/run-folder.ts'],
       setupFiles: ['fixtures/kit/measure.ts'],
       // People see times in their own zone; what the tests expect of them is said in this one.

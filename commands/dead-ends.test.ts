@@ -4,6 +4,8 @@ import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-mark
 import { exits } from '../src/cli/exit.ts'
 import { keepApiKey } from '../src/client/secrets.ts'
 
+// @story one person in one home
+
 /* What a person ran into and could not get out of by what was printed. */
 
 let shop: RemoteMarket

@@ -265,7 +265,7 @@ function showContract(contract: NonNullable<FetchedJob['escrow']>['contract'], i
 function escrowText(escrow: { status: string; next_event: string | null; next_event_at: string | null }): string {
   return escrow.next_event === null
     ? escrow.status
-    : `${escrow.status}, ${escrow.next_event} at ${escrow.next_event_at}`
+    : `${escrow.status}; next: ${escrow.next_event} at ${escrow.next_event_at}`
 }
 
 const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']

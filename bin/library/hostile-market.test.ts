@@ -96,8 +96,9 @@ it('whatever prices are asked, in whatever order and however many at once: what 
 })
 
 it('the limit of a day that a person set holds over all clients of a wallet, whatever is answered', async () => {
-  const buyers = await Promise.all([client(), client()])
-  keepPolicy({ config: configDir }, buyers[0]?.address ?? '', { per_day: '0.30', allow: [], deny: [] })
+  const place = await mkdtemp(join(configDir, 'limited-'))
+  const buyers = await Promise.all([client(place), client(place)])
+  keepPolicy({ config: place }, buyers[0]?.address ?? '', { per_day: '0.30', allow: [], deny: [] })
   hostile.play(({ origin, received }) => asks(origin, received, { price: usdc(100_000n) }))
   await Promise.allSettled(
     Array.from({ length: 8 }, async (_, turn) =>

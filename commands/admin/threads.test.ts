@@ -3,6 +3,8 @@ import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-m
 import { talkIn } from '../../fixtures/market/negotiation.ts'
 import { type Person, registered } from '../../fixtures/market/people.ts'
 
+// @story one conversation from its first question
+
 let shop: RemoteMarket
 let buyer: Person
 let thread: string

@@ -5,6 +5,8 @@ import { membersOf } from '../../src/cli/run/schema.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import { statsEvent as event } from '../stats.ts'
 
+// @story the first day of a marketplace
+
 /* Looks that are counted, and what is bought to look at: the catalog with its guide. */
 
 let shop: RemoteMarket

@@ -8,6 +8,8 @@ import type { Person } from '../../fixtures/market/people.ts'
 import { registered } from '../../fixtures/market/people.ts'
 import { countReputation, endedJobs, linkIdentity } from '../../fixtures/market/reputation-run.ts'
 
+// @story a seller and the evidence that grows
+
 /* Whom to trust, asked at the command line. */
 
 const STRANGER = `0x${'00'.repeat(19)}a1`

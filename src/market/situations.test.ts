@@ -12,6 +12,8 @@ import type { Stage } from './hand.ts'
 import { situations } from './situations/index.ts'
 import { trigger } from './situations/run.ts'
 
+// @story each event is made after those that it needs
+
 let folder: string
 let daemon: Daemon
 let stage: Stage
@@ -45,7 +47,7 @@ const made = (Object.keys(eventTypes) as EventType[])
   })
   .sort((one, other) => (one.situation.moves ?? 0) - (other.situation.moves ?? 0))
 
-describe('each event that can be made', { shuffle: false }, () => {
+describe('each event that can be made', () => {
   test.each(made)('$type happens by acts of people', async ({ type, situation }) => {
     const event = await trigger({ ...opened, stage, type, folder, events }, situation)
     expect(event).toMatchObject({ type, id: expect.stringMatching(/^evt_/), subject: { id: expect.any(String) } })

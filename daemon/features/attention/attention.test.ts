@@ -9,6 +9,8 @@ import { enqueue } from '../webhooks/queue.ts'
 import { deliveries } from '../webhooks/rows.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
+// @story one marketplace whose problems come and go
+
 /* Trouble is told as long as it lasts, and no longer. */
 
 let market: Escrow

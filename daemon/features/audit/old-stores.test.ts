@@ -13,6 +13,8 @@ import { HOUR_MS } from '../../../src/core/time.ts'
 import { createDaemon, type Daemon, verifyData } from '../../index.ts'
 import { FORMAT } from '../../store/migrations.ts'
 
+// @story each store is opened, worked on and audited
+
 const STORES = join(import.meta.dirname, '../../../fixtures/old-stores')
 const names = (await readdir(STORES))
   .filter((name) => name.endsWith('.tar.zst'))
@@ -45,7 +47,7 @@ test('a store of every format before this one is kept', () => {
   expect(names).toEqual(expect.arrayContaining(older))
 })
 
-describe.each(names)('a store that an earlier build left behind, %s', { shuffle: false }, (name) => {
+describe.each(names)('a store that an earlier build left behind, %s', (name) => {
   let dir: string
   let contents: Contents
   let daemon: Daemon

@@ -13,6 +13,8 @@ import { openCallFigures } from './calls.ts'
 import { addFlows, heldAfter, noFlows } from './flows.ts'
 import { openPaidFigures } from './money.ts'
 
+// @story two purchases and what is counted of them
+
 /* What the figures say is what happened, and they never grow. */
 
 let market: Escrow
@@ -28,7 +30,7 @@ const look = async (path: string) => {
 }
 
 // One day of one marketplace: the second test counts what the first one sold.
-describe('figures of the first two purchases', { shuffle: false }, () => {
+describe('figures of the first two purchases', () => {
   test('money is told from what was paid in to where it went, and the books agree at each step', async () => {
     const before = await look('river')
     expect(before).toMatchObject({ held: '0.00', held_jobs: 0, in_flight: 0, sales: 0, agrees: true })

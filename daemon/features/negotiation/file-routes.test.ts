@@ -9,6 +9,8 @@ import { MAX_ATTACHMENT_BYTES } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
+// @story one conversation and its files, each identity counted
+
 let escrow: Escrow
 let other: Person
 let talk: Talk

@@ -10,6 +10,8 @@ import { openSite, type Site } from '../../ports/web/site.testkit.ts'
 import { commit } from '../../store/draw.ts'
 import { jobs } from '../jobs/rows.ts'
 
+// @story engines that come and go
+
 /* The operator is told how everything stands that functions of the house work with, and who outside was asked. */
 
 const KEY = 'k-0123456789'
@@ -121,7 +123,7 @@ test('who answered is not asked again for an hour, who did not for a minute, how
 })
 
 // What was there once is missed from then on.
-describe('engines that come and go', { shuffle: false }, () => {
+describe('engines that come and go', () => {
   test('a program that this machine never had is no trouble, however often somebody looks; the doctor names it', async () => {
     await check()
     expect((await told())['audio']).toMatchObject({ status: 'missing', detail: 'No ffmpeg.' })

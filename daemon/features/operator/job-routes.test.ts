@@ -6,6 +6,8 @@ import { jobIn } from '../../../fixtures/market/job-states.ts'
 import { BRIEF, OFFER, openTalk } from '../../../fixtures/market/negotiation.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 
+// @story one job in the hands of the operator
+
 const path = '/dashboard/api/admin/jobs'
 const byHand = { pricing_model: 'quote_required', price: null }
 const WORDS = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] }
@@ -27,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 // The list is read before acts change it.
-describe('jobs for the operator', { shuffle: false }, () => {
+describe('jobs for the operator', () => {
   test('lists all jobs, newest first, by status, party and role, a slice at a time', async () => {
     const found = async (query: string) => {
       const { body } = await market.market.admin('GET', `${path}?${query}`)

@@ -4,6 +4,8 @@ import { type Person, registered, stranger } from '../../../fixtures/market/peop
 import { toWallet } from '../../../src/core/hex.ts'
 import { identityLinks } from '../reputation/rows.ts'
 
+// @story two people whose identities are numbered as they come
+
 const listing = { name: 'Echo', description: 'says it again', price: '1.00', fulfillment_type: 'automated' }
 const hook = 'http://127.0.0.1:9/hook'
 

@@ -7,6 +7,8 @@ import { product } from '../../../fixtures/market/products.ts'
 import { toWallet } from '../../../src/core/hex.ts'
 import { background } from '../../kernel/context.ts'
 
+// @story one shop that fills
+
 let market: Marketplace
 let provider: Person
 let rival: Person

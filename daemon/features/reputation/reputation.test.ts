@@ -9,6 +9,8 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import { uncountedJobs } from '../jobs/rows.ts'
 import { publications } from './rows.ts'
 
+// @story one provider from its first day on
+
 let market: Escrow
 let buyer: Person
 let human: string
@@ -29,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 // What was done before is what the next test finds.
-describe('one provider from its first day on', { shuffle: false }, () => {
+describe('one provider from its first day on', () => {
   test('a new provider has 75 everywhere and is unknown', async () => {
     const shown = await listing(human)
     expect(shown.provider_reputation).toMatchObject({

@@ -3,6 +3,8 @@ import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
+// @story a week of sales
+
 /* How listings sell is what happened to their jobs, whether it was read from the store or seen as it came. */
 
 let market: Escrow

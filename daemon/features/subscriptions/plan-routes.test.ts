@@ -5,6 +5,8 @@ import { toWallet } from '../../../src/core/hex.ts'
 import { account } from '../ledger/legs.ts'
 import { accounts } from '../ledger/rows.ts'
 
+// @story one plan from its making to its end
+
 let market: Plans
 let service: string
 beforeAll(async () => {

@@ -10,6 +10,8 @@ import { periodStart } from './periods.ts'
 import { unservedPeriods } from './rows.ts'
 import { adjustmentOf, afterSettling } from './unserved.ts'
 
+// @story one subscription over its periods
+
 let market: Plans
 beforeAll(async () => {
   market = await openPlans()

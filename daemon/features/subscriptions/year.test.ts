@@ -4,6 +4,8 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'
 import { periodStart } from './periods.ts'
 
+// @story one year, month by month
+
 /* A year of plans that begin on 31 January, under the clock of the test marketplace. */
 
 let market: Plans

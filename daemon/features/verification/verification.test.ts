@@ -9,6 +9,8 @@ import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
 import { verificationVendor } from './callback.ts'
 import { attempts } from './rows.ts'
 
+// @story one person and the attempts that follow each other
+
 const SECRET = Buffer.alloc(32, 7)
 const listing = { name: 'Echo', description: 'says it again', price: '1.00', fulfillment_type: 'automated' }
 const admin = '/dashboard/api/admin/verification'
