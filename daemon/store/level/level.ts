@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { compact } from '../../../src/core/record.ts'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
@@ -12,6 +13,8 @@ import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts
 
 /** Index entries that one hop to a thread brings. */
 const ENTRIES_AT_ONCE = 1_024
+/** Rows, or entries, that are worked on before the event loop turns. */
+const IN_ONE_TURN = 256
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
 
@@ -26,10 +29,6 @@ const EMPTY = Buffer.alloc(0)
 type Snapshot = { close(): Promise<void> }
 type From = { readonly snapshot?: Snapshot }
 type Range = { readonly gte: Buffer; readonly lt: Buffer; readonly reverse?: boolean; readonly limit?: number }
-type Operation =
-  | { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
-  | { readonly type: 'del'; readonly key: Buffer }
-
 /** What is used of the package `classic-level`, opened with keys and values that are buffers. */
 export type LevelDb = {
   getSync(key: Buffer, from?: From): Buffer | undefined
@@ -39,7 +38,13 @@ export type LevelDb = {
     nextv(size: number): Promise<Buffer[]>
     close(): Promise<void>
   }
-  batch(operations: Operation[], options: { readonly sync: true }): Promise<void>
+  /** Gathers what is written together. */
+  batch(): {
+    put(key: Buffer, value: Buffer): unknown
+    del(key: Buffer): unknown
+    write(options: { readonly sync: true }): Promise<void>
+    close(): Promise<void>
+  }
   snapshot(): Snapshot
   close(): Promise<void>
 }
@@ -91,15 +96,13 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
 
   async function write({ staged, reflects: upTo }: DeepBatch, taken: () => void): Promise<void> {
     const batch: Batch = { removed: [], put: [] }
-    for (const one of staged) tables.get(one.write.collection)?.change(batch, one)
-    const left = staged.reduce(
-      (sum, { write: { row }, before }) => sum + Number(row !== null) - Number(before !== undefined),
-      records,
-    )
+    await inTurns(staged, (one) => tables.get(one.write.collection)?.change(batch, one))
+    const left = staged.reduce((sum, one) => sum + grownBy(one), records)
+    batch.put.push([REFLECTS, numberBytes(upTo)], [RECORDS, numberBytes(left)])
     const frozen = db.snapshot()
     view.frozen = frozen
     try {
-      await db.batch(operationsOf(batch, { upTo, left }), { sync: true })
+      await writeBatch(db, batch)
       records = left
       reflects = upTo
       taken()
@@ -113,19 +116,37 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
   return { tables, write, records: () => records, reflects: () => reflects, close: () => db.close() }
 }
 
-/** Without the sync that goes with it, a power cut may take an older log of LevelDB and leave a newer one. */
-function operationsOf(batch: Batch, { upTo, left }: { readonly upTo: number; readonly left: number }) {
-  // A value of a unique index may move from one row to another: what goes, goes first.
-  const removals = batch.removed.map((key) => ({ type: 'del' as const, key }))
-  const facts = [[REFLECTS, numberBytes(upTo)] as const, [RECORDS, numberBytes(left)] as const]
-  return [...removals, ...[...batch.put, ...facts].map(putting)]
+/** By how many rows a change makes a store larger. */
+function grownBy({ write: { row }, before }: Staged): number {
+  return Number(row !== null) - Number(before !== undefined)
+}
+
+/** Does something for each, and lets the event loop turn after a few of them. */
+async function inTurns<T>(all: readonly T[], each: (one: T) => void): Promise<void> {
+  for (const [n, one] of all.entries()) {
+    each(one)
+    if (n % IN_ONE_TURN === IN_ONE_TURN - 1) await nextTurn()
+  }
+}
+
+/** All of a batch or nothing; where it fails, nothing is there. */
+async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<void> {
+  const batch = db.batch()
+  try {
+    // A value of a unique index may move from one row to another: what goes, goes first.
+    await inTurns(removed, (key) => batch.del(key))
+    await inTurns(put, ([key, value]) => batch.put(key, value))
+    // Without sync, a power cut may take an older log of LevelDB and leave a newer one.
+    await batch.write({ sync: true })
+  } finally {
+    await batch.close()
+  }
 }
 
 function numberAt(db: LevelDb, key: Buffer): number {
   return Number(db.getSync(key)?.toString() ?? 0)
 }
 
-const putting = ([key, value]: readonly [Buffer, Buffer]) => ({ type: 'put' as const, key, value })
 const numberBytes = (value: number): Buffer => Buffer.from(String(value))
 
 type NumberOf = (...names: readonly string[]) => Buffer
@@ -138,7 +159,8 @@ async function numbersOf(db: LevelDb, collections: readonly AnyCollection[]): Pr
     declare(known, name, key)
     for (const { order: _walked, ...definition } of indexes) declare(known, `${name}/${definition.name}`, definition)
   }
-  if (known.size > before) await db.batch([putting([NAMES, Buffer.from(JSON.stringify([...known]))])], { sync: true })
+  if (known.size > before)
+    await writeBatch(db, { removed: [], put: [[NAMES, Buffer.from(JSON.stringify([...known]))]] })
   const numbers = new Map([...known.keys()].map((name, n) => [name, n]))
   return (...names) => {
     const bytes = Buffer.alloc(NUMBER_BYTES)
