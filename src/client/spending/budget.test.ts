@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { type Budget, createBudget } from './budget.ts'
-import { SpendRefused } from './policy.ts'
+import { SpendRefused } from './refused.ts'
 
 const RUNS = 2_000
 const MAX_STEPS = 30

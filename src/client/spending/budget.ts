@@ -1,7 +1,7 @@
 import { isObject } from '../../core/json.ts'
 import { formatPrice, type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { isId } from '../wire-id.ts'
-import { SpendRefused } from './policy.ts'
+import { SpendRefused } from './refused.ts'
 
 /** A payment that left this machine and was not refused: what leads back to what it bought. */
 export type SentPayment = {

@@ -13,8 +13,8 @@ import {
   policyOf,
   type Recipient,
   type SpendPolicy,
-  SpendRefused,
 } from './policy.ts'
+import { SpendRefused } from './refused.ts'
 
 const MS_PER_SECOND = 1_000
 const NONCE_BYTES = 32
