@@ -6,7 +6,7 @@ import { suggestedBy } from '../src/cli/hints.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watch.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 
 type OperatorItem = WireAnswer<Api['getAttention']>['items'][number]

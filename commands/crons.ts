@@ -6,7 +6,7 @@ import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import { cronState } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watch.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import { bold, green, nearest } from '../src/text/text.ts'
 
 type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]

@@ -9,7 +9,7 @@ import {
 } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watch.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import { SECOND_MS } from '../src/core/time.ts'
 import { bold, green, red, span, yellow } from '../src/text/text.ts'
 

@@ -9,7 +9,7 @@ import { disputeText, mustHold, recordOnly } from '../src/cli/nouns/jobs/dispute
 import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../src/cli/nouns/jobs/jobs.ts'
 import { columnsOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watch.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import type { Session } from '../src/cli/session.ts'
 import { type Payment, pay } from '../src/cli/wallet/paying.ts'
 import { freeReader } from '../src/cli/wallet/signing-in.ts'

@@ -6,7 +6,7 @@ import { columnsOf, PAGE_ROWS_MAX, pageOptions } from '../../src/cli/nouns/lists
 import { printGroups, type RowGroup } from '../../src/cli/output.ts'
 import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
 import * as z from '../../src/cli/params.ts'
-import { watchOptions } from '../../src/cli/run/watch.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { type CatalogListing, hookOf, service } from '../../src/nouns/services.ts'
 import { dim } from '../../src/text/text.ts'

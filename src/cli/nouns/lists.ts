@@ -5,7 +5,7 @@ import type { Command } from '../command.ts'
 import type { Io } from '../io.ts'
 import { type Column, printRows } from '../output.ts'
 import * as z from '../params.ts'
-import { watchOptions } from '../run/watch.ts'
+import { watchOptions } from '../run/watched.ts'
 import type { Session } from '../session.ts'
 import type { searchOptions } from './search-options.ts'
 

@@ -13,7 +13,7 @@ import { listMember, pickFields, printTsv } from '../output.ts'
 import { DryRun, heldData, openSession, type Session, type SessionHost } from '../session.ts'
 import { type Parsed, parseWords } from './mount.ts'
 import { readGlobals, readWords } from './values.ts'
-import { intervalOf } from './watch.ts'
+import { intervalOf } from './watched.ts'
 
 type Words = Readonly<Record<string, unknown>>
 

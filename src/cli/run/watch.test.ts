@@ -5,7 +5,7 @@ import { AppError } from '../../core/error.ts'
 import { type Command, defineCommand, type Entry } from '../command.ts'
 import { CliError } from '../exit.ts'
 import * as z from '../params.ts'
-import { watchOptions } from './watch.ts'
+import { watchOptions } from './watched.ts'
 
 /* What is looked at again and again: painted where it changed, one line a change for programs, over at ctrl-c. */
 

@@ -1,11 +1,8 @@
 import { AppError } from '../../core/error.ts'
 import { oneLine, yellow } from '../../text/text.ts'
-import type { Command } from '../command.ts'
-import { Duration } from '../duration.ts'
 import type { OutputStream, System } from '../env.ts'
 import { CliError } from '../exit.ts'
 import { createIo, type Io, type IoSettings } from '../io.ts'
-import * as z from '../params.ts'
 import { aside } from './pager.ts'
 
 /* A command that is looked at again and again: on a terminal only the lines that changed are painted anew. */
@@ -129,20 +126,4 @@ function fitted(lines: readonly string[], rows: number): readonly string[] {
 function repaint(shown: readonly string[], lines: readonly string[]): string {
   const painted = lines.map((line, at) => (line === shown[at] ? '\n' : `\r${line}${CLEAR_LINE}\n`))
   return UP(shown.length) + painted.join('') + (shown.length > lines.length ? CLEAR_BELOW : '')
-}
-
-const INTERVAL_MS = 2_000
-const INTERVAL_MS_MIN = 200
-
-/** The options of a command whose answer can be looked at again and again. */
-export const watchOptions = {
-  watch: z.boolean().default(false).meta({ description: 'repeat until ctrl-c' }),
-  interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),
-}
-
-/** How often a command is to look again, milliseconds; undefined where it looks once. */
-export function intervalOf(command: Command, options: Readonly<Record<string, unknown>>): number | undefined {
-  // Some commands have a --watch of their own, which means something else.
-  if (command.options.shape.watch !== watchOptions.watch || options.watch !== true) return undefined
-  return typeof options.interval === 'number' ? Math.max(options.interval, INTERVAL_MS_MIN) : INTERVAL_MS
 }
