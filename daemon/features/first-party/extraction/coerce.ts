@@ -1,5 +1,5 @@
 import type { AnyObject, Json } from '../../../../src/core/json.ts'
-import type { PlainValue } from './page-facts.ts'
+import type { PlainValue } from './cards.ts'
 
 export type Coerced = { readonly json: Json }
 

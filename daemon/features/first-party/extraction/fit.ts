@@ -1,7 +1,8 @@
 import type { AnyObject, Json } from '../../../../src/core/json.ts'
 import { isObject } from '../../../../src/core/json.ts'
+import { type Fact, factSources } from './cards.ts'
 import { type Coerced, coerced, typeOf } from './coerce.ts'
-import { type Fact, type FoundFacts, factSources, type PageTable } from './page-facts.ts'
+import type { FoundFacts, PageTable } from './page-facts.ts'
 
 /** What was taken for a member of the schema. */
 export type FilledField = {

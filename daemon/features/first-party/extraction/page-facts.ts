@@ -2,24 +2,8 @@ import { isObject } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
 import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
-import { type Card, cardsOf, classFacts } from './cards.ts'
+import { type Card, cardsOf, classFacts, type Fact, type PlainValue } from './cards.ts'
 
-export const factSources = {
-  'json-ld': 0.95,
-  microdata: 0.9,
-  rdfa: 0.85,
-  meta: 0.8,
-  table: 0.75,
-  label: 0.6,
-  class: 0.58,
-  heading: 0.55,
-  pattern: 0.45,
-} as const
-export type FactSource = keyof typeof factSources
-export type PlainValue = string | number | boolean
-
-/** Something that a page says, under the name that it gives it. */
-export type Fact = { readonly path: readonly string[]; readonly value: PlainValue; readonly source: FactSource }
 export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
 /** A thing of a list that the page describes to machines. */
 export type Thing = { readonly path: readonly string[]; readonly value: Readonly<Record<string, unknown>> }
