@@ -3,6 +3,8 @@ import { credit } from '../fixtures/kit/money.ts'
 import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
 import { toWallet } from '../src/core/hex.ts'
 
+// @story one balance until nothing is left
+
 /* A balance is no one-way street: by the command line it comes back to the wallet. */
 
 let shop: RemoteMarket

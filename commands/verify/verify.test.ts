@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
+// @story one person from a verification to an identity
+
 /* Verification of who stands behind a participant, at the command line. */
 
 let shop: RemoteMarket

@@ -7,6 +7,8 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import { GRANT, takeGrant } from './faucet.ts'
 import { grantDays } from './rows.ts'
 
+// @story one day of a faucet, and what it gives to one address
+
 /* Test money for strangers, without an admin key and within bounds. */
 
 type Market = Awaited<ReturnType<typeof openMarketplace>>
