@@ -4,6 +4,7 @@ import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
 import { listCommand, showNoun } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
+import type { Session } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
 import type { SentBody } from '../src/client/call.ts'
 import { formatAmount } from '../src/core/money.ts'
@@ -11,6 +12,9 @@ import { compact } from '../src/core/record.ts'
 import { plan, plan as planNoun } from '../src/nouns/plans.ts'
 import { subscription as subscriptionNoun } from '../src/nouns/subscriptions.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
+
+/** So many listings of one's own stand in the example of a plan. */
+const EXAMPLE_SERVICES_MAX = 5
 
 export const plansCreate = defineCommand({
   name: 'plans create',
@@ -35,7 +39,11 @@ export const plansCreate = defineCommand({
   ],
   async run(context) {
     const { file, example, name, price, period, service, description } = context.options
-    if (example) return { example: exampleOf('plan').trimEnd().split('\n') }
+    if (example) {
+      const sold = service.length > 0 ? service : await activeListings(context.session).catch(() => [])
+      const text = exampleOf('plan', sold.length === 0 ? {} : { service_ids: `[${sold.join(', ')}]` })
+      return { example: text.trimEnd().split('\n') }
+    }
     const given = file === undefined ? undefined : await readObjectFile(context.io, file, 'the plan')
     if (given === undefined && service.length === 0) throw usage('Name the listings that are in it by --service.')
     const body = {
@@ -52,6 +60,14 @@ export const plansCreate = defineCommand({
     else showNoun(planNoun, plan, io)
   },
 })
+
+/** Ids of what the wallet sells now. */
+async function activeListings(open: () => Promise<Session>): Promise<string[]> {
+  const session = await open()
+  const query = { mine: 'true' as const, limit: String(EXAMPLE_SERVICES_MAX) }
+  const { services } = await session.call('getCatalog', { query, headers: await session.ownHeaders() })
+  return services.filter(({ status }) => status === 'active').map(({ id }) => id)
+}
 
 export const plansDelete = defineCommand({
   name: 'plans delete',

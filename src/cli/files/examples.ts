@@ -86,10 +86,10 @@ const request: readonly Field[] = [
 const fields = { listing, plan, product, request }
 export type ExampleName = keyof typeof fields
 
-/** A whole document as YAML. */
-export function exampleOf(name: ExampleName): string {
+/** A whole document as YAML, with other values where they are given. */
+export function exampleOf(name: ExampleName, given: Readonly<Record<string, string>> = {}): string {
   const lines = fields[name].flatMap(({ name: field, value, says, isLeftOut }) => {
-    const line = `${field}: ${value}`
+    const line = `${field}: ${given[field] ?? value}`
     return [`# ${field}: ${says}`, isLeftOut ? `# ${line}` : line]
   })
   return `${lines.join('\n')}\n`
