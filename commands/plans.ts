@@ -40,6 +40,7 @@ export const plansCreate = defineCommand({
   async run(context) {
     const { file, example, name, price, period, service, description } = context.options
     if (example) {
+      // An example is printed without an instance and without an account too.
       const sold = service.length > 0 ? service : await activeListings(context.session).catch(() => [])
       const text = exampleOf('plan', sold.length === 0 ? {} : { service_ids: `[${sold.join(', ')}]` })
       return { example: text.trimEnd().split('\n') }

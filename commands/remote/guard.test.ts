@@ -4,6 +4,8 @@ import { verifyMessage } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
+// @story one home, its remote and its wallet
+
 /* What stands between a slip of the hand and an instance, a key, or money. */
 
 let shop: RemoteMarket
