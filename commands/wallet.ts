@@ -1,12 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { defineCommand } from '../src/cli/command.ts'
-import { CliError, usage } from '../src/cli/exit.ts'
+import { usage } from '../src/cli/exit.ts'
 import { chosenWallet, type Holding, holdingText, withHoldings } from '../src/cli/nouns/wallets.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { type Session, wouldDo } from '../src/cli/session.ts'
-import { unlock } from '../src/cli/wallet/paying.ts'
-import { writePrivate } from '../src/client/files.ts'
 import {
   chooseWallet,
   createWallet,
@@ -17,44 +15,7 @@ import {
 } from '../src/client/wallets.ts'
 import { type Hex, isAddress } from '../src/core/hex.ts'
 import { formatAmount, parseAmount, ZERO } from '../src/core/money.ts'
-import { bold, cyan, green, shellLine, yellow } from '../src/text/text.ts'
-
-const STDOUT = '-'
-
-export const walletExport = defineCommand({
-  name: 'wallet export',
-  summary: 'write the private key of a wallet to a file, for another program',
-  description:
-    'The file is readable by you only. Anyone with the key can spend the money of the wallet, so this asks for confirmation. The key is never printed on a terminal; for a pipe use - and --yes.',
-  args: z.object({
-    file: z.string().meta({ description: 'file to write; - for stdout, needs --yes' }),
-    name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }),
-  }),
-  examples: ['souk wallet export ./main.key --yes', 'souk wallet export ./copy.key main --yes --json'],
-  async run(context) {
-    const { args, globals, io, places } = context
-    const wallet = chosenWallet(places, args.name ?? globals.as)
-    const isPiped = args.file === STDOUT
-    if (isPiped && io.isTty) throw usage('A key is not shown on a terminal: name a file, or pipe it.')
-    if (isPiped && !globals.yes) {
-      throw usage(`The key of ${wallet.name} goes into a pipe only when told twice.`, { next: ['… --yes'] })
-    }
-    if (!isPiped && existsSync(args.file)) {
-      throw new CliError('conflict', `${io.path(args.file)} is there already, and no file is replaced by a key.`)
-    }
-    wouldDo(globals, `write the private key of ${wallet.name} to ${args.file}`)
-    await io.confirm(`Whoever has the key of ${wallet.name} (${wallet.address}) can spend what it holds. Write it?`)
-    const key = await unlock(context, wallet)
-    if (!isPiped) writePrivate(args.file, `${key}\n`)
-    return { name: wallet.name, address: wallet.address, file: isPiped ? null : args.file, ...(isPiped ? { key } : {}) }
-  },
-  view({ name, address, file, key }, io) {
-    if (key !== undefined) return io.line(key)
-    io.line(`${green('✓')} the key of ${bold(name)}   ${address}   is in ${io.path(file ?? '')}`)
-    io.line(`  ${yellow('not encrypted: whoever reads this file can spend')}`)
-    io.note(`  next      ${cyan(io.hint(shellLine`souk wallet import copy --key-file ${file ?? ''}`))}`)
-  },
-})
+import { bold, cyan, green, yellow } from '../src/text/text.ts'
 
 const DEFAULT_AMOUNT = '10.00'
 

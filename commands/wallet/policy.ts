@@ -207,7 +207,7 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 /**
  * A name as a list keeps it: an id with the instance it is of, since another instance may claim the same id; a wallet
  * address; an instance.
- * @throws CliError usage for what is none of these
+ * @throws CliError usage for any other value
  */
 export function listedName(where: Where, text: string): string {
   const [id = '', ...rest] = text.split('@')

@@ -277,7 +277,7 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
       'src/cli/wallet/signing-in.ts',
       'commands/trace/record.ts',
       'commands/wallet/sign.ts',
-      'commands/wallet.ts',
+      'commands/wallet/export.ts',
     ],
   },
 ]
