@@ -80,18 +80,21 @@ export type ReputationAnswer = WireAnswer<Api['getReputation']>
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 
+/** Of a published file: it can be checked and kept. */
+const publishedOptions = z.object({
+  check: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
+  save: z.string().optional().meta({ description: 'write the file here', value: 'file' }),
+})
+
 export const trustEvidence = defineCommand({
   name: 'trust evidence',
   summary: 'show the evidence behind a score',
   description: 'A document with many jobs links to the earlier one as `previous`.',
   args: z.object({ root: z.string().meta({ description: '`root`, or the wallet or id of the scored participant' }) }),
-  options: z.object({
-    check: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
-    save: z.string().optional().meta({ description: 'write the file here', value: 'file' }),
-  }),
+  options: publishedOptions,
   examples: [
     'souk trust evidence 0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
     'souk trust evidence 0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef --check --json',
@@ -117,13 +120,7 @@ export const trustFeedback = defineCommand({
   name: 'trust feedback',
   summary: 'show the ERC-8004 feedback file of a job',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
-  options: z.object({
-    check: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
-    save: z.string().optional().meta({ description: 'write the file here', value: 'file' }),
-  }),
+  options: publishedOptions,
   examples: ['souk trust feedback job_0123456789abcdef', 'souk trust feedback job_0123456789abcdef --check --json'],
   run: (context) =>
     readDocument(context, { endpoint: 'getFeedbackFile', asked: { params: { jobId: context.args.job } } }),

@@ -102,20 +102,22 @@ const service = 'svc_0123456789abcdef'
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
 const hash = `0x${'5f'.repeat(32)}`
 /** What a server of the second generation passes on of a payment. */
+const requirements = {
+  scheme: 'exact' as const,
+  network: 'eip155:8453' as const,
+  amount: '10000',
+  asset: wallet,
+  payTo: wallet,
+  maxTimeoutSeconds: 60,
+  extra: { name: 'USD Coin', version: '2' },
+}
+
 const facilitated: FieldsOf<Api['verifyPayment']> = {
   x402Version: 2,
   paymentPayload: {
     x402Version: 2,
     resource: { url: 'https://shop.example/report' },
-    accepted: {
-      scheme: 'exact',
-      network: 'eip155:8453',
-      amount: '10000',
-      asset: wallet,
-      payTo: wallet,
-      maxTimeoutSeconds: 60,
-      extra: { name: 'USD Coin', version: '2' },
-    },
+    accepted: requirements,
     payload: {
       signature: `0x${'5f'.repeat(65)}`,
       authorization: {
@@ -128,15 +130,7 @@ const facilitated: FieldsOf<Api['verifyPayment']> = {
       },
     },
   },
-  paymentRequirements: {
-    scheme: 'exact',
-    network: 'eip155:8453',
-    amount: '10000',
-    asset: wallet,
-    payTo: wallet,
-    maxTimeoutSeconds: 60,
-    extra: { name: 'USD Coin', version: '2' },
-  },
+  paymentRequirements: requirements,
 }
 const listing: FieldsOf<Api['createService']> = {
   name: 'Word count',
