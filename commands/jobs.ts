@@ -296,7 +296,7 @@ export const jobsWatch = defineCommand({
   },
 })
 
-/** A buyer's word on a delivery, with what was paid for the call. */
+/** How a buyer answered a delivery, and the cost of that call. */
 export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
   return { ...answer, call_payment: shown(payment) }
 }

@@ -56,7 +56,7 @@ type Shown = {
   readonly at: string
   readonly subject: OwnEvent['subject']
   readonly data: OwnEvent['data']
-  /** How it was taken by whom it was handed to; null where it was handed to nobody. */
+  /** Answer of the program or URL that got the event; null if it went nowhere. */
   readonly delivery: Handed | null
 }
 type Item = Shown | { readonly secret: string }
@@ -186,7 +186,7 @@ const OK_FROM = 200
 const OK_BELOW = 300
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-/** How an event was taken by whom it was handed to. */
+/** Answer of the program or URL that got an event. */
 export type Handed = {
   readonly ok: boolean
   /** HTTP status, or exit code of the command; null without one. */

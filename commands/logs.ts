@@ -258,7 +258,7 @@ export async function* followRequests(
     } catch (error) {
       if (isWithout(error)) return
       if (!(error instanceof CliError) || error.exit !== 'no_daemon') throw error
-      await system.sleep(RETRY_MS, signal) // it restarts, or is to be started
+      await system.sleep(RETRY_MS, signal) // the daemon restarts, or somebody will start it
     }
   }
 }

@@ -55,7 +55,7 @@ function sessionOf(context: Host): Promise<Session> {
   return openSession({ ...context, globals: { ...globals, remote: name } })
 }
 
-/** What is signed for there was learnt when the remote was added. */
+/** Network and token of its payments, read when the remote was added. */
 function token({ places }: Host, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = toWallet(chain.asset)

@@ -211,7 +211,8 @@ export const requestsCreate = defineCommand({
 
 /** Text that is no JSON object is the whole brief, as its `text`. */
 async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<Body['brief']> {
-  if ((brief === undefined) === (briefFile === undefined)) throw usage('Say what is wanted by --brief or --brief-file.')
+  if ((brief === undefined) === (briefFile === undefined))
+    throw usage('Describe the work: give either --brief or --brief-file.')
   // Prose reads as YAML too (`Wanted: a logo`), and means itself: only a file that calls itself so is more than text.
   if (briefFile !== undefined && /\.(ya?ml|json)$/i.test(briefFile)) {
     const document = await readDocument(io, briefFile)

@@ -100,7 +100,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
     kind: 'next',
     lines: [
       ['souk tui', 'the whole market on one screen'],
-      ['souk attention', 'what needs a hand'],
+      ['souk attention', 'open problems, each with the command that fixes it'],
       ...(walletNames(places).includes(ACME) ? [AS_ACME] : []),
       ['souk services list', 'the whole catalog'],
       [`souk services view ${SERVICE}`, 'what a service takes and gives'],

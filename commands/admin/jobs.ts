@@ -114,7 +114,7 @@ export const adminJobsEmergencyWithdraw = defineCommand({
   async run(context) {
     const session = await context.session()
     const { job: id } = context.args
-    await context.io.confirm(`Pay what is held for ${id} at ${session.target.name} back to its buyer?`)
+    await context.io.confirm(`Refund the money held for ${id} to its buyer, at ${session.target.name}?`)
     return session.call('withdrawJob', { params: { id }, body: { reason: context.options.reason } })
   },
   view({ job_id, status, escrow }, io) {

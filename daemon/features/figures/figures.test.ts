@@ -13,7 +13,7 @@ import { openCallFigures } from './calls.ts'
 import { addFlows, heldAfter, noFlows } from './flows.ts'
 import { openPaidFigures } from './money.ts'
 
-// @story two purchases and what is counted of them
+// @story two purchases, then the figures that count them
 
 /* What the figures say is what happened, and they never grow. */
 

@@ -10,11 +10,11 @@ import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
 
-/* A handshake and what is read of it: done on a thread, because the host chooses what there is to verify. */
+/* A TLS handshake and its certificates: on a thread, because a host can send chains that take long to verify. */
 
 /** What is offered to a host. */
 export type TlsOffer = {
-  /** The only version offered; all that this program speaks unless given. */
+  /** The only TLS version to offer; default: every version that this program supports. */
   readonly version?: SecureVersion
   /** Cipher suites offered, in the words of OpenSSL; they name the least security level too. */
   readonly ciphers?: string

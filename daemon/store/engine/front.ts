@@ -2,7 +2,7 @@ import type { Base, Staged, TableReads } from './base.ts'
 import { layerOver } from './layer.ts'
 import type { AnyRow } from './order.ts'
 
-/** Where rows lie for good; it takes those of many transactions at once. */
+/** Permanent storage behind the front; gets the rows of many transactions in one batch. */
 export type DeepBase = Pick<Base, 'tables' | 'records'> & {
   /**
    * Takes in all of a batch or nothing, durably. Reads find none of it until `taken` is called, and all of it from then
