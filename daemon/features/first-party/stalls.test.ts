@@ -110,14 +110,14 @@ function inputCases(slug: string): Case[] {
     const bytes = Math.min(field.maxLength ?? FIELD_BYTES, FIELD_BYTES)
     const values: Shape[] =
       field.type === 'string'
-        ? textShapes(bytes).map((shape) => ({ ...shape, text: JSON.stringify(shape.text.toWellFormed()) }))
+        ? textShapes(bytes).map(({ name, text }) => ({ name, text: () => JSON.stringify(text().toWellFormed()) }))
         : [...jsonShapes(bytes), ...blownUp({ a: { b: 'c' }, d: ['e'] }, bytes, textShapes)]
     return values.map(({ name: shape, text }) => ({
       name: `${name} of ${shape}`,
       run: () => {
         const others = Object.entries(JSON.parse(plainInput(slug))).filter(([other]) => other !== name)
         const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`)
-        return buy(slug, `{${[...members, `${JSON.stringify(name)}:${text}`].join()}}`)
+        return buy(slug, `{${[...members, `${JSON.stringify(name)}:${text()}`].join()}}`)
       },
     }))
   })
@@ -145,7 +145,7 @@ function answerCases(slug: string, path: string): Case[] {
       // What a page begins with is what makes it one.
       const type = types[at % types.length] as string
       const start = type === 'text/html' ? '<!doctype html><title>Ducks</title><h1>API</h1><p>GET /v1/ducks</p>' : ''
-      world.site.pages[path] = { headers: { 'content-type': type }, body: `${start}${text}` }
+      world.site.pages[path] = { headers: { 'content-type': type }, body: `${start}${text()}` }
       try {
         await buy(slug, plainInput(slug))
       } finally {
