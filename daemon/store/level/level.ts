@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
+import type { ClassicLevel } from 'classic-level'
 import { compact } from '../../../src/core/record.ts'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
@@ -50,7 +51,7 @@ export type LevelDb = {
 }
 
 /** LevelDB replays its own log when it opens after a kill: the write buffer bounds it. */
-export const LEVEL_OPTIONS = {
+const LEVEL_OPTIONS = {
   keyEncoding: 'buffer',
   valueEncoding: 'buffer',
   writeBufferSize: 4 * 1024 * 1024,
@@ -82,6 +83,14 @@ export type LevelBase = DeepBase & {
   /** The last transaction whose rows are all here, 0 in an empty one. */
   reflects(): number
   close(): Promise<void>
+}
+
+/** A database in a folder, closed by the caller. Its package is native, so it is loaded when it is needed. */
+export async function openLevelDb(dir: string): Promise<ClassicLevel<Buffer, Buffer>> {
+  const { ClassicLevel } = await import('classic-level')
+  const db = new ClassicLevel<Buffer, Buffer>(dir, LEVEL_OPTIONS)
+  await db.open()
+  return db
 }
 
 /** Reads and writes the rows of a store in an open database. @throws StoreFormatUnknown where an index was declared differently before */
