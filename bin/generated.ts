@@ -6,6 +6,7 @@ import { bindings, keysLabel } from '../src/tui/shell/bindings.ts'
 import { endpointCommandTable } from './endpoint-commands.ts'
 import { eventsPage } from './events.ts'
 import { functionsPage } from './functions.ts'
+import { commandsPage, exitCodesPage, listingFieldsPage, settingsPage } from './reference.ts'
 import { statesPage } from './states.ts'
 
 /** A page that is written whole, or the part of one between `<!-- part:start -->` and `<!-- part:end -->`. */
@@ -13,14 +14,18 @@ export type Generated = { readonly file: string; readonly part?: string; readonl
 
 /** What `npm run docs` writes of the documentation; a test fails when one of them is stale. */
 export const generatedDocs: readonly Generated[] = [
-  { file: 'docs/endpoints.md', part: 'endpoints', text: endpointTable },
-  { file: 'docs/endpoints.md', part: 'commands', text: endpointCommandTable },
-  { file: 'docs/clients.md', part: 'clients', text: () => clientLines().join('\n') },
-  { file: 'docs/clients.md', part: 'prices', text: () => pricePromises.join('\n') },
-  { file: 'docs/cockpit.md', part: 'acts', text: actsTable },
-  { file: 'docs/states.md', text: statesPage },
-  { file: 'docs/events.md', text: eventsPage },
-  { file: 'docs/functions.md', text: functionsPage },
+  { file: 'docs/reference/endpoints.md', part: 'endpoints', text: endpointTable },
+  { file: 'docs/reference/endpoints.md', part: 'commands', text: endpointCommandTable },
+  { file: 'docs/reference/clients.md', part: 'clients', text: () => clientLines().join('\n') },
+  { file: 'docs/reference/clients.md', part: 'prices', text: () => pricePromises.join('\n') },
+  { file: 'docs/reference/cockpit.md', part: 'acts', text: actsTable },
+  { file: 'docs/reference/states.md', text: statesPage },
+  { file: 'docs/reference/events.md', text: eventsPage },
+  { file: 'docs/reference/functions.md', text: functionsPage },
+  { file: 'docs/reference/commands.md', text: commandsPage },
+  { file: 'docs/reference/exit-codes.md', text: exitCodesPage },
+  { file: 'docs/reference/settings.md', text: settingsPage },
+  { file: 'docs/reference/listing-fields.md', text: listingFieldsPage },
 ]
 
 /** The acts that may lie on other keys. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { shellWords } from '../fixtures/kit/command-line.testkit.ts'
 import { openUser, type User } from '../fixtures/kit/user.ts'
 
-const page = readFileSync(join(import.meta.dirname, '../docs/operating.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, '../docs/reference/operating.md'), 'utf8')
 const sections = page.split(/^## /m).flatMap((section): [string, string[]][] => {
   const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)]
   const lines = blocks.flatMap(([, block = '']) => block.trim().split('\n')).map((line) => line.replace(/\s+#.*$/, ''))

@@ -176,9 +176,9 @@ describe.skipIf(!isPackable || !registry)('the tarball, installed in an empty fo
   })
 
   it(
-    'is a library too: every example of docs/library.md, in a project of its own, its types checked',
+    'is a library too: every example of docs/reference/library.md, in a project of its own, its types checked',
     async () => {
-      const page = await readFile(join(tree, 'docs', 'library.md'), 'utf8')
+      const page = await readFile(join(tree, 'docs', 'reference', 'library.md'), 'utf8')
       const examples = [...page.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)]
       expect(examples).toHaveLength(3)
       for (const [, name = '', text = ''] of examples) await writeFile(join(place, name), text)

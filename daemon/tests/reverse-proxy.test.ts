@@ -9,13 +9,13 @@ import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/m
 import { type Person, registered } from '../../fixtures/market/people.ts'
 
 /*
- * The blocks of docs/operating.md before a real daemon, each by its proxy. Without nginx and openssl, or without Caddy,
+ * The blocks of docs/reference/operating.md before a real daemon, each by its proxy. Without nginx and openssl, or without Caddy,
  * their tests are reported as not run; with SOUK_REQUIRE_TOOLS=1 their absence fails.
  */
 
 const NAME = 'souk.example.org'
 const PUBLIC = `https://${NAME}`
-const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, '../../docs/reference/operating.md'), 'utf8')
 const blockOf = (kind: string) =>
   new RegExp(`<!-- ${kind} -->\n\`\`\`${kind}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ''
 const isRequired = process.env.SOUK_REQUIRE_TOOLS === '1'

@@ -32,7 +32,7 @@ export type SavedState = {
 
 type Row = { readonly [member: string]: Json }
 
-/** One line of a whole state (docs/storage-format.md): the first, a row of a list, a part of a file, or the last. */
+/** One line of a whole state (docs/reference/storage-format.md): the first, a row of a list, a part of a file, or the last. */
 export type WrittenLine =
   | {
       readonly souk: 'state'

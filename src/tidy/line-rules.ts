@@ -227,7 +227,7 @@ export const lineRules: readonly LineRule[] = [
   {
     name: 'long-paragraph',
     instead: 'keep a paragraph within six lines; make facts a table or a list',
-    covers: /^(README|docs\/how-to\/[\w-]+)\.md$/,
+    covers: /^(README|docs\/[\w/-]+)\.md$/,
     pattern: /^(?![|#<]).{601,}/,
     plant: 'word '.repeat(121),
     spare: 'word '.repeat(119),

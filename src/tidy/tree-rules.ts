@@ -1,3 +1,5 @@
+import { posix } from 'node:path'
+
 /* What a file's name and place promise, checked against the whole tree. */
 
 /** Repository path → text, for every text file that belongs to the project. */
@@ -48,15 +50,25 @@ export const treeRules: readonly TreeRule[] = [
     ]),
   },
   {
+    name: 'dead-link',
+    instead: 'link to a page that exists',
+    find: (tree) => deadLinks(tree),
+    plant: new Map([['docs/how-to/sell.md', 'see [the tutorial](start.md)']]),
+    spare: new Map([
+      ['docs/how-to/sell.md', 'see [the tutorial](../start.md#buy)'],
+      ['docs/start.md', '## Buy'],
+    ]),
+  },
+  {
     name: 'lost-heading',
-    instead: 'cite a heading of docs/decisions.md, by its number',
+    instead: 'cite a heading of docs/explain/decisions.md, by its number',
     find: (tree) => lostHeadings(tree),
     plant: new Map([
-      ['docs/decisions.md', '## 4. Payment'],
+      ['docs/explain/decisions.md', '## 4. Payment'],
       ['src/a.ts', '// (decisions §5)'],
     ]),
     spare: new Map([
-      ['docs/decisions.md', '## 4. Payment'],
+      ['docs/explain/decisions.md', '## 4. Payment'],
       ['src/a.ts', '// (decisions §4)'],
     ]),
   },
@@ -116,9 +128,33 @@ const LOCAL_PATH = /^(bin|src|daemon|commands|fixtures|\.ci|\.biome)\/[\w./*-]*$
 
 /** The paths of ours that the README and the pages beside it write as code; placeholders in angle brackets are no paths. */
 function documentedPaths(tree: Tree): string[] {
-  const pages = [...tree].filter(([path]) => /^(README|docs\/[\w-]+)\.md$/.test(path))
+  const pages = [...tree].filter(([path]) => /^(README|docs\/[\w/-]+)\.md$/.test(path))
   const spans = pages.flatMap(([, text]) => [...text.matchAll(CODE_SPAN)].map((match) => match[1] ?? ''))
   return spans.filter((span) => LOCAL_PATH.test(span))
+}
+
+/** Relative links of the README and docs/ to files or headings that do not exist. */
+function deadLinks(tree: Tree): string[] {
+  return [...tree].flatMap(([path, text]) => {
+    if (!/^(README|docs\/[\w/-]+)\.md$/.test(path)) return []
+    const links = [...text.matchAll(/\]\(((?!https?:)[^)\s]*)\)/g)].map(([, link = '']) => link)
+    return links.filter((link) => !isLive(tree, path, link)).map((link) => `${path} links to ${link}`)
+  })
+}
+
+function isLive(tree: Tree, page: string, link: string): boolean {
+  const [file = '', heading] = link.split('#')
+  const target = tree.get(file === '' ? page : posix.join(posix.dirname(page), file))
+  if (target === undefined) return heading === undefined && exists(tree, posix.join(posix.dirname(page), file))
+  if (heading === undefined) return true
+  const headings = [...target.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title)
+  return headings.some(
+    (title) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-') === heading,
+  )
 }
 
 function exists(tree: Tree, path: string): boolean {
@@ -142,7 +178,7 @@ function codeOf(tree: Tree): [string, string][] {
 /** Decisions that comments cite and that the page does not have. */
 function lostHeadings(tree: Tree): string[] {
   const headings = new Set(
-    [...(tree.get('docs/decisions.md') ?? '').matchAll(/^## (\d+)\./gm)].map(([, number]) => number),
+    [...(tree.get('docs/explain/decisions.md') ?? '').matchAll(/^## (\d+)\./gm)].map(([, number]) => number),
   )
   return codeOf(tree).flatMap(([path, text]) => {
     const cited = [...text.matchAll(CITED)].map(([, number]) => number)

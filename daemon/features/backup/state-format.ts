@@ -8,7 +8,7 @@ import type { AnyRow } from '../../store/engine/order.ts'
 import { VENDOR } from '../verification/callback.ts'
 
 /*
- * The whole state of a marketplace as lines of JSON (docs/storage-format.md, "The whole state as text"): a header,
+ * The whole state of a marketplace as lines of JSON (docs/reference/storage-format.md, "The whole state as text"): a header,
  * every row by collection and key, every file by its name, and an end that says how many there were and what they
  * hash to. What makes an installation one of its own stands in the header alone.
  */

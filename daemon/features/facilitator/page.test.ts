@@ -9,9 +9,9 @@ import { MAX_RESOURCES } from './catalogue.ts'
 import { MAX_DOUBTS } from './hand.ts'
 import { facilitatorDefaults } from './policy.ts'
 
-/* docs/facilitator.md says what is so: its bounds and its words. */
+/* docs/reference/facilitator.md says what is so: its bounds and its words. */
 
-const page = readFileSync(new URL('../../../docs/facilitator.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/reference/facilitator.md', import.meta.url), 'utf8')
 const grouped = (value: number) => value.toLocaleString('en')
 const inWords = ['none', 'once', 'twice', 'three times', 'four times']
 

@@ -12,7 +12,7 @@ import { firstPartyServices } from './index.ts'
 
 /** What the page of the functions says of a machine with nothing on it. */
 function documented() {
-  const page = readFileSync(new URL('../../../docs/functions.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../docs/reference/functions.md', import.meta.url), 'utf8')
   const [, offered, others = ''] =
     /nobody named, (\d+) of them are offered[\s\S]*?The others are ([^.]*)\./.exec(page) ?? []
   return { offered: Number(offered), others: [...others.matchAll(/`(\w+)`/g)].map(([, slug]) => slug).sort() }

@@ -216,7 +216,7 @@ it('the README names every function that needs nothing installed, and no other',
 it('every command of the page of functions names one listing', () => {
   const plain = (text: string) => text.toLowerCase().replaceAll('_', ' ')
   const names = slugs.map((slug) => plain(JSON.parse(readFileSync(`fixtures/listings/${slug}.json`, 'utf8')).name))
-  const page = readFileSync('docs/functions.md', 'utf8')
+  const page = readFileSync('docs/reference/functions.md', 'utf8')
   const bought = [...page.matchAll(/souk buy (?:'([^']+)'|(\S+))/g)].map(([, name = '', word = '']) =>
     plain(name || word),
   )

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../src/core/time.ts'
 import type { JobFacts } from './rows.ts'
 import { NO_JOBS, plus, pointsOf, standingOf, sumsOf } from './score.ts'
 
-const text = readFileSync(new URL('../../../docs/reputation.md', import.meta.url), 'utf8')
+const text = readFileSync(new URL('../../../docs/explain/reputation.md', import.meta.url), 'utf8')
 const example = text.slice(text.indexOf('<!-- example -->'), text.indexOf('<!-- result -->'))
 const rows = example
   .split('\n')

@@ -4,7 +4,7 @@ import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import { FORMAT } from '../migrations.ts'
 
 export const MANIFEST_FILE = 'MANIFEST.json'
-/** The lock has a folder of its own, so that nothing walks over it by accident (docs/storage-format.md). */
+/** The lock has a folder of its own, so that nothing walks over it by accident (docs/reference/storage-format.md). */
 export const LOCK_DIR = 'lock'
 export const BLOB_DIR = 'blobs'
 export const QUARANTINE_DIR = 'quarantine'

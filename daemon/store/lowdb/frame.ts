@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { DiskFile } from '../disk.ts'
 
-/** A line on disk: 8 hex digits of CRC-32, a space, JSON, a line feed (docs/storage-format.md). */
+/** A line on disk: 8 hex digits of CRC-32, a space, JSON, a line feed (docs/reference/storage-format.md). */
 const CRC_CHARS = 8
 const PREFIX_BYTES = CRC_CHARS + 1
 const SPACE = 0x20

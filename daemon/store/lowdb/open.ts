@@ -57,7 +57,7 @@ export type LowdbStore = Store & {
 }
 
 /**
- * Opens a data directory, alone (docs/storage-format.md).
+ * Opens a data directory, alone (docs/reference/storage-format.md).
  * @throws StoreLocked, StoreDamaged, StoreFormatUnknown
  */
 export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbStore> {

@@ -173,7 +173,7 @@ function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
   return { visit, found: () => ({ nextSeq, damagedLines }), badOffset: () => badOffset }
 }
 
-/** JSON of a journal line (docs/storage-format.md): transaction number, wall time, writes. */
+/** JSON of a journal line (docs/reference/storage-format.md): transaction number, wall time, writes. */
 export type StoredTx = {
   readonly s: number
   readonly t: number

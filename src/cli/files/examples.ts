@@ -83,12 +83,12 @@ const request: readonly Field[] = [
   },
 ]
 
-const fields = { listing, plan, product, request }
-export type ExampleName = keyof typeof fields
+export const fieldsOf = { listing, plan, product, request }
+export type ExampleName = keyof typeof fieldsOf
 
 /** A whole document as YAML, with other values where they are given. */
 export function exampleOf(name: ExampleName, given: Readonly<Record<string, string>> = {}): string {
-  const lines = fields[name].flatMap(({ name: field, value, says, isLeftOut }) => {
+  const lines = fieldsOf[name].flatMap(({ name: field, value, says, isLeftOut }) => {
     const line = `${field}: ${given[field] ?? value}`
     return [`# ${field}: ${says}`, isLeftOut ? `# ${line}` : line]
   })
