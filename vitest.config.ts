@@ -48,7 +48,7 @@ class DeepFirst extends BaseSequencer {
 export default defineConfig(({ mode }) => {
   const taken = runnable(root, (chosen[mode] ?? (() => files))())
   // Programs of others gain little by it; a chain is one for each file.
-  const isAlone = ({ isApart, ring }: TestFile) => isApart || ring !== 'first' || mode.startsWith('devnet')
+  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring !== 'first' || mode.startsWith('devnet')
   // `SOUK_TEST_SHUFFLE=SEED npm test` runs files and tests in another order, but the tests of a story.
   const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE: seed } = process.env
   const inOrder = (file: TestFile) => seed === undefined || file.isStory
@@ -57,10 +57,20 @@ export default defineConfig(({ mode }) => {
     test: {
       name,
       isolate,
-      include: taken.filter((file) => isAlone(file) === isolate && inOrder(file) === ordered).map(({ path }) => path),
+      include: taken
+        .filter((file) => !file.isAlone && isIsolated(file) === isolate && inOrder(file) === ordered)
+        .map(({ path }) => path),
       ...(seed === undefined ? {} : { sequence: { seed: Number(seed), shuffle: { files: true, tests: !ordered } } }),
     },
   })
+  const alone = {
+    extends: true as const,
+    test: {
+      name: 'alone',
+      include: taken.filter(({ isAlone }) => isAlone).map(({ path }) => path),
+      sequence: { groupOrder: 1 },
+    },
+  }
   const projects = [true, false].flatMap((ordered) => [
     project(ordered ? 'shared' : 'shared, shuffled', false, ordered),
     project(ordered ? 'apart' : 'apart, shuffled', true, ordered),
@@ -71,7 +81,7 @@ export default defineConfig(({ mode }) => {
     test: {
       fsModuleCache: broken === undefined,
       // Files of `npm test` share the modules of a worker; one that minds says `@isolate` and why.
-      projects: projects.filter(({ test }) => test.include.length > 0),
+      projects: [...projects, alone].filter(({ test }) => test.include.length > 0),
       globalSetup: ['fixtures/kit/run-folder.ts'],
       setupFiles: ['fixtures/kit/measure.ts'],
       // People see times in their own zone; what the tests expect of them is said in this one.
@@ -83,7 +93,7 @@ export default defineConfig(({ mode }) => {
       },
       pool: 'forks',
       // Programs of others are waited for more than they work.
-      maxWorkers: mode === 'rest' ? 4 : 2,
+      maxWorkers: mode === 'rest' ? 6 : 2,
       ...(mode === 'rest' ? { sequence: { sequencer: DeepFirst } } : {}),
       // Slow machines are waited for; nothing here measures time.
       testTimeout: 600_000,

@@ -12,6 +12,7 @@ import { groups } from '../cli/run/groups.ts'
 /*
  * Starts on a machine that has other things to do.
  * @deep twenty processes take all of the processor while it starts ten times
+ * @alone they would take it from the tests beside them
  */
 
 const BUSY = 20
