@@ -8,10 +8,10 @@ import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '..
 import type { ScreenColumn } from '../parts/table.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import type { DialogSpec, Field, Told, Values } from '../shell/dialog.ts'
+import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -156,19 +156,9 @@ const SNAPSHOT = 'before-clock'
 const steps = ['1h', '1d', 'next cron'] as const
 const answers = ['yes', 'no'] as const
 
-const step: Field = {
-  name: 'step',
-  label: 'How far',
-  choices: steps,
-  check: (value) => (value === '' ? 'needs how far' : undefined),
-}
-
-const snapshot: Field = {
-  name: 'snapshot',
-  label: `Keep a snapshot of the store first, ${SNAPSHOT} (it takes the place of the one before)`,
-  choices: answers,
-  check: (value) => (value === '' ? 'needs yes or no' : undefined),
-}
+const step = needed({ name: 'step', label: 'How far', choices: steps }, 'how far')
+const keeping = `Keep a snapshot of the store first, ${SNAPSHOT} (it takes the place of the one before)`
+const snapshot = needed({ name: 'snapshot', label: keeping, choices: answers }, 'yes or no')
 
 type Move = {
   readonly body: { readonly advance_ms: number } | { readonly set: string }
@@ -190,14 +180,12 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
   return {
     title: 'MOVE THE CLOCK AHEAD',
     facts: ({ step: chosen }) => [
-      ...targetFacts(host),
-      ['', ''],
       ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', it stands still' : ''}`],
       ['What happens', 'due events happen in order: crons, payouts, refunds, renewals'],
       ['No way back', 'time goes only ahead; a snapshot is the way to the state before'],
       ...(chosen === 'next cron' ? [['next cron', clock.nextCron?.name ?? 'there is none'] as const] : []),
     ],
-    fields: [step, ...(save === undefined ? [] : [snapshot]), ...nameField(host)],
+    fields: [step, ...(save === undefined ? [] : [snapshot])],
     verb: 'Move',
     command(values) {
       const move = moveOf(values.step, clock)
@@ -231,13 +219,10 @@ export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
   return {
     title: isFrozen ? 'LET THE CLOCK GO ON' : 'STOP THE CLOCK',
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       isFrozen
         ? ['What it does', 'business time goes on from where it stands; crons run by their schedule again']
         : ['What it does', 'business time stands: no deadline passes, and no cron falls due, until it goes on'],
     ],
-    fields: nameField(host),
     verb: isFrozen ? 'Go on' : 'Stop',
     command: () => shellCommand(host, ['clock', isFrozen ? 'run' : 'freeze']),
     send: () =>

@@ -8,13 +8,13 @@ import { askUser, refuse, type Sent } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import { cronOf, runDialog } from '../shell/cron-dialogs.ts'
-import type { DialogSpec, Field } from '../shell/dialog.ts'
+import { type DialogSpec, type Field, needed, reasonField } from '../shell/dialog.ts'
 import { fetchRiver } from '../shell/figures.ts'
 import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { pageActions, sliceWords } from '../shell/pane.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -163,11 +163,7 @@ function spanOf(at: number | undefined, now: number | undefined): string {
 const decisions = ['approved', 'rejected'] as const
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-const reason: Field = {
-  name: 'reason',
-  label: 'Reason',
-  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
-}
+const reason = reasonField('Reason')
 
 const wallet: Field = {
   name: 'wallet',
@@ -175,12 +171,7 @@ const wallet: Field = {
   check: (value) => (WALLET.test(value.trim()) ? undefined : 'needs a wallet'),
 }
 
-const decision: Field = {
-  name: 'decision',
-  label: 'Decision',
-  choices: decisions,
-  check: (value) => (value === '' ? 'needs a decision' : undefined),
-}
+const decision = needed({ name: 'decision', label: 'Decision', choices: decisions }, 'a decision')
 
 const undecided: Problem = { kind: 'failed', sentence: 'It needs a decision.', facts: [], next: [] }
 
@@ -190,14 +181,12 @@ export function attemptDialog(host: Host, { id, participant, name, operator }: A
     title: 'DECIDE AN IDENTITY CHECK',
     about: `${id}  ${participant}`,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['attempt', id],
       ['of', name === '' ? participant : `${name}, ${participant}`],
       ['operator', operator || 'not named'],
       ['What it does', 'the participant gets, or is refused, the tier of a checked identity'],
     ],
-    fields: [decision, reason, ...nameField(host)],
+    fields: [decision, reason],
     verb: 'Decide',
     command: ({ decision: said, reason: why = '' }) =>
       shellCommand(host, ['verify', said === 'rejected' ? 'reject' : 'approve', id, '--reason', why || '…']),
@@ -220,13 +209,11 @@ export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
   return {
     title: isAdded ? 'REFUSE A WALLET' : 'NO LONGER REFUSE A WALLET BY HAND',
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       isAdded
         ? ['What it does', 'it pays nothing and is paid nothing from now on; what is on its way to it is kept back']
         : ['What it does', 'what was added by hand goes; what the list itself names stays refused'],
     ],
-    fields: [wallet, ...(isAdded ? [reason] : []), ...nameField(host)],
+    fields: [wallet, ...(isAdded ? [reason] : [])],
     verb: isAdded ? 'Refuse' : 'Remove',
     command: ({ wallet: address = '', reason: why = '' }) =>
       shellCommand(host, ['admin', 'sdn', change, address || '0x…', ...(isAdded ? ['--reason', why || '…'] : [])]),

@@ -1,8 +1,8 @@
 import type { Problem } from '../../client/link.ts'
 import { dollars, microOf } from '../../text/columns.ts'
 import { clip } from '../../text/text.ts'
-import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { type DialogSpec, type Field, needed, reasonField, type Values } from '../shell/dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { type JobOnScreen, readJob } from './facts.ts'
@@ -18,14 +18,12 @@ export function rulingDialog(host: Host, job: JobOnScreen): DialogSpec {
     about: `${job.id}  ${clip(job.serviceName, 30)}`,
     amount: job.amount,
     facts: (values) => [
-      ...targetFacts(host),
-      ['', ''],
       ['job', `${job.id}  ${clip(job.serviceName, 30)}`],
       ['dispute', `${job.dispute?.category ?? ''}: ${clip(job.dispute?.reason ?? '', REASON_COLUMNS)}`],
       ['held', `${job.amount} = ${job.providerAmount} for the provider + ${job.fee} fee`],
       ['What happens', effect(job, values)],
     ],
-    fields: [outcomeField, buyerField(job), reasonField, ...nameField(host)],
+    fields: [outcomeField, buyerField(job), reason],
     verb: 'Decide',
     command: ({ outcome = '', buyer = '', reason = '' }) => {
       const split = outcome === 'split' ? ['--buyer-amount', amountOf(buyer) || '…'] : []
@@ -46,12 +44,7 @@ export function rulingDialog(host: Host, job: JobOnScreen): DialogSpec {
 
 const undecided: Problem = { kind: 'failed', sentence: 'It needs an outcome.', facts: [], next: [] }
 
-const outcomeField: Field = {
-  name: 'outcome',
-  label: 'Outcome',
-  choices: outcomes,
-  check: (value) => (value === '' ? 'needs an outcome' : undefined),
-}
+const outcomeField = needed({ name: 'outcome', label: 'Outcome', choices: outcomes }, 'an outcome')
 
 function buyerField({ amount }: JobOnScreen): Field {
   return {
@@ -65,11 +58,7 @@ function buyerField({ amount }: JobOnScreen): Field {
   }
 }
 
-const reasonField: Field = {
-  name: 'reason',
-  label: 'Reason (both parties read it)',
-  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
-}
+const reason = reasonField('Reason (both parties read it)')
 
 function amountOf(typed: string): string {
   return typed.replace('$', '')
@@ -96,15 +85,13 @@ export function withdrawDialog(host: Host, job: JobOnScreen): DialogSpec {
     about: what,
     amount: job.amount,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['job', what],
       ['it is', job.status.replaceAll('_', ' ')],
       ['held', `${job.amount}, paid by ${job.buyer} for ${job.provider}`],
       ['What happens', `${job.buyer} gets ${job.amount} back, ${job.provider} gets nothing, and the job ends`],
       ['Also', 'while escrow is paused; nobody can take it back'],
     ],
-    fields: [reasonField, ...nameField(host)],
+    fields: [reason],
     verb: 'Give back',
     command: ({ reason = '' }) =>
       shellCommand(host, ['admin', 'jobs', 'emergency-withdraw', job.id, '--reason', reason.trim() || '…']),

@@ -5,7 +5,7 @@ import { askUser, refuse, type Sent } from '../shell/ask.ts'
 import { cronOf, runDialog } from '../shell/cron-dialogs.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import type { Need } from '../shell/needs.ts'
-import { nameField, pauseDialog, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { pauseDialog, shellCommand } from '../shell/pause-dialog.ts'
 import { ask as send } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 
@@ -69,14 +69,11 @@ function replayDialog(host: Host, { subject, who, sentence }: Need): DialogSpec 
   return {
     title: 'SEND A DELIVERY AGAIN',
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['delivery', subject],
       ['of', who],
       ['so far', sentence],
       ['What it does', 'it is sent anew under the same event id; no money moves'],
     ],
-    fields: nameField(host),
     verb: 'Send',
     command: () => shellCommand(host, ['admin', 'webhooks', 'replay', subject]),
     send: (): Sent =>
@@ -91,8 +88,7 @@ function replayDialog(host: Host, { subject, who, sentence }: Need): DialogSpec 
 function escrowDialog(host: Host): DialogSpec {
   return {
     title: 'LET MONEY ENTER AND LEAVE ESCROW',
-    facts: () => [...targetFacts(host), ['', ''], ['What it does', 'holds and releases go on; refunds never stopped']],
-    fields: nameField(host),
+    facts: () => [['What it does', 'holds and releases go on; refunds never stopped']],
     verb: 'Unpause',
     command: () => shellCommand(host, ['admin', 'escrow', 'unpause']),
     send: (): Sent =>

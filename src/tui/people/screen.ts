@@ -4,9 +4,9 @@ import { tiers } from '../../model/words.ts'
 import { person, type SeenParticipant } from '../../nouns/people.ts'
 import { listScreen } from '../list/screen.ts'
 import { dim } from '../parts/line.ts'
-import type { DialogSpec, Field } from '../shell/dialog.ts'
+import { type DialogSpec, needed, reasonField } from '../shell/dialog.ts'
 import { askAll, meant } from '../shell/marks.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
@@ -37,18 +37,8 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-const reason: Field = {
-  name: 'reason',
-  label: 'Reason (kept in the log of what administrators did)',
-  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
-}
-
-const tier: Field = {
-  name: 'tier',
-  label: 'Tier from now on',
-  choices: tiers,
-  check: (value) => (value === '' ? 'needs a tier' : undefined),
-}
+const reason = reasonField('Reason (kept in the log of what administrators did)')
+const tier = needed({ name: 'tier', label: 'Tier from now on', choices: tiers }, 'a tier')
 
 const untold: Problem = { kind: 'failed', sentence: 'It needs a tier.', facts: [], next: [] }
 
@@ -59,13 +49,11 @@ export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
     title: 'SET A TIER',
     about: `${text(person.name) || 'no name'}  ${id}`,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['who', `${text(person.name) || 'no name'}  ${id}`],
       ['tier', person.verification_tier],
       ['What it does', 'what the tier allows holds from the next call on'],
     ],
-    fields: [tier, reason, ...nameField(host)],
+    fields: [tier, reason],
     verb: 'Set',
     command: ({ tier: said, reason: why }) =>
       shellCommand(host, ['admin', 'participants', 'tier', id, said || '…', '--reason', why || '…']),
@@ -90,8 +78,6 @@ export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
     title: isSuspended ? 'LIFT A SUSPENSION' : 'SUSPEND SOMEBODY',
     about: `${text(person.name) || 'no name'}  ${id}`,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['who', `${text(person.name) || 'no name'}  ${id}`],
       ...(isSuspended
         ? [['What it does', 'key, wallet and listings are on the market again'] as const]
@@ -103,7 +89,7 @@ export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
             ['What goes on', 'jobs that are open, to their end; what is owed to it is paid'] as const,
           ]),
     ],
-    fields: [reason, ...nameField(host)],
+    fields: [reason],
     verb: isSuspended ? 'Lift' : 'Suspend',
     command: ({ reason: why }) =>
       shellCommand(host, ['admin', 'participants', isSuspended ? 'unsuspend' : 'suspend', id, '--reason', why || '…']),

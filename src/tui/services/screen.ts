@@ -27,7 +27,7 @@ import {
 import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -306,14 +306,11 @@ export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
   return {
     title: 'TEST A WEBHOOK',
     about: `${id}  ${name}`,
+    as: 'its provider',
     facts: () => [
-      ...targetFacts(host).filter(([label]) => label !== 'as'),
-      ['as', 'its provider'],
-      ['', ''],
       ['service', `${id}  ${name}`],
       ['What it does', 'one signed test message is sent to its endpoint; no job, no money'],
     ],
-    fields: nameField(host),
     verb: 'Send',
     command: () => shellCommand(host, ['services', 'test', id]),
     send: async () => {

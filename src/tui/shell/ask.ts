@@ -1,4 +1,4 @@
-import { type DialogSpec, openDialog } from './dialog.ts'
+import { type DialogSpec, type Field, type OpenSpec, openDialog } from './dialog.ts'
 import type { Host } from './screen.ts'
 import { goTo, type Toast } from './ui.ts'
 
@@ -16,7 +16,25 @@ export function askUser(host: Host, spec: DialogSpec): void {
 
 /** Opens a dialog for a change that needs no admin credential. Its command stands where a message would lie. */
 export function askAnyway(host: Host, spec: DialogSpec): void {
-  host.ui.set({ ...host.ui.get(), dialog: openDialog(spec), toast: undefined })
+  host.ui.set({ ...host.ui.get(), dialog: openDialog(openSpec(host, spec)), toast: undefined })
+}
+
+/** What every change shows and asks for: where and as whom; on anything but the local daemon its name must be typed. */
+function openSpec(host: Host, spec: DialogSpec): OpenSpec {
+  const { name, guarded } = host.link.place
+  const url = host.whereabouts()?.url ?? name
+  const isName = (value: string) => (value === name ? undefined : 'needs the name')
+  const confirmed: Field = { name: 'name', label: `To confirm, type the remote name: ${name}`, check: isName }
+  return {
+    ...spec,
+    facts: (values) => [
+      ['remote', name === url ? name : `${name}  ${url}${guarded ? '   (not local)' : ''}`],
+      ['as', spec.as ?? 'admin'],
+      ['', ''],
+      ...spec.facts(values),
+    ],
+    fields: [...(spec.fields ?? []), ...(guarded ? [confirmed] : [])],
+  }
 }
 
 /** Says why something cannot be done, until esc. */

@@ -2,7 +2,7 @@ import type { ScreenId } from '../../model/words.ts'
 import { askAnyway, refuse, showToast } from './ask.ts'
 import type { DialogSpec } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
-import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
+import { shellCommand } from './pause-dialog.ts'
 import { fetchHealth } from './queries.ts'
 import type { CommandLine, Host } from './screen.ts'
 import type { ShopView } from './ui.ts'
@@ -62,8 +62,10 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
   const words = [...name.split(' '), ...rest, '--yes']
   return {
     title: 'RUN A COMMAND',
-    facts: () => [...targetFacts(host), ['', ''], ['command', name], ['What it does', summary]],
-    fields: nameField(host),
+    facts: () => [
+      ['command', name],
+      ['What it does', summary],
+    ],
     verb: 'Run',
     command: () => shellCommand(host, words),
     send: async () => {

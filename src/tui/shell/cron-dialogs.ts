@@ -2,7 +2,7 @@ import { safe } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import { type CronFacts, cronWord } from './cron-facts.ts'
 import type { DialogSpec } from './dialog.ts'
-import { nameField, shellCommand, targetFacts } from './pause-dialog.ts'
+import { shellCommand } from './pause-dialog.ts'
 import { runCron, setCronPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
@@ -17,13 +17,10 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
     title: 'RUN A CRON NOW',
     about: cron.name,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['cron', cron.name],
       ['state', textOf([cronWord(cron)])],
       ['What it does', 'its whole run, once, besides its schedule'],
     ],
-    fields: nameField(host),
     verb: 'Run',
     command: () => shellCommand(host, ['crons', 'run', cron.name]),
     send: async () => {
@@ -40,15 +37,12 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
     title: paused ? 'RESUME A CRON' : 'PAUSE A CRON',
     about: cron.name,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['cron', cron.name],
       ['state', textOf([cronWord(cron)])],
       paused
         ? ['What it does', 'it runs by its schedule again']
         : ['What it does', 'it no longer runs by itself; R still runs it'],
     ],
-    fields: nameField(host),
     verb: paused ? 'Resume' : 'Pause',
     command: () => shellCommand(host, ['crons', paused ? 'resume' : 'pause', cron.name]),
     send: async () => {

@@ -14,6 +14,13 @@ export type Field = {
   readonly check: (value: string, values: Values) => string | undefined
 }
 
+/** A field that must not stay empty, and what stands in the way until then. */
+export function needed(field: Omit<Field, 'check'>, needs: string): Field {
+  return { ...field, check: (value) => (value.trim() === '' ? `needs ${needs}` : undefined) }
+}
+
+export const reasonField = (label: string): Field => needed({ name: 'reason', label }, 'a reason')
+
 export type Values = Readonly<Record<string, string>>
 
 /** A change of data, before it is made: what it does, to whom, and the same as a shell command. */
@@ -22,9 +29,11 @@ export type DialogSpec = {
   /** Whom it is about, in one line, and the money that it is about: for many at once. */
   readonly about?: string
   readonly amount?: string
-  /** Label and text, read anew for every frame: the counts are live. */
+  /** Who acts, where that is not the administrator. */
+  readonly as?: string
+  /** Label and text, read anew for every frame: the counts are live. Where and as whom stands before them. */
   readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
-  readonly fields: readonly Field[]
+  readonly fields?: readonly Field[]
   /** Word on the button that does it. */
   readonly verb: string
   readonly command: (values: Values) => string
@@ -35,8 +44,11 @@ export type DialogSpec = {
 /** How it went: words where it went well; with a tone, and until esc, where the answer is none to be glad of. */
 export type Told = string | { readonly text: string; readonly tone: Tone }
 
+/** A change as it is asked about, with all its fields. */
+export type OpenSpec = DialogSpec & Required<Pick<DialogSpec, 'fields'>>
+
 export type Dialog = {
-  readonly spec: DialogSpec
+  readonly spec: OpenSpec
   readonly values: Values
   /** Index of a field; behind the fields Cancel, then the verb. */
   readonly focus: number
@@ -46,7 +58,7 @@ export type Dialog = {
 }
 
 /** The first field has the focus, or Cancel where there is none. */
-export function openDialog(spec: DialogSpec): Dialog {
+export function openDialog(spec: OpenSpec): Dialog {
   const values = Object.fromEntries(spec.fields.map(({ name }) => [name, '']))
   return { spec, values, focus: 0, busy: false, problem: undefined }
 }

@@ -2,7 +2,6 @@ import { dollars, microOf } from '../../text/columns.ts'
 import { count } from '../../text/text.ts'
 import { askAnyway, askUser, refuse } from './ask.ts'
 import type { DialogSpec, Field } from './dialog.ts'
-import { targetFacts } from './pause-dialog.ts'
 import type { Host } from './screen.ts'
 import { choose, chosenIndex, type Ui } from './ui.ts'
 
@@ -55,20 +54,19 @@ function askTogether(host: Host, specs: readonly DialogSpec[], put: typeof askUs
   if (first === undefined) return
   if (specs.length > TOGETHER_MAX)
     refuse(host, `${count(specs.length)} rows are marked: at most ${TOGETHER_MAX} at once.`)
-  else put(host, specs.length === 1 ? first : together(host, first, specs))
+  else put(host, specs.length === 1 ? first : together(first, specs))
 }
 
-function together(host: Host, first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
+function together(first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
   return {
+    ...first,
     title: `${first.title} × ${specs.length}`,
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['marked', `${count(specs.length)}${sumOf(specs)}`],
       ...specs.slice(0, NAMED).map(({ about = '', title }): readonly [string, string] => ['', about || title]),
       ...(specs.length > NAMED ? [['', `and ${count(specs.length - NAMED)} more`] as const] : []),
     ],
-    fields: first.fields.map((field) => ofAll(field, specs)),
+    fields: (first.fields ?? []).map((field) => ofAll(field, specs)),
     verb: `${first.verb} all`,
     command: (values) => specs.map(({ command }) => command(values)).join(' && '),
     async send(values) {
@@ -88,7 +86,7 @@ function together(host: Host, first: DialogSpec, specs: readonly DialogSpec[]): 
 
 /** A value has to be good for each of them. */
 function ofAll(field: Field, specs: readonly DialogSpec[]): Field {
-  const all = specs.flatMap(({ fields }) => fields.filter(({ name }) => name === field.name))
+  const all = specs.flatMap(({ fields = [] }) => fields.filter(({ name }) => name === field.name))
   return {
     ...field,
     check(value, values) {

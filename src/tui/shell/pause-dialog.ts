@@ -1,34 +1,12 @@
 import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
 import { count, shellWord, span } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
-import type { DialogSpec, Field } from './dialog.ts'
+import { type DialogSpec, reasonField } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
 import { ask, setPlatformPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
-/** The fields and facts that every change asks for and shows: where, as whom. */
-export function targetFacts(host: Host): (readonly [string, string])[] {
-  const { name, guarded } = host.link.place
-  const url = host.whereabouts()?.url ?? name
-  return [
-    ['remote', name === url ? name : `${name}  ${url}${guarded ? '   (not local)' : ''}`],
-    ['as', 'admin'],
-  ]
-}
-
-/** On anything but the local daemon its name must be typed. */
-export function nameField(host: Host): Field[] {
-  const { name, guarded } = host.link.place
-  if (!guarded) return []
-  const check = (value: string) => (value === name ? undefined : 'needs the name')
-  return [{ name: 'name', label: `To confirm, type the remote name: ${name}`, check }]
-}
-
-const reason: Field = {
-  name: 'reason',
-  label: 'Reason (shown in the pause state and the audit log)',
-  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
-}
+const reason = reasonField('Reason (shown in the pause state and the audit log)')
 
 /** Pauses the platform, or offers to end the pause that there is. */
 export function pauseDialog(host: Host): DialogSpec {
@@ -40,14 +18,12 @@ function pause(host: Host): DialogSpec {
   return {
     title: 'PAUSE THE PLATFORM',
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['What stops now', `${paidLive(host.health())} that take money answer 503`],
       ['What goes on', 'reads, logins, wallets, exports, refunds, escrow timeouts'],
       ['Caught in flight', `${caught.payments()} settle first`],
       ['Money', caught.money()],
     ],
-    fields: [reason, ...nameField(host)],
+    fields: [reason],
     verb: 'Pause',
     command: ({ reason: why }) => shellCommand(host, ['admin', 'platform', 'pause', '--reason', why || '…']),
     send: async ({ reason: why = '' }) => {
@@ -114,13 +90,10 @@ function unpause(host: Host): DialogSpec {
   return {
     title: 'UNPAUSE THE PLATFORM',
     facts: () => [
-      ...targetFacts(host),
-      ['', ''],
       ['Paused', pausedFor(host)],
       ['Why', host.pauseReason() || 'not known here'],
       ['What starts again', `every paid door  (${paidPaused(host.health())})`],
     ],
-    fields: nameField(host),
     verb: 'Unpause',
     command: () => shellCommand(host, ['admin', 'platform', 'unpause']),
     send: async () => {

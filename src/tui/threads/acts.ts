@@ -1,13 +1,13 @@
 import type { Held } from '../../client/link.ts'
 import { microOf } from '../../text/columns.ts'
 import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
-import type { DialogSpec, Field } from '../shell/dialog.ts'
-import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Face, Host } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import type { ThreadFacts } from './facts.ts'
-import { acceptDialog, acceptWords, attachDialog, spoken } from './speaking.ts'
+import { aboutThread, acceptDialog, acceptWords, attachDialog, note, PARTY, spoken } from './speaking.ts'
 
 type Voice = {
   /** Who speaks: whose API key is in use, or who was named. */
@@ -73,19 +73,7 @@ function whoOf(speaker: Held | undefined): string {
 /** Whom one speaks for: a party of the conversation, or the operator for the house. */
 type Speaker = 'party' | 'house'
 
-const message: Field = {
-  name: 'message',
-  label: 'Message (the other side reads it)',
-  check: (value) => (value.trim() === '' ? 'needs words' : undefined),
-}
-
-const about = (host: Host, thread: ThreadFacts, as: string): (readonly [string, string])[] => [
-  ...targetFacts(host).filter(([label]) => label !== 'as'),
-  ['as', as],
-  ['', ''],
-  ['conversation', thread.id],
-  ['between', `${thread.buyer} and ${thread.provider}, about ${thread.service}`],
-]
+const message = needed({ name: 'message', label: 'Message (the other side reads it)' }, 'words')
 
 /** Says something in a conversation. */
 export function writeDialog(host: Host, thread: ThreadFacts, speaker: Speaker): DialogSpec {
@@ -93,8 +81,9 @@ export function writeDialog(host: Host, thread: ThreadFacts, speaker: Speaker): 
   const words = speaker === 'party' ? ['threads', 'send', id] : ['admin', 'threads', 'send', id]
   return {
     title: 'WRITE A MESSAGE',
-    facts: () => about(host, thread, speaker === 'party' ? 'the party whose key this machine has' : 'the house'),
-    fields: [message, ...nameField(host)],
+    as: speaker === 'party' ? PARTY : 'the house',
+    facts: () => aboutThread(thread),
+    fields: [message],
     verb: 'Send',
     command: ({ message: said = '' }) => shellCommand(host, [...words, said || '…']),
     send: ({ message: said = '' }): Sent => {
@@ -115,11 +104,12 @@ export function offerDialog(host: Host, thread: ThreadFacts): DialogSpec {
   }
   return {
     title: 'OFFER A PRICE',
+    as: 'its provider',
     facts: () => [
-      ...about(host, thread, 'its provider'),
+      ...aboutThread(thread),
       ['What it does', 'the buyer can accept it until it expires; nothing is paid now'],
     ],
-    fields: [price, { ...message, label: 'Message (may stay empty)', check: () => undefined }, ...nameField(host)],
+    fields: [price, note],
     verb: 'Offer',
     command: ({ price: amount = '', message: said = '' }) =>
       shellCommand(host, [
@@ -145,11 +135,8 @@ export function offerDialog(host: Host, thread: ThreadFacts): DialogSpec {
 export function declineDialog(host: Host, thread: ThreadFacts): DialogSpec {
   return {
     title: 'END A CONVERSATION',
-    facts: () => [
-      ...about(host, thread, 'the party whose key this machine has'),
-      ['What it does', 'it ends without a price, and no money moves'],
-    ],
-    fields: nameField(host),
+    as: PARTY,
+    facts: () => [...aboutThread(thread), ['What it does', 'it ends without a price, and no money moves']],
     verb: 'End',
     command: () => shellCommand(host, ['threads', 'decline', thread.id]),
     send: (): Sent =>

@@ -1,8 +1,8 @@
 import type { Held } from '../../client/link.ts'
 import { shellWord } from '../../text/text.ts'
 import { refuse, type Sent, showToast } from '../shell/ask.ts'
-import type { DialogSpec, Field } from '../shell/dialog.ts'
-import { nameField, shellCommand } from '../shell/pause-dialog.ts'
+import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
 import type { ThreadFacts } from './facts.ts'
@@ -29,9 +29,8 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
 export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined): DialogSpec {
   const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
   const command: DialogSpec['command'] = (values) => `${spec.command(values)}${as}`
-  const facts: DialogSpec['facts'] = (values) =>
-    spec.facts(values).map(([label, text]) => (label === 'as' && speaker ? [label, speaker.wallet] : [label, text]))
-  return { ...spec, facts, command, send: (values) => run(host, command(values)) }
+  const voice = speaker === undefined ? {} : { as: speaker.wallet }
+  return { ...spec, ...voice, command, send: (values) => run(host, command(values)) }
 }
 
 async function run({ commandLine, link }: Host, command: string): Sent {
@@ -43,28 +42,26 @@ async function run({ commandLine, link }: Host, command: string): Sent {
   return commandLine.run([...words, '--yes', ...confirmed, '--no-input'])
 }
 
-const aboutThread = ({ id, buyer, provider, service }: ThreadFacts): (readonly [string, string])[] => [
-  ['as', 'the party whose key this machine has'],
-  ['', ''],
+/** Who acts where nobody was named. */
+export const PARTY = 'the party whose key this machine has'
+
+export const aboutThread = ({ id, buyer, provider, service }: ThreadFacts): (readonly [string, string])[] => [
   ['conversation', id],
   ['between', `${buyer} and ${provider}, about ${service}`],
 ]
 
 const nothingSent: DialogSpec['send'] = async () => ({ ok: true, value: '' })
 
-const file: Field = {
-  name: 'file',
-  label: 'File of this machine (its path; at most 10 MiB)',
-  check: (value) => (value.trim() === '' ? 'needs a path' : undefined),
-}
-const note: Field = { name: 'message', label: 'Message beside it (may stay empty)', check: () => undefined }
+const file = needed({ name: 'file', label: 'File of this machine (its path; at most 10 MiB)' }, 'a path')
+export const note: Field = { name: 'message', label: 'Message beside it (may stay empty)', check: () => undefined }
 
 /** Puts a file into a conversation. */
 export function attachDialog(host: Host, thread: ThreadFacts): DialogSpec {
   return {
     title: 'ATTACH A FILE',
+    as: PARTY,
     facts: () => [...aboutThread(thread), ['What it does', 'the other side may download it; it stays there']],
-    fields: [file, note, ...nameField(host)],
+    fields: [file, note],
     verb: 'Attach',
     command: ({ file: path = '', message = '' }) =>
       shellCommand(host, [
@@ -88,12 +85,12 @@ export function acceptWords({ id, offer }: Pick<ThreadFacts, 'id' | 'offer'>): r
 export function acceptDialog(host: Host, thread: ThreadFacts): DialogSpec {
   return {
     title: 'ACCEPT A PRICE',
+    as: PARTY,
     facts: () => [
       ...aboutThread(thread),
       ['pays', `${thread.price}, held until the work is verified`],
       ['delivery', thread.offer?.delivery ?? ''],
     ],
-    fields: nameField(host),
     verb: `Pay ${thread.price}`,
     command: () => shellCommand(host, ['threads', ...acceptWords(thread)]),
     send: nothingSent,
