@@ -16,14 +16,14 @@ const Platform = z.strictObject({
   checkout_v2: z.boolean(),
   /** Switched-off rows that were enabled. */
   enabled: z.array(z.string()),
-  /** Whether writes of listings ask for terms accepted by name; registration is acceptance otherwise. */
+  /** Whether listing writes require accepted terms; otherwise registration accepts them. */
   terms_required: z.boolean(),
-  /** Business time since when nothing enters or leaves escrow but refunds (decisions §8); null: active. */
+  /** Business time since when escrow allows refunds only (decisions §8); null: active. */
   escrow_paused_at: z.int().nullable(),
   escrow_paused_reason: z.string().nullable(),
-  /** How a dispute ends that nobody decides for so many days; null: it waits for the operator. */
+  /** Default outcome of undecided disputes, and after how many days; null: the operator decides. */
   disputes_default: z.strictObject({ outcome: z.enum(rulings), days: z.int() }).nullable(),
-  /** Listings behind the advertised paths, by slug (decisions §7). */
+  /** Listings of named services, by slug (decisions §7). */
   named_services: z.record(z.string(), z.string()),
 })
 export type Platform = z.infer<typeof Platform>
@@ -44,7 +44,7 @@ export async function readPlatform(t: ReadTx): Promise<Platform> {
   return platformOf(await t.table(settings).get(PLATFORM))
 }
 
-/** The switches in a row of settings; one written before there was a switch has it as it is at first. */
+/** The stored switches; a switch missing in an old row has its default. */
 export function platformOf(row: (Row & { readonly value: unknown }) | undefined): Platform {
   if (!row) return fresh
   const stored = row.value as Partial<Platform> // checked by the parse
@@ -54,7 +54,7 @@ export function platformOf(row: (Row & { readonly value: unknown }) | undefined)
 
 const EARLIER_DEFAULT_DAYS = 14
 
-/** Earlier stores name the outcome alone, and `refund` also where nobody had chosen it. */
+/** Earlier stores hold the outcome only, and `refund` even if nobody chose it. */
 function earlierDefault(stored: unknown): Platform['disputes_default'] | undefined {
   if (typeof stored !== 'string') return undefined
   return stored === 'release' ? { outcome: 'release', days: EARLIER_DEFAULT_DAYS } : null
@@ -67,7 +67,7 @@ export async function writePlatform(t: Tx, change: Partial<Platform>): Promise<P
   return platform
 }
 
-/** Since when, and why, paid activity is paused. */
+/** Time and reason of the pause of paid activity. */
 export function pauseOf({ paused_at: pausedAt, paused_reason: pausedReason }: Platform) {
   return { pausedAt, pausedReason }
 }

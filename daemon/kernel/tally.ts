@@ -5,18 +5,18 @@ import { defineResource } from './resource.ts'
 import { type TallyRow, tallies } from './rows.ts'
 
 const WINDOW_HOURS = 24
-/** Names of one group; labels that strangers choose cannot grow it further. */
+/** Limit of names per group, since strangers choose some labels. */
 const MAX_NAMES = 200
 const OTHER = 'other'
 
 /**
- * Counts of the last 24 hours of business time, by group and name, for `/health.launch`. A refusal must not cost
- * a write of its own: counts are kept in memory and saved together, so that a crash loses the last second of them.
+ * Counts of the last 24 hours of business time, by group and name, for `/health.launch`. Kept in memory and saved
+ * together, since a refusal must not cost a write; a crash loses the last second.
  */
 export type Tally = {
   readonly add: (group: string, name: string) => void
   readonly lastDay: (group: string) => Record<string, number>
-  /** Makes the counts of all calls before durable; does nothing when there were none. */
+  /** Makes all earlier counts durable. */
   readonly save: () => Promise<void>
 }
 
@@ -24,7 +24,7 @@ export const tally = defineResource<Tally>('tally')
 
 type Groups = Map<string, Map<string, number>>
 
-/** The tally as a store remembers it. */
+/** Opens the tally of a store. */
 export async function openTally({ store, clock }: { store: Store; clock: Pick<Clock, 'now'> }): Promise<Tally> {
   const thisHour = () => Math.floor(clock.now() / HOUR_MS)
   const hours = await readHours(store.table(tallies), windowTo(thisHour()))

@@ -6,13 +6,13 @@ import type { Context } from './context.ts'
 import { installation } from './identity.ts'
 import { defineResource } from './resource.ts'
 
-/** How names resolve and connections are made, and places to which the rules about addresses do not apply. */
+/** Replacements for DNS and connections, and hosts exempt from the address rules. */
 export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'build' | 'exempt'>>
 
-/** Requests to places that others name; nothing else leaves for there. */
+/** HTTP client for addresses that others choose; nothing else requests them. */
 export const web = defineResource<Web>('web')
 
-/** Opens the one fetcher. */
+/** Opens the HTTP client. */
 export function openWebOf(ctx: Context, change: WebChange = {}): void {
   const { config, clock } = ctx
   web.open(
@@ -21,7 +21,7 @@ export function openWebOf(ctx: Context, change: WebChange = {}): void {
   )
 }
 
-/** Only this machine can reach the marketplace: then, and only then, webhooks may lead to this machine (decisions §10). */
+/** Only this machine can reach the marketplace: only then may webhooks lead to this machine (decisions §10). */
 function isLocal({ host, publicUrl }: Config): boolean {
   const shown = publicUrl === undefined ? host : (URL.parse(publicUrl)?.hostname ?? '')
   return isLoopback(host) && isLoopback(shown)
@@ -30,7 +30,7 @@ function isLocal({ host, publicUrl }: Config): boolean {
 const REACHED_BY_OTHERS =
   'leads to this machine, but other machines can reach this marketplace (--tls, --host or a public URL): use https to another address'
 
-/** Refuses an endpoint that nothing would ever be sent to, when it is written. @throws AppError 400 */
+/** Refuses at write time an endpoint that can never be called. @throws AppError 400 */
 export function refuseUnsendable({ config }: Context, url: string | null | undefined, at = ''): void {
   const host = url ? URL.parse(url)?.hostname : undefined
   if (host !== undefined && isLoopback(host) && !isLocal(config))

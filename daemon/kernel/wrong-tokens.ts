@@ -3,19 +3,19 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Log } from '../ports/log.ts'
 import { defineResource } from './resource.ts'
 
-/** Kept since the start; what comes after so many others is not told. */
+/** Kinds kept since the start; later ones are dropped. */
 const KINDS_MAX = 20
 const SHOWN_CHARS_MAX = 66
 
-/** Tokens that servers ask to be settled here, and that are not those of this chain. */
+/** A token that a server asked to settle here and that is not this chain's. */
 export type WrongToken = {
   readonly seller: string
   readonly fault: PaymentFault
-  /** As the server named them. */
+  /** As the server named it. */
   readonly network: string
   readonly asset: string
   readonly count: number
-  /** The last time, epoch milliseconds of the machine. */
+  /** Last time, epoch milliseconds of the machine. */
   readonly at: number
 }
 
@@ -28,7 +28,7 @@ export type WrongTokens = {
 
 export const wrongTokens = defineResource<WrongTokens>('wrong tokens')
 
-/** Tells the log of each kind once: a server that is set up wrongly asks again with every buyer. */
+/** Logs each kind once: a misconfigured server asks again for every buyer. */
 export function collectWrongTokens(log: Log): WrongTokens {
   const found = new Map<string, WrongToken>()
   return {
