@@ -7,27 +7,27 @@ import { actOf } from './next-act.ts'
 import { differs, isEnded, noteDeposit, noteDone, noteEnd, notePutOff, noteSeen, stateAfter } from './observe.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
-/** How long after its job's deadline a buyer may take the money back by itself: the marketplace gives it back first. */
+/** How long after its job's deadline a buyer may claim the refund; the marketplace refunds first. */
 const BACKSTOP_MS = 7 * DAY_MS
-/** The contract takes no deadline further ahead than this, less what a chain's clock may be off. */
+/** The latest deadline that the contract accepts, minus a margin for the chain's clock. */
 const LONGEST_WAIT_MS = 179 * DAY_MS
-/** Wait before the next attempt: doubled each time, up to the longest. */
+/** First retry delay; doubled each time up to the longest. */
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 6
-/** How often it is looked whether what somebody else did is final. */
+/** How often to check whether an external call is final. */
 const AWAITED_MS = 10 * SECOND_MS
-/** Acts of one deal in a row; a node that tells other things each time is left alone for a while. */
+/** Acts of one deal in a row, in case a node keeps contradicting itself. */
 const MAX_STEPS = 8
 
 export type Advancing = {
   readonly ctx: Context
   readonly port: EscrowPort
-  /** What the port answers, unless the daemon stops first. */
+  /** The port's answer, unless the daemon stops first. */
   readonly unlessStopped: <T>(answer: Promise<T>) => Promise<T>
 }
 
-/** Asks the contract for all that a deal wants, one after the other; what cannot be done now is put off. */
+/** Performs all due acts of a deal, one by one; postpones what cannot be done now. */
 export async function advance(parts: Advancing, id: string): Promise<void> {
   for (let n = 0; n < MAX_STEPS; n += 1) {
     const deal = await parts.ctx.store.table(deals).get(id)
@@ -44,7 +44,6 @@ async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<voi
   if (act === 'drop') return putOff(parts, known.id, { error: 'it ended before the deposit' })
   const seen = await unlessStopped(port.dealOf(known.id))
   if (isEnded(seen)) {
-    // What is asked for again tells the transaction, where it was ours.
     return isAsWanted(known, seen) ? ask(parts, known, act) : seeEnd(parts, known.id)
   }
   if (differs(known, seen)) return ctx.store.tx((t) => noteSeen(t, { id: known.id, seen }))
@@ -53,7 +52,7 @@ async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<voi
   return ask(parts, known, act)
 }
 
-/** Whether the contract stands as the job wants it to end, by whoever's call. */
+/** Whether the contract already ended as the job wants, by anybody's call. */
 export function isAsWanted({ state, wants_end: end }: DealRow, seen: EscrowDeal): boolean {
   return state === 'held' && end !== null && seen.state === stateAfter[end]
 }
@@ -67,12 +66,12 @@ async function ask(parts: Advancing, deal: DealRow, act: DealAct): Promise<void>
   return ctx.store.tx((t) => noteDone(t, deal, { act, transaction: result.transaction }))
 }
 
-/** Done already, and by no transaction of ours: nobody here sends it again. */
+/** Whether an external transaction did it. */
 export function isForeign(result: EscrowResult & { ok: true }): boolean {
   return result.already && result.transaction === undefined
 }
 
-/** Notes what somebody else did with the money, as far as it is sure. */
+/** Records what an external call did, as far as it is final. */
 export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string): Promise<void> {
   const end = await unlessStopped(port.endOf(id))
   const again = ctx.clock.wall() + AWAITED_MS
@@ -82,7 +81,7 @@ export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string
 async function deposit(parts: Advancing, known: DealRow): Promise<void> {
   const { ctx, port, unlessStopped } = parts
   const terms = { deadline: deadlineOf(ctx, known), covers: known.wants_deadline }
-  // Before the first byte of it leaves: what is asked for again is the same.
+  // Stored before sending, so that a retry is the same.
   const deal = await ctx.store.tx((t) => noteDeposit(t, known.id, terms))
   if (!deal?.sent || deal.deadline === null) return
   const { id: job, buyer, refund_to: refundTo, net, fee } = deal
@@ -104,7 +103,7 @@ async function extend(parts: Advancing, deal: DealRow): Promise<void> {
   return ctx.store.tx((t) => noteDone(t, deal, { act: 'extend', transaction: result.transaction, change }))
 }
 
-/** The job's deadline by the clock of the chain, which nobody moves, and the wait after it. */
+/** The job's deadline in chain time, which the business clock does not move, plus the wait. */
 function deadlineOf({ clock }: Context, { wants_deadline: wanted }: DealRow): number {
   const left = wanted === null ? 0 : Math.max(0, wanted - clock.now())
   return unixSeconds(clock.wall() + Math.min(left + BACKSTOP_MS, LONGEST_WAIT_MS))
@@ -128,7 +127,7 @@ const sentences: Readonly<Record<EscrowFailure, string>> = {
 async function refused(parts: Advancing, deal: DealRow, result: EscrowResult & { ok: false }): Promise<void> {
   const { failure, reason } = result
   const error = reason === undefined ? sentences[failure] : `${sentences[failure]}: ${reason}`
-  // What the contract refused is not on its way: its terms may be other ones the next time.
+  // A refused deposit is not in flight: its terms may change.
   const isSure = deal.state === 'none' && (failure === 'paused' || failure === 'refused')
   await putOff(parts, deal.id, { error, ...(isSure ? { change: { sent: false } } : {}) })
 }

@@ -8,19 +8,19 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { actOf, followed } from './next-act.ts'
 import { type DealRow, deals } from './rows.ts'
 
-/** Key of the row of settings that says that jobs' money waits in a contract. */
+/** Settings key of the escrow contract. */
 export const CONTRACT = 'escrow_contract'
 
 const Contract = z.strictObject({ address: StoredWallet, pay_to: StoredWallet })
 export type Contract = z.infer<typeof Contract>
 
-/** The contract that jobs' money waits in; undefined where the books alone hold it. */
+/** The escrow contract; undefined if only the books hold money. */
 export async function readContract(t: ReadTx): Promise<Contract | undefined> {
   const row = await t.table(settings).get(CONTRACT)
   return row && Contract.parse(row.value)
 }
 
-/** What of a job concerns its money in the contract. */
+/** The escrow-related part of a job. */
 export type HeldJob = {
   readonly id: string
   readonly buyer: Wallet
@@ -31,7 +31,7 @@ export type HeldJob = {
   readonly created_at: number
 } & Pick<DealRow, 'wants_deadline' | 'wants_closed' | 'wants_end' | 'to_buyer'>
 
-/** A job was opened: where there is a contract, its money goes there next. In the transaction that opens it. */
+/** Opens the deal of a new job, so that its money goes to the contract; within the same transaction. */
 export async function openDeal(t: Tx, job: HeldJob): Promise<void> {
   if (!job.isHeld) return
   const contract = await readContract(t)
@@ -43,7 +43,7 @@ export async function openDeal(t: Tx, job: HeldJob): Promise<void> {
   await t.table(deals).insert(followed(deal))
 }
 
-/** A job changed: its deal wants what it wants. In the transaction that changes it. */
+/** Updates the deal of a changed job, within the same transaction. */
 export async function updateDeal(t: Tx, job: HeldJob): Promise<void> {
   const deal = await t.table(deals).getForUpdate(job.id)
   if (!deal?.open) return
@@ -55,17 +55,17 @@ export async function updateDeal(t: Tx, job: HeldJob): Promise<void> {
   else if (keysOf(wants).some((name) => deal[name] !== wants[name])) await t.table(deals).put(followed(changed))
 }
 
-/** It ended before any of its money left for the contract. */
+/** A deal that ended before its deposit. */
 export function dropped(deal: DealRow): DealRow {
   return followed({ ...deal, state: 'unused', open: false, last_error: null })
 }
 
-/** What is due now was not tried yet. */
+/** Resets attempts, since a new act is due. */
 export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }
 
-/** Whether somebody else let a job's money go, in a block that is not final yet: until it is the job does not end. */
+/** Whether an external call released a job's money and is not final yet; until then the job cannot end. */
 export async function isTaken(t: ReadTx, jobId: string): Promise<boolean> {
   return (await t.table(deals).get(jobId))?.taken !== undefined
 }

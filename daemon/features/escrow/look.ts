@@ -9,18 +9,18 @@ import { type DealWork, MAX_AT_ONCE } from './work.ts'
 
 /** Rows that are read at once. */
 const SLICE_ROWS = 500
-/** How long a look waits for what is under way. */
+/** How long a look waits for acts in progress. */
 const QUIET_MS = 5 * SECOND_MS
 const PAUSED_ELSEWHERE = 'The contract was paused by a call of its own.'
 
 type Looking = Advancing & { readonly work: DealWork; readonly warn: (error: unknown, job?: string) => void }
 
 type Look = Pick<ContractMirror, 'setPaused'> & {
-  /** At a start nothing is known of what happened before: each deal is read, though the sums agree. */
+  /** A start reads every deal even if the sums agree. */
   readonly look: (how: { readonly isStart: boolean }) => Promise<void>
 }
 
-/** What others did with the contract: claims of buyers, withdrawals, its pause. */
+/** Looks for external calls on the contract: claims of buyers, withdrawals, pause. */
 export function openLook(parts: Looking): Look {
   const { port, work, warn, unlessStopped } = parts
   let looking: Promise<void> | undefined
@@ -30,7 +30,7 @@ export function openLook(parts: Looking): Look {
     const { held, paused } = await unlessStopped(port.status())
     if (!isSwitching) await followPause(parts, paused)
     if (!isStart && held === sumHeld(await openDeals(parts))) return
-    // What is under way changes it, too.
+    // Acts in progress change it, too.
     await unlessStopped(Promise.race([Promise.allSettled(work.running.values()), rest(QUIET_MS)]))
     const open = await openDeals(parts)
     if (!isStart && (await unlessStopped(port.status())).held === sumHeld(open)) return
@@ -72,7 +72,7 @@ async function see(parts: Looking, deal: DealRow): Promise<void> {
   const { ctx, port, work, warn, unlessStopped } = parts
   const { id } = deal
   const seen = await unlessStopped(port.dealOf(id))
-  // Whoever works on it reads it, too.
+  // The worker of a deal reads it, too.
   if (work.running.has(id) || !differs(deal, seen) || isAsWanted(deal, seen)) return
   const noted = deal.taken || isEnded(seen) ? seeEnd(parts, id) : ctx.store.tx((t) => noteSeen(t, { id, seen }))
   await noted.catch((error: unknown) => warn(error, id))
@@ -80,7 +80,7 @@ async function see(parts: Looking, deal: DealRow): Promise<void> {
 
 const unpaused = { escrow_paused_at: null, escrow_paused_reason: null } as const
 
-/** The switch of the books is the contract's own: who may turn it is for the contract to say. */
+/** The contract owns the pause switch; the books follow it. */
 async function followPause(parts: Looking, paused: boolean): Promise<void> {
   const { store, clock, switches } = parts.ctx
   const change = paused ? { escrow_paused_at: clock.now(), escrow_paused_reason: PAUSED_ELSEWHERE } : unpaused
@@ -94,7 +94,7 @@ async function followPause(parts: Looking, paused: boolean): Promise<void> {
   if (!paused) await retryAll(parts)
 }
 
-/** What waited for the end of a pause is due at once. */
+/** Makes everything that waited for the end of the pause due. */
 async function retryAll({ ctx: { store } }: Looking): Promise<void> {
   for (const { id } of await everyRow(store.table(deals), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
     await store.tx((t) => noteDue(t, id))

@@ -10,7 +10,7 @@ import { openLook } from './look.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
-/** How long a payout waits for what comes back for it, and a withdrawal for what goes in. */
+/** How long a payout waits for its refund, and a withdrawal for its deposit. */
 const RETURN_MS = 10 * SECOND_MS
 
 const TAKEN = {
@@ -20,19 +20,19 @@ const TAKEN = {
 } as const
 
 /**
- * Opens the mirror of a contract: from here on jobs put their money there. What others did with it while nobody looked
- * is in the books when this resolves, as far as a node answers.
+ * Opens the mirror; from here on jobs deposit into the contract. Resolves when external calls so far are in the
+ * books, as far as a node answers.
  */
 export async function openMirror(ctx: Context, port: EscrowPort): Promise<ContractMirror> {
   await rememberContract(ctx, { address: port.address, pay_to: ctx.chain.payTo })
   const stopped = Promise.withResolvers<never>()
-  // Nobody may be waiting when it stops.
+  // Ignore rejections when nobody waits.
   stopped.promise.catch(() => undefined)
   const parts: Advancing = {
     ctx,
     port,
     unlessStopped(answer) {
-      // Whoever stopped hears of it no more.
+      // Ignore late failures after a stop.
       answer.catch(() => undefined)
       return Promise.race([answer, stopped.promise])
     },
@@ -51,7 +51,7 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
     setPaused,
     async withdraw(job) {
       const deal = await depositedDeal(ctx, work, job)
-      // With a deposit on its way nothing can be said yet.
+      // Unknown while a deposit is in flight.
       if (deal?.open && deal.state === 'none' && deal.sent) return { ok: false, failure: 'unavailable' }
       if (!deal?.open || deal.state !== 'held' || deal.wants_end !== null) return undefined
       return deal.taken ? TAKEN : withdrawn(parts, job)
@@ -70,7 +70,7 @@ async function withdrawn(parts: Advancing, job: string): Promise<EscrowResult> {
   return (await parts.ctx.store.table(deals).get(job))?.open ? TAKEN : result
 }
 
-/** So that whoever opens a job in a transaction knows it. */
+/** So that transactions that open jobs know it. */
 async function rememberContract({ store }: Context, value: Contract): Promise<void> {
   const known = await store.table(settings).get(CONTRACT)
   if (JSON.stringify(known?.value) === JSON.stringify(value)) return
@@ -90,7 +90,7 @@ async function hasReturned(ctx: Context, work: DealWork, wallet: Wallet): Promis
   return looked ?? false
 }
 
-/** With its deposit done, where that is on its way; as it is where it takes too long. */
+/** The deal after its deposit; as it is if that takes too long. */
 async function depositedDeal(ctx: Context, work: DealWork, id: string): Promise<DealRow | undefined> {
   const table = ctx.store.table(deals)
   await waited(ctx, work, async (now) => {
@@ -101,7 +101,7 @@ async function depositedDeal(ctx: Context, work: DealWork, id: string): Promise<
   return table.get(id)
 }
 
-/** Looks again with each change of a deal until there is something to say; undefined where there is nothing in time. */
+/** Checks again on each change of a deal until there is a result; undefined at the time limit. */
 async function waited<T>(
   { clock, stopping }: Context,
   work: DealWork,

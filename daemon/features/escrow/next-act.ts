@@ -6,8 +6,8 @@ type Facts = Pick<
 >
 
 /**
- * What is to be asked of the contract next, or null while the money waits as its job does. The deposit comes first
- * wherever one may be on its way: nothing else has an order among transactions that are sent again.
+ * The next act for the contract, or null if none is due. A deposit that may be in flight comes first: resent
+ * transactions have no other order.
  */
 export function actOf(deal: Facts): DealAct | null {
   if (!deal.open || deal.taken) return null
@@ -23,7 +23,7 @@ function isLater(wanted: number | null, covered: number | null): boolean {
   return wanted !== null && (covered === null || wanted > covered)
 }
 
-/** The members that follow from the others. */
+/** Derived members of a deal. */
 export function followed<D extends Facts & Pick<DealRow, 'next_attempt_at'>>(
   deal: D,
 ): D & Pick<DealRow, 'due' | 'returning'> {

@@ -7,26 +7,26 @@ import { anew, dropped } from './deal.ts'
 import { followed } from './next-act.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
-/* What a deal's row learns, each in one transaction. */
+/* Updates of a deal's row, each in one transaction. */
 
-/** Whether the contract is otherwise than the row has it. */
+/** Whether the contract differs from the row. */
 export function differs(deal: DealRow, seen: EscrowDeal): boolean {
   if (deal.taken || deal.state !== seen.state) return true
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))
 }
 
-/** Whether the money has left, by whoever's call. */
+/** Whether the money has left, by anybody's call. */
 export function isEnded({ state }: EscrowDeal): boolean {
   return state !== 'none' && state !== 'held'
 }
 
-/** The contract as it was read, while the money has not left it. */
+/** Records the contract's state while it still holds the money. */
 export async function noteSeen(t: Tx, { id, seen }: { id: string; seen: EscrowDeal }): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || isEnded(seen) || !differs(deal, seen)) return
   const { state } = seen
   if (state === 'none') {
-    // A deposit that a reorganisation undid, or that this node has not seen yet, comes again under the same id.
+    // A deposit that was reorganised away, or that this node has not seen, is sent again under the same id.
     await t.table(deals).put(anew({ ...deal, state, sent: true }))
     return
   }
@@ -36,17 +36,17 @@ export async function noteSeen(t: Tx, { id, seen }: { id: string; seen: EscrowDe
 
 type EndNote = {
   readonly id: string
-  /** Undefined where the money has not left, as far as the chain has it now. */
+  /** Undefined if the chain still shows the money in the contract. */
   readonly end: EscrowEnd | undefined
   /** Business time. */
   readonly at: number
-  /** When it is looked at again, epoch milliseconds of the machine. */
+  /** Time of the next look, machine milliseconds. */
   readonly again: number
 }
 
 /**
- * The money left by somebody else's call. Nobody sends that again if its block is undone, so it counts once it is final:
- * then, where the contract paid the buyer by itself, the job ends with it. Until then nothing is asked for.
+ * Records that an external call moved the money. Nobody resends it if its block is undone, so it only counts once
+ * final; then, if the contract paid the buyer, the job ends too. Until then no act is due.
  */
 export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
@@ -60,7 +60,7 @@ export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote
   if (!isFinal) {
     const last_error = `a call of somebody else let the money go (${state}); it counts once its block is final`
     const waiting = { next_attempt_at: again, attempts: 0, last_error }
-    // It was held there before, also where nobody here has read that: the reply to the deposit was lost.
+    // It was held before, even if the response to the deposit was lost.
     const held = { state: 'held', sent: true } as const
     await t.table(deals).put(followed({ ...rest, ...held, ...waiting, taken: { state, transaction } }))
     return
@@ -69,12 +69,12 @@ export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote
   if (state === 'timed_out' || state === 'withdrawn') await leftContract.call(t, draw, { jobId: id, how: state, at })
 }
 
-/** How the contract stands after each end. */
+/** Contract state after each end. */
 export const stateAfter = { release: 'released', refund: 'refunded', resolve: 'split' } as const
 
 type Done = { readonly act: DealAct; readonly transaction?: Hex | undefined; readonly change?: Partial<DealRow> }
 
-/** The contract did what was asked. */
+/** Records a completed act. */
 export async function noteDone(t: Tx, asked: DealRow, { act, transaction, change = {} }: Done): Promise<void> {
   const known = await t.table(deals).getForUpdate(asked.id)
   if (!known?.open) return
@@ -104,7 +104,7 @@ function changeOf(act: DealAct): Partial<DealRow> {
   }
 }
 
-/** The contract has paid the buyer as it was asked to; for the transaction that ends the job. */
+/** Records that the contract paid the buyer on request; within the transaction that ends the job. */
 export async function noteWithdrawn(t: Tx, id: string, transaction: Hex | undefined): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (deal) await noteDone(t, deal, { act: 'emergencyWithdraw', transaction })
@@ -112,7 +112,7 @@ export async function noteWithdrawn(t: Tx, id: string, transaction: Hex | undefi
 
 type PutOff = { readonly error: string; readonly at: number; readonly change?: Partial<DealRow> }
 
-/** It was not done, and is asked for again at `at`. */
+/** Records a failed act; it is retried at `at`. */
 export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: PutOff): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open) return
@@ -121,14 +121,14 @@ export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: 
   await t.table(deals).put(next.state === 'none' && next.wants_end !== null && !next.sent ? dropped(next) : next)
 }
 
-/** From here on a deposit under these terms may be on its way: they stay as they are. */
+/** From here on a deposit with these terms may be in flight, so they are fixed. */
 export async function noteDeposit(t: Tx, id: string, terms: { deadline: number; covers: number | null }) {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || deal.state !== 'none' || deal.sent || deal.wants_end !== null) return deal
   return t.table(deals).put(followed({ ...deal, ...terms, sent: true }))
 }
 
-/** What was put off is due at once. */
+/** Makes postponed acts due. */
 export async function noteDue(t: Tx, id: string): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (deal?.due) await t.table(deals).put({ ...deal, next_attempt_at: 0 })

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context.ts'
 import { contractMirror } from './contract.ts'
 
-/** Where no contract holds the money of jobs, nothing of it is loaded. */
+/** Loads the contract code only if a contract is configured. */
 export async function openContract(ctx: Context): Promise<void> {
   const port = ctx.chain.escrow
   const mirror = port && (await (await import('./mirror.ts')).openMirror(ctx, port))

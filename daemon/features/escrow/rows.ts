@@ -6,47 +6,46 @@ import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
 export type DealAct = (typeof dealActs)[number]
 
-/** How the books ended a job's hold, as the contract is to follow. */
+/** How the books ended a job's hold, for the contract to follow. */
 const dealEnds = ['release', 'refund', 'resolve'] as const
 
 /**
- * A job's money in the contract: what is known to stand there, and what the job wants to stand there. It is written
- * with the job, so that from the first moment the row says what is due.
+ * A job's money in the contract: its known state and the wanted one. Written with the job, so the row always says
+ * what is due.
  */
 export const DealRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
   version: z.int(),
   buyer: StoredWallet,
-  /** Where an ordinary refund comes back to, and from there to the buyer by the books. */
+  /** Where a refund returns to; the books pay the buyer from there. */
   refund_to: StoredWallet,
   net: Micro,
   fee: Micro,
-  /** As last seen; `none` before the deposit, `unused` where there never was one. */
+  /** Last seen state; `none` before the deposit, `unused` if there was none. */
   state: z.enum(dealStates),
-  /** How somebody else let the money go, in a block that may yet be undone: until it is final nothing is asked for. */
+  /** State and transaction of an external call that is not final yet; no act is due meanwhile. */
   taken: z.strictObject({ state: z.enum(escrowStates), transaction: z.string().nullable() }).exactOptional(),
-  /** Unix seconds from which on the buyer may take the money back by itself; null until it was first asked for. */
+  /** Unix seconds from which the buyer may claim a refund; null until first set. */
   deadline: z.int().nullable(),
-  /** Business time of the job's deadline that `deadline` was reckoned by. */
+  /** The job's deadline (business time) on which `deadline` is based. */
   covers: z.int().nullable(),
-  /** Whether a deposit may be on its way. */
+  /** Whether a deposit may be in flight. */
   sent: z.boolean(),
-  /** Whether waiting wins the money no more, as last seen. */
+  /** Whether the buyer's claim is closed, as last seen. */
   closed: z.boolean(),
-  /** What the job wants: its deadline (business time), that waiting be over, how the money leaves. */
+  /** Wanted by the job: deadline (business time), closed claim, how the money leaves. */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),
-  /** Of a `resolve`. */
   to_buyer: Micro.nullable(),
-  /** Until the contract let the money go. */
+  /** Until the contract releases the money. */
   open: z.boolean(),
   /** Whether an act is due. */
   due: z.boolean(),
-  /** Whether money is on its way back from which the books owe the buyer: it is not paid before it is there. */
+  /** Whether a refund is in flight; the buyer is paid after it arrives. */
   returning: z.boolean(),
-  /** Epoch milliseconds of the machine of the next attempt. */
+  /** Time of the next attempt, machine milliseconds. */
   next_attempt_at: z.int(),
   attempts: z.int(),
   last_error: z.string().nullable(),
@@ -68,12 +67,15 @@ export const deals = defineCollection('escrow_deals', {
 
 export const escrowCollections: readonly AnyCollection[] = [deals]
 
-/** Attempts that one after the other came to nothing, some minutes in all: waiting will not help any more. */
+/** Failed attempts in a row, some minutes in all, after which a problem is reported. */
 const MANY_ATTEMPTS = 10
-/** Deals that a look reads at most. */
+/** Deals read at most. */
 const MAX_LOOKED_AT = 200
 
-/** Deals whose money somebody else let go, not final yet, and those that the contract does not let go on, again and again; while it is paused all of them wait, and that is told. */
+/**
+ * Deals with an external call that is not final, and deals whose acts keep failing; while the contract is paused, all
+ * of them.
+ */
 export async function waitingDeals({ store, switches }: Context): Promise<readonly DealRow[]> {
   if (switches.now().escrowPaused) return []
   const { rows } = await store.table(deals).page('due', [], { limit: MAX_LOOKED_AT })

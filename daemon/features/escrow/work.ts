@@ -3,19 +3,19 @@ import { writtenRow } from '../../store/port.ts'
 import { type Advancing, advance, putOff } from './advance.ts'
 import { deals } from './rows.ts'
 
-/** Deals that are worked on at once. */
+/** Deals processed at once. */
 export const MAX_AT_ONCE = 64
 const LONGEST_SLEEP_MS = MINUTE_MS
 
-/** The daemon stops: whatever was asked for is asked again at the next start. */
+/** The daemon stops; unfinished acts are repeated at the next start. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
 export type DealWork = {
-  /** Something may be due. */
+  /** Checks for due acts. */
   readonly wake: () => void
-  /** Deals that are worked on, by id. */
+  /** Deals in progress, by id. */
   readonly running: ReadonlyMap<string, Promise<void>>
   /** Resolves with the next change of any deal. */
   readonly changed: () => Promise<void>
@@ -34,7 +34,7 @@ type Round = {
   timer: NodeJS.Timeout | undefined
 }
 
-/** Works on each deal that is due, many at once, as soon as its row says so. */
+/** Processes due deals, many at once. */
 export function openDealWork(parts: Working): DealWork {
   const round: Round = {
     parts,

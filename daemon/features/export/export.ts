@@ -20,9 +20,9 @@ export type Exporting = {
 }
 
 /**
- * All records of one participant, one line each, as `getExport` says. Each page is a short read of its own, so that
- * the marketplace goes on meanwhile; nothing is sent that a crash could undo.
- * @throws Error when the daemon stops: what was sent has no last line then.
+ * All records of one participant as lines, in the form of `getExport`. Each page is a short read, so the marketplace
+ * continues meanwhile; only durable data is sent.
+ * @throws Error when the daemon stops; then the last line is missing.
  */
 export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting): AsyncGenerator<string> {
   yield line('export', z.encode(ExportStart, { as_of: now, participant_id: who.id }))

@@ -55,7 +55,7 @@ async function anyBid(row: Parameters<typeof bidView>[0], { t, now }: Around) {
   return bidView(row, { posting: await postingById(t, row.posting_id), service: await serviceOf(t, row), now })
 }
 
-/** Where each kind of record comes from. Each is shown as its own row of the interface shows it to its owner. */
+/** Source of each record kind. Records look like the API shows them to their owner. */
 export const exportSources: Sources = {
   participant: single(kernelRows.participants, (row) => ownParticipantView(row, false)),
   identity: single(reputationRows.identityLinks, linkedIdentity),
@@ -132,7 +132,7 @@ export const exportSources: Sources = {
   ),
 }
 
-/** Collections that no export reads, and why nothing of a participant is missing without them. */
+/** Collections that no export reads, with the reason. */
 export const notExported: Readonly<Record<string, string>> = {
   coverage: 'what a subscription covers, which the subscription names',
   answers: 'copies of answers, for a day, so that a retry is safe; what they told is a record of its own',

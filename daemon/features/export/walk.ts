@@ -2,23 +2,23 @@ import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
 import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 
-/** Rows of one read: others wait no longer than for these. */
+/** Rows of one read; other work runs in between. */
 const PAGE_ROWS = 100
 
 export type ExportWalk = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
 
-/** Where the records of one kind come from: the collections that they are rows of, and the walk through them. */
+/** Source of one record kind: its collections, and the walk through them. */
 export type Source<V> = {
   readonly from: readonly string[]
   readonly pages: (reading: ExportWalk) => AsyncGenerator<readonly V[]>
 }
 
-/** What a view needs besides its row. */
+/** Context of a view. */
 export type Around = {
   readonly t: ReadTx
   readonly who: ParticipantRow
   readonly now: number
-  /** Wall time: some tokens end by it. */
+  /** Wall time; some tokens expire by it. */
   readonly wall: number
   readonly baseUrl: string
 }
@@ -31,7 +31,7 @@ type Place<R extends Row> = {
   readonly prefix: (who: ParticipantRow) => readonly Scalar[]
 }
 
-/** Rows of an index, oldest first: what is added or moved up while it is walked comes behind. */
+/** Rows of an index, oldest first; rows added meanwhile come later. */
 export function listed<R extends Row, V>(place: Place<R>, view: View<R, V>): Source<V> {
   const { collection, index } = place
   return {
@@ -40,7 +40,7 @@ export function listed<R extends Row, V>(place: Place<R>, view: View<R, V>): Sou
   }
 }
 
-/** The one row of a collection that has the participant's id, if there is one. */
+/** The row with the participant's id, if any. */
 export function single<R extends Row, V>(collection: Collection<R>, view: View<R, V>): Source<V> {
   return {
     from: [collection.name],
@@ -55,7 +55,7 @@ export function single<R extends Row, V>(collection: Collection<R>, view: View<R
 
 type Sides<R extends Row> = { readonly parties: Collection<PartyRow>; readonly subjects: Collection<R> }
 
-/** What the participant's wallet is a side of. */
+/** Subjects of which the participant's wallet is a party. */
 export function sided<R extends Row, V>({ parties, subjects }: Sides<R>, view: View<R, V>): Source<V> {
   const place = { collection: parties, index: 'wallet', prefix: ({ wallet }: ParticipantRow) => [wallet] }
   const found = listed(place, async ({ subject_id }, around) => {
@@ -70,7 +70,7 @@ type Under<P, R extends Row> = Omit<Place<R>, 'prefix'> & {
   readonly idOf: (outer: P) => string
 }
 
-/** Rows that belong to records of another kind, such as the messages of each thread. */
+/** Rows nested under records of another kind, such as the messages of each thread. */
 export function under<P, R extends Row, V>(nested: Under<P, R>, view: View<R, V>): Source<V> {
   const { outer, idOf, collection, index } = nested
   return {
@@ -116,7 +116,7 @@ async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around)
   return records
 }
 
-/** Records that lie in files as well: those are read outside of the moment that the rows are of, one at a time. */
+/** Records with files, which are read one at a time outside the transaction. */
 export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) => Promise<V>): Source<V> {
   return {
     from: source.from,
@@ -128,7 +128,7 @@ export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) 
   }
 }
 
-/** A source whose records stand in further collections, too: what the view reads besides. */
+/** A source whose view reads further collections. */
 export function withMore<V>(source: Source<V>, ...more: readonly AnyCollection[]): Source<V> {
   return { ...source, from: [...source.from, ...more.map(({ name }) => name)] }
 }

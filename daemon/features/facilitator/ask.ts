@@ -20,16 +20,16 @@ import type { ChainPort } from '../../ports/chain/chain.ts'
 type Body = Input<typeof facilitatorApi.verifyPayment>['body']
 type JsonObject = Body['paymentPayload']
 
-/** What a server asks about, once it can be read. */
+/** A parsed facilitator request. */
 export type FacilitatorAsk = {
   readonly version: X402Version
   readonly credential: PaymentCredential
   readonly requirement: PaymentRequirement
-  /** SHA-256 of what the server requires and for what. */
+  /** SHA-256 of the requirement and the resource. */
   readonly fingerprint: string
   readonly required: JsonObject
   readonly payload: JsonObject
-  /** Address of what is paid for; null where nobody says. */
+  /** URL of the paid resource; null if unknown. */
   readonly resource: string | null
 }
 
@@ -39,17 +39,17 @@ export type ReadAsk =
       readonly ok: false
       readonly version: X402Version
       readonly fault: PaymentFault
-      /** What of the body is at fault, where it is no matter of its payment. */
+      /** The invalid part of the body, if the fault is not in the payment. */
       readonly detail?: string
       readonly payer?: Wallet
-      /** What of a requirement is for another chain. */
+      /** Set if the requirement is for another chain or token. */
       readonly wrongToken?: { readonly network: string; readonly asset: string }
     }
 
 const Whole = z.string().regex(/^\d{1,78}$/)
 const Extra = z.object({ name: z.string().optional(), version: z.string().optional() })
 
-/** What of an entry of a v1 402 says what is to be paid; servers leave the rest out, or fill it as they like. */
+/** The members of a v1 `accepts` entry that matter; servers vary in the rest. */
 const RequiredV1 = z.object({
   scheme: z.string(),
   network: z.string(),
@@ -63,7 +63,7 @@ const RequiredV1 = z.object({
 
 const ResourceV2 = z.object({ url: z.string() })
 
-/** Reads what a server passes on; nothing of it is believed but what is compared later. */
+/** Parses a server's request; values are verified later. */
 export function readAsk(chain: ChainPort, { x402Version, paymentPayload, paymentRequirements }: Body): ReadAsk {
   const version: X402Version = x402Version === 1 ? 1 : 2
   if (x402Version !== version) {
@@ -108,7 +108,7 @@ type Required = {
   readonly resource: string | null
 }
 
-/** @returns the member at fault where it cannot be read */
+/** @returns the invalid member on a fault */
 function readV1(object: JsonObject): Required | string {
   const parsed = RequiredV1.safeParse(object)
   if (!parsed.success) return memberOf(parsed.error)
@@ -140,7 +140,7 @@ function shown(url: string | undefined): string | null {
   return url === undefined || url.length > MAX_URL_CHARS ? null : url
 }
 
-/** Whether the entry is of another scheme, network or token than what is settled here. */
+/** Whether scheme, network or token is not served here. */
 function unservedBy(
   { network, asset }: ChainPort,
   version: X402Version,
@@ -149,13 +149,13 @@ function unservedBy(
   if (scheme !== 'exact') return 'scheme_unsupported'
   if (named !== (version === 1 ? network : networks[network].caip2)) return 'network_mismatch'
   if (toWallet(token) !== asset.address) return 'asset_mismatch'
-  // Published v1 clients sign what the token is called where nobody says it.
+  // Published v1 clients sign the token's known name if none is given.
   if (version === 2 && (extra.name === undefined || extra.version === undefined)) return 'domain_missing'
   if ((extra.name ?? asset.name) !== asset.name) return 'domain_name_mismatch'
   return (extra.version ?? asset.version) === asset.version ? undefined : 'domain_version_mismatch'
 }
 
-/** v1 asks for at least its amount, as published facilitators take it; v2 for exactly that. */
+/** v1 requires at least the amount, as published facilitators do; v2 requires exactly it. */
 function requirementOf({ network, asset }: ChainPort, version: X402Version, required: Required): PaymentRequirement {
   const min = usdc(required.amount)
   return {

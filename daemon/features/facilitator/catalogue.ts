@@ -13,22 +13,22 @@ import type { Draft } from '../../store/port.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 
-/** Resources of the list; the one that was paid for longest ago makes room for a new one. */
+/** Resources listed; the one paid longest ago is dropped first. */
 export const MAX_RESOURCES = 1_000
-/** Of what a resource says of itself, as JSON. */
+/** JSON size of a resource's self-description. */
 const MAX_EXTENSION_CHARS = 16 * 1024
 const PAGE_ROWS = 500
-/** What is paid for all the time is written down again this often. */
+/** How often a frequently paid resource is written again. */
 const REFRESH_MS = 5 * MINUTE_MS
 
-/** Whether what was paid for came onto the list, and why not. */
+/** Whether the resource was listed, and why not. */
 export type Catalogued =
   | { readonly status: 'success' }
   | { readonly status: 'rejected'; readonly rejectedReason: string }
 
 const Url = z.string().max(MAX_URL_CHARS).refine(isPublicForm)
 const MAX_TOOL_CHARS = 200
-/** What an entry says of the request: an HTTP call, or a tool of an MCP server. */
+/** The request that an entry describes: an HTTP call, or an MCP tool. */
 const Input = z.discriminatedUnion('type', [
   z.object({ type: z.literal('http') }),
   z.object({ type: z.literal('mcp'), toolName: z.string().min(1).max(MAX_TOOL_CHARS) }),
@@ -36,7 +36,7 @@ const Input = z.discriminatedUnion('type', [
 const JsonRecord = z.record(z.string(), z.json())
 const Bazaar = z.object({ info: JsonRecord, schema: JsonRecord, routeTemplate: z.string().optional().catch(undefined) })
 type Bazaar = z.infer<typeof Bazaar>
-/** A path with `:name` segments, as x402 publishes it. */
+/** A path template with `:name` segments, as in x402. */
 const TEMPLATE = /^\/[a-zA-Z0-9_/:.\-~%]+$/
 const Told = z.object({
   description: z.string().max(MAX_TEXT_CHARS).catch(''),
@@ -47,8 +47,8 @@ const Told = z.object({
 const Discoverable = z.object({ input: z.object({ discoverable: z.boolean().optional() }) })
 
 /**
- * Puts what was paid for onto the list, where its server declared it: `outputSchema` in v1, the extension `bazaar` in v2.
- * @returns undefined where nothing was declared.
+ * Lists the paid resource if its server declared it: `outputSchema` in v1, the extension `bazaar` in v2.
+ * @returns undefined if nothing was declared
  */
 export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   const extensions = declared(asked)
@@ -72,7 +72,7 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
   return { status: 'success' }
 }
 
-/** Why an entry would mislead whoever reads it. */
+/** Why an entry would be misleading. */
 async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema }: Bazaar) {
   if (!Input.safeParse(info['input']).success) return 'bazaar.info.input has no type http, or type mcp with a toolName'
   const how = { who: asked.requirement.payTo }
@@ -87,12 +87,12 @@ async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema
   }
 }
 
-/** Where it is, without a query: many payments of one route are one entry. */
+/** Its address without a query, so that one route is one entry. */
 function addressOf({ protocol, host, pathname }: URL, path = pathname): string {
   return `${protocol}//${host}${path}`
 }
 
-/** Whether a path is one of those that a template stands for. */
+/** Whether a path matches a template. */
 function isTemplateOf(template: string, pathname: string): boolean {
   if (!TEMPLATE.test(template) || template.length > MAX_URL_CHARS) return false
   const [names, given] = [template.split('/'), pathname.split('/')]
@@ -101,7 +101,7 @@ function isTemplateOf(template: string, pathname: string): boolean {
   )
 }
 
-/** The tool that a row is about; undefined for an HTTP call. */
+/** The tool of an entry; undefined for an HTTP call. */
 function toolOf({ extensions }: Pick<ResourceRow, 'extensions'>): string | undefined {
   const read = Bazaar.safeParse(extensions['bazaar'])
   const input = read.success ? Input.safeParse(read.data.info['input']) : undefined
@@ -166,7 +166,7 @@ async function put({ store }: Context, draft: Draft<ResourceRow>): Promise<void>
   })
 }
 
-/** Written down lately, in the same words. */
+/** Written recently with the same content. */
 function isFresh({ version: _, ...known }: ResourceRow, draft: Draft<ResourceRow>): boolean {
   const same = { ...known, updated_at: draft.updated_at }
   return draft.updated_at - known.updated_at < REFRESH_MS && JSON.stringify(same) === JSON.stringify(draft)
@@ -180,7 +180,7 @@ export type ResourceFilter = {
   readonly extensions?: string | undefined
 }
 
-/** All that passes a filter, what was paid for last first. */
+/** Resources that pass a filter, last paid first. */
 export async function resourcesFor(ctx: Context, filter: ResourceFilter): Promise<ResourceRow[]> {
   const { type, scheme = 'exact', payTo, network, extensions } = filter
   if (scheme !== 'exact' || (payTo !== undefined && !isAddress(payTo))) return []
@@ -191,7 +191,7 @@ export async function resourcesFor(ctx: Context, filter: ResourceFilter): Promis
     (row) =>
       (payee === undefined || row.pay_to === payee) &&
       (type === undefined || type === typeOf(row)) &&
-      // As the entry has it: the two generations name a network differently.
+      // The two generations name a network differently.
       (network === undefined || row.accepts['network'] === network) &&
       (extensions === undefined || Object.hasOwn(row.extensions, extensions)),
   )

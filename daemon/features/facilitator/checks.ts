@@ -10,7 +10,7 @@ import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { policyFault, type ServedSeller } from './policy.ts'
 
-/** Why an authorization that nobody has settled here is no good; undefined where it can be settled. */
+/** Why an authorization that is new here cannot be settled; undefined if it can. */
 export async function faultOf(
   ctx: Context,
   asked: FacilitatorAsk,
@@ -26,7 +26,7 @@ export async function faultOf(
   return chainFault(ctx, asked)
 }
 
-/** What the signature of a contract wallet looks like to who recovers keys. */
+/** Key recovery reports a contract wallet's signature as one of these. */
 const ofContracts: ReadonlySet<PaymentFault> = new Set([
   'signature_invalid',
   'signature_length',
@@ -38,13 +38,13 @@ async function isOfContract({ chain }: Context, { credential }: FacilitatorAsk):
   return (await chain.isContractSignature?.(authorization, signature).catch(() => false)) === true // a chain that does not say proves nothing
 }
 
-/** The same of what was settled here before: its signature was looked at then. */
+/** The same for a repeated one, whose signature was verified before. */
 export function repeatedFault(ctx: Context, asked: FacilitatorAsk): PaymentFault | undefined {
   const fault = offlineFault(ctx, asked)
   return fault && ofContracts.has(fault) ? undefined : fault
 }
 
-/** What only the chain knows: whether it was used, what the wallet holds, what the token says. */
+/** Checks by the chain: nonce, funds, and the token's simulation. */
 async function chainFault({ chain, log }: Context, { credential }: FacilitatorAsk): Promise<PaymentFault | undefined> {
   try {
     const verdict = await chain.verify(credential.authorization, credential.signature)
@@ -56,12 +56,12 @@ async function chainFault({ chain, log }: Context, { credential }: FacilitatorAs
   }
 }
 
-/** It says nothing about the payment, only that now is no time to ask. */
+/** The failure is about the chain, not about the payment. */
 function isUnsaid(failure: SettleFailure): boolean {
   return failure === 'unavailable' || failure === 'token_paused'
 }
 
-/** What can be told without the chain: price, payee, window, signature. */
+/** Checks without the chain: price, payee, window, signature. */
 function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk): PaymentFault | undefined {
   const { authorization, signature } = credential
   const verdict = verifyAuthorization({
@@ -71,7 +71,7 @@ function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk)
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows.first.marginSeconds,
       signer: ctx.recover(ctx.chain.digestOf(authorization), signature) ?? null,
-      // What it holds is asked of the chain; what else it has promised is between its wallet and others.
+      // The chain checks the funds; other promises of the wallet are unknown here.
       funds: authorization.value,
       openReservations: 0n,
     },
@@ -79,7 +79,7 @@ function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk)
   return verdict.ok ? undefined : verdict.fault
 }
 
-/** Whether payer or payee may neither pay nor be paid. @throws AppError unavailable where nobody can be screened. */
+/** Whether payer or payee is blocked. @throws AppError unavailable when screening is not possible. */
 async function isBlocked(ctx: Context, { credential, requirement }: FacilitatorAsk): Promise<boolean> {
   try {
     await refuseSanctioned(ctx, credential.authorization.from)

@@ -13,17 +13,17 @@ import { type SettlementRow, settlements } from './rows.ts'
 
 export type Landing =
   | { readonly ok: true; readonly transaction: Hex }
-  /** It may have moved, or may move yet. */
+  /** It may have moved, or may still move. */
   | { readonly ok: false; readonly failure: 'unavailable'; readonly transaction?: Hex }
-  /** It did not move; where it had not left for the chain, the authorization is as if it had never been here. */
+  /** It did not move; if it was never sent, the authorization counts as unused. */
   | { readonly ok: false; readonly failure: 'refused'; readonly fault: PaymentFault }
 
-/** An authorization that the chain was asked to settle; all who ask for it wait for the same answer. */
+/** A settlement in progress; all callers wait for the same result. */
 export type Flight = { readonly landing: Promise<Landing>; waiting: number }
 
 export const flights = defineResource<ShortLived<Flight>>('facilitator-flights')
 
-/** The flight of a row that was sent; begun again where none is under way: the chain moves it once. */
+/** The flight of a sent row; starts a new one if none is active, since the chain moves it once. */
 export function join(ctx: Context, row: SettlementRow): Flight {
   const { id } = row
   const known = flights.of(ctx).get(id)
@@ -33,7 +33,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
     .finally(() => flights.of(ctx).delete(id))
   const flight: Flight = { landing, waiting: 0 }
   flights.of(ctx).set(id, flight)
-  // Where nobody waits any more, its success is written down for who asks next; a stop waits for it.
+  // If nobody waits any more, the success is stored for the next caller; a stop waits for it.
   inBackground(ctx, 'facilitator', async () => {
     const result = await landing
     if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)
@@ -41,7 +41,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
   return flight
 }
 
-/** @returns undefined when it takes too long, when the caller is gone, or when the daemon stops. */
+/** @returns undefined on a timeout, when the caller disconnects, or when the daemon stops */
 export async function wait(ctx: Context, flight: Flight, signal: AbortSignal): Promise<Landing | undefined> {
   if (signal.aborted || ctx.stopping.aborted) return undefined
   const { promise: left, resolve } = Promise.withResolvers<undefined>()
@@ -59,7 +59,7 @@ export async function wait(ctx: Context, flight: Flight, signal: AbortSignal): P
   }
 }
 
-/** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */
+/** A chain error may hide a transfer: that is `unavailable`, never a refusal. */
 async function askChain({ chain, log }: Context, row: SettlementRow): Promise<SettleResult> {
   const authorization = {
     from: row.payer,
@@ -87,15 +87,15 @@ async function land(ctx: Context, row: SettlementRow, result: SettleResult): Pro
   return { ok: false, failure: 'unavailable', ...compact({ transaction }) }
 }
 
-/** The nonce is unused and its window has closed: nobody can use it any more. */
+/** Whether nonce is unused and window closed, so that nobody can use it. */
 async function neverSettled({ chain, clock }: Context, row: SettlementRow): Promise<boolean> {
   if (row.valid_before >= BigInt(unixSeconds(clock.wall()))) return false
-  // A chain that does not say leaves the row as it is.
+  // Without a chain response the row stays.
   const state = await chain.authorizationState(row.payer, row.nonce, 'final').catch(() => undefined)
   return state?.used === false
 }
 
-/** It did not move: the row goes, so that the authorization may be settled once it can be. */
+/** It did not move: removes the row, so that it can be settled later. */
 async function drop({ store }: Context, { id, seller, created_at }: SettlementRow, sent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)
@@ -105,7 +105,7 @@ async function drop({ store }: Context, { id, seller, created_at }: SettlementRo
   })
 }
 
-/** Writes down that the money moved, for who asks next. */
+/** Stores that the money moved. */
 export async function landed(ctx: Context, id: string, transaction: Hex | undefined): Promise<void> {
   const at = ctx.clock.wall()
   await ctx.store.tx(async (t) => {
@@ -117,7 +117,7 @@ export async function landed(ctx: Context, id: string, transaction: Hex | undefi
 
 const RECOVERY_PAGE = 100
 
-/** Asks the chain about all that was sent and has no end, nobody waiting for it: after a crash, and each hour. */
+/** Asks the chain about all sent settlements without a result: after a crash, and hourly. */
 export async function recoverSettlements(ctx: Context): Promise<number> {
   let found = 0
   const slice = { index: 'state', prefix: ['sent'], limit: RECOVERY_PAGE }

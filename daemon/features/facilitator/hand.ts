@@ -7,16 +7,16 @@ import { shortLived } from '../../kernel/short-lived.ts'
 import { flights, landed } from './flights.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/** After its window, a success that nobody received is kept for who settles late by this much. */
+/** Extra time after its window in which an undelivered success is kept. */
 const LATE_MS = 120 * SECOND_MS
-/** A success is handed out again this often where a daemon was killed before it knew that it had arrived. */
+/** How often a success may be repeated after the daemon was killed while sending it. */
 export const MAX_DOUBTS = 3
 
-/** Names this start of the daemon: what another one was handing out is in doubt. */
+/** Identifies this start of the daemon; deliveries of another start are in doubt. */
 const handingStart = defineResource<string>('facilitator-start')
 const START_BYTES = 16
 
-/** What settlements work with while the daemon runs. */
+/** Opens the state of settlements. */
 export function openSettlements(ctx: Context): void {
   flights.open(ctx, shortLived())
   handingStart.open(ctx, ctx.entropy(START_BYTES).toString('hex'))
@@ -26,33 +26,33 @@ export type SettleOutcome =
   | { readonly ok: true; readonly transaction: Hex; readonly row: SettlementRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly transaction?: Hex }
 
-/** Who waits for an answer. */
+/** The waiting caller. */
 export type Receiver = {
   readonly ctx: Context
-  /** Aborted when it goes away. */
+  /** Aborted when it disconnects. */
   readonly signal: () => AbortSignal
-  /** Whether the whole answer left, once that is over. */
+  /** Whether the whole response was sent; resolves when it ends. */
   readonly sent: () => Promise<boolean>
 }
 
 /**
- * Whether its success is out, or on its way to somebody. What a daemon was handing out when it was killed is in doubt:
- * that may be asked for again, by the same seller and for the same requirement.
+ * Whether its success was delivered, or is being delivered. After a kill, delivery is in doubt: the same seller may
+ * ask again for the same requirement.
  */
 export function isHanded(ctx: Context, { state, handed_by, doubts = 0 }: SettlementRow): boolean {
   if (state !== 'handing') return state === 'handed'
   return handed_by === handingStart.of(ctx) || doubts >= MAX_DOUBTS
 }
 
-/** Settled calldata is public: who is shown it later than that is not the one who paid. */
+/** Settled calldata is public, so after this time a caller with it may not be the payer. */
 export function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
   const now = clock.wall()
   return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS
 }
 
 /**
- * Hands the one success of an authorization out. That it is on its way is durable before a byte of it is sent; that it
- * left whole, right after. A caller that hung up before leaves it to who asks for it again.
+ * Delivers the one success of an authorization. Stored as in delivery before the first byte, as delivered after the
+ * last. If the caller hung up before, the next caller gets it.
  */
 export async function hand(receiver: Receiver, id: string, transaction?: Hex): Promise<SettleOutcome> {
   const { ctx, signal, sent } = receiver
@@ -85,7 +85,7 @@ async function begin(ctx: Context, id: string, transaction?: Hex): Promise<Settl
   })
 }
 
-/** It left whole; or it did not, and waits for who asks for it again. */
+/** Delivered whole; or not, and then it waits for the next caller. */
 async function end({ store }: Context, { id, handed_at, handed_by }: SettlementRow, isSent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)

@@ -10,16 +10,16 @@ import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { facilitatorDays } from './rows.ts'
 
-/** Seller of a settlement that needed no key. */
+/** Seller id of keyless settlements. */
 export const LOCAL_SELLER = 'local'
-/** What a transfer by authorization that goes alone costs at most, rounded up: measured 77.7 thousand. */
+/** Gas of one transfer by authorization, rounded up: measured 77.7 thousand. */
 const GAS_OF_SETTLEMENT = 80_000
 
-/** All keys together get the gas of so many: a key is cheap, and there is no end of them. */
+/** Daily gas of all keys together, in keys: anyone can get many keys. */
 const DAILY_GAS_KEYS = 10
 const PAGE_ROWS = 1_000
 
-/** What holds where the operator said nothing else. */
+/** Default limits. */
 export const facilitatorDefaults = {
   payTo: [] as readonly Wallet[],
   minValue: usdc(1_000n),
@@ -31,7 +31,7 @@ export function rulesOf({ config }: Pick<Context, 'config'>): Required<Facilitat
   return { ...facilitatorDefaults, ...config.facilitator }
 }
 
-/** Whom it settles for: the holder of a key, or whoever is on this machine with made-up money. */
+/** The seller served: the holder of a key, or a local caller with test money. */
 export type ServedSeller = { readonly id: string; readonly wallet: Wallet | null }
 
 export function sellerOf(caller: ParticipantRow | null): ServedSeller {
@@ -46,8 +46,8 @@ type Wanted = {
 }
 
 /**
- * Why it does not settle for this payee, or so little. What is paid to the marketplace itself is settled by the
- * marketplace alone: its payments and these never share an authorization.
+ * Why this payee or amount is refused. Payments to the marketplace itself are settled only by it, so no authorization
+ * is in both.
  */
 export function policyFault(ctx: Context, { seller, payer, payTo, value }: Wanted): PaymentFault | undefined {
   if (payer === payTo) return 'self_payment'
@@ -60,7 +60,7 @@ export function policyFault(ctx: Context, { seller, payer, payTo, value }: Wante
 
 type Spender = { readonly seller: ServedSeller; readonly wall: number; readonly dailyGas: number }
 
-/** @throws AppError rate_limited when the key, or all keys together, have used the gas of the day. */
+/** @throws AppError rate_limited when the key, or all keys, used up the day's gas. */
 export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender): Promise<void> {
   if (seller.wallet === null) return
   const days = await everyRow(t.table(facilitatorDays), { index: 'day', prefix: [dayOf(wall)], limit: PAGE_ROWS })
@@ -75,7 +75,7 @@ export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender
   })
 }
 
-/** Counts a settlement that is about to be sent. @throws AppError as `refuseSpent` does */
+/** Counts a settlement before it is sent. @throws AppError as `refuseSpent` does */
 export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).getForUpdate(dayId(spender.seller, spender.wall))
   await refuseSpent(t, spender)
@@ -87,7 +87,7 @@ export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).put({ id, day: dayOf(wall), seller: seller.id, settlements: settled, gas })
 }
 
-/** Gives back what was counted for a settlement that was never sent. */
+/** Uncounts a settlement that was never sent. */
 export async function unspend(t: Tx, sellerId: string, at: number): Promise<void> {
   const id = `${dayOf(at)}:${sellerId}`
   const row = await t.table(facilitatorDays).getForUpdate(id)

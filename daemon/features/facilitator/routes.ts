@@ -20,10 +20,10 @@ import { type ResourceRow, settlements } from './rows.ts'
 import { begin, finish, idOf, isRepeated } from './settle.ts'
 
 type FacilitatorPath = 'verify' | 'settle' | 'supported' | 'discovery'
-/** `ok`, why not, or `refused`: an error of ours instead of an answer. */
+/** `ok`, the fault, or `refused` when we failed. */
 type FacilitatorResult = 'ok' | 'refused' | PaymentFault
 
-/** Requests by path and result since the start: few of either, whatever strangers send. */
+/** Requests by path and result since the start; both are small sets. */
 export type FacilitatorCounts = {
   readonly add: (path: FacilitatorPath, result: FacilitatorResult) => void
   readonly all: () => readonly { readonly path: string; readonly result: string; readonly count: number }[]
@@ -54,7 +54,7 @@ const verifyPayment: FreeHandler<typeof facilitatorApi.verifyPayment> = async ({
   return verdict(read, fault)
 }
 
-/** What a server asks; one that asks for another token is told to the operator too. */
+/** Parses a request; a wrong token is also reported to the operator. */
 function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof readAsk>[1]): ReadAsk {
   const read = readAsk(ctx.chain, body)
   if (!read.ok && read.wrongToken) {
@@ -63,7 +63,7 @@ function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof
   return read
 }
 
-/** An error of ours, such as a pause, is no answer: it is counted as refused. */
+/** An internal error, such as a pause, counts as refused. */
 async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -75,7 +75,7 @@ async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, wor
 
 type FacilitatorCall = Call<typeof facilitatorApi.verifyPayment.access>
 
-/** Why a payment would not be settled for the caller; undefined where it would. */
+/** Why a payment would not be settled for the caller; undefined if it would. */
 async function verdictOf(
   { ctx, caller, wall }: FacilitatorCall,
   asked: FacilitatorAsk,
@@ -83,7 +83,7 @@ async function verdictOf(
   const seller = sellerOf(caller)
   const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
   if (known) {
-    // What moved, and nobody has heard of, is still good for whoever asked for it.
+    // A settled but undelivered payment still verifies.
     if (isHanded(ctx, known) || !isRepeated(known, { asked, seller })) return 'nonce_used'
     return repeatedFault(ctx, asked)
   }
@@ -96,7 +96,7 @@ async function verdictOf(
   return fault
 }
 
-/** Paid activity that is paused is paused for the servers of others, too; who paid before gets the answer. */
+/** A pause of paid activity also pauses the facilitator; earlier payments are still answered. */
 function refusePaused({ switches }: Context): void {
   const switched = switches.now()
   if (switched.paused) throw paused(switched)
@@ -114,7 +114,7 @@ function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
   }
 }
 
-/** The members of the body have other names than the headers that payments come in. */
+/** Body members are named differently from the payment headers. */
 function sentenceOf(read: ReadAsk, fault: PaymentFault): string {
   return (read.ok ? undefined : read.detail) ?? paymentFaults[fault].sentence
 }
@@ -139,7 +139,7 @@ const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({
   return listed === undefined ? answer : withExtensions(answer, listed)
 }
 
-/** Its success is on its way: no fault of the list may take its place. */
+/** The success must be delivered, so listing faults are ignored. */
 async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   try {
     return await catalogue(ctx, asked)
@@ -161,7 +161,7 @@ async function outcomeOf(call: FacilitatorCall, asked: FacilitatorAsk): Promise<
   if (!known) {
     refusePaused(ctx)
     const fault = await faultOf(ctx, asked, seller)
-    // Another copy of it may have been begun, and moved the money, while the chain was asked.
+    // A concurrent copy may have settled it meanwhile.
     if (fault && !(fault === 'nonce_used' && (await ctx.store.table(settlements).get(idOf(ctx, asked))))) {
       return { ok: false, fault }
     }
@@ -189,7 +189,7 @@ function settlement({ chain }: Context, read: ReadAsk, outcome: SettleOutcome): 
   }
 }
 
-/** The answer with what became of the extension, as published clients read it. */
+/** The response with the extension's result, as published clients read it. */
 function withExtensions(answer: Settlement, bazaar: Catalogued): Encoded {
   const { schema } = api.settlePayment.reply
   return {
@@ -210,7 +210,7 @@ const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPaymen
       { x402Version: 1, ...kind, network },
     ],
     extensions: ['bazaar'],
-    // Nobody sends where money is a ledger.
+    // A ledger has no sender.
     signers: { 'eip155:*': sender === undefined ? [] : [checksumAddress(sender)] },
   }
 }

@@ -4,14 +4,14 @@ import { facilitatedStates } from '../../../src/model/payment.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
-/** One authorization that was settled for somebody's server; written before the chain is asked. */
+/** One authorization settled for another server; written before the chain is asked. */
 export const SettlementRow = z.strictObject({
-  /** `network:asset:from:nonce`, as a payment of the marketplace would have it. */
+  /** `network:asset:from:nonce`, as for payments of the marketplace. */
   id: z.string(),
   version: z.int(),
-  /** Id of the participant whose key asked; `local` where none was needed. */
+  /** Participant id of the key; `local` if none was needed. */
   seller: z.string(),
-  /** SHA-256 of what the seller required: who asks again for another thing gets nothing. */
+  /** SHA-256 of the requirement; a repeat must match it. */
   requirement: z.string(),
   state: z.enum(facilitatedStates),
   x402_version: z.union([z.literal(1), z.literal(2)]),
@@ -22,25 +22,25 @@ export const SettlementRow = z.strictObject({
   valid_before: z.bigint(),
   nonce: StoredHex,
   signature: z.string(),
-  /** What was paid for, as the server said. */
+  /** The paid resource, as the server named it. */
   resource: z.string().nullable(),
   transaction: StoredHex.nullable(),
-  /** Epoch milliseconds of the machine from which on nobody needs the row: the authorization's end, bounded. */
+  /** Machine milliseconds after which the row is not needed: the authorization's end, bounded. */
   needed_until: z.int(),
   /** Epoch milliseconds of the machine. */
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
-  /** Start of the daemon that handed its success out last. */
+  /** The start of the daemon that delivered its success last. */
   handed_by: z.string().optional(),
-  /** How often it was handed out again since nobody knew whether it had arrived. */
+  /** How often it was repeated in doubt. */
   doubts: z.int().optional(),
 })
 export type SettlementRow = z.infer<typeof SettlementRow>
 
-/** What one key settled on one day. */
+/** Settlements of one key on one day. */
 const FacilitatorDayRow = z.strictObject({
-  /** `<day>:<seller>`; days (UTC) since the epoch. */
+  /** `<day>:<seller>`; UTC days since the epoch. */
   id: z.string(),
   version: z.int(),
   day: z.int(),
@@ -49,7 +49,7 @@ const FacilitatorDayRow = z.strictObject({
   gas: z.int(),
 })
 
-/** Something that others sell and was paid for here, as the discovery list shows it. */
+/** A resource that others sell and that was paid here, for the discovery list. */
 export const ResourceRow = z.strictObject({
   /** SHA-256 of payee and address. */
   id: z.string(),
@@ -57,7 +57,7 @@ export const ResourceRow = z.strictObject({
   x402_version: z.union([z.literal(1), z.literal(2)]),
   resource: z.string(),
   pay_to: StoredWallet,
-  /** What was required, as it came. */
+  /** The requirement as received. */
   accepts: z.record(z.string(), z.json()),
   description: z.string(),
   mime_type: z.string(),

@@ -11,10 +11,10 @@ import { hand, isHanded, isKept, type Receiver, type SettleOutcome } from './han
 import { rulesOf, type ServedSeller, spend } from './policy.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/** Settlements that may wait for the chain at once: of one payer, and of all. */
+/** Settlements waiting for the chain: per payer, and in total. */
 const MAX_SENT_OF_PAYER = 256
 const MAX_SENT = 4_096
-/** A row stays for as long as its authorization could be shown again, and no longer than this. */
+/** A row is kept while its authorization is usable, at most this long. */
 const MAX_NEEDED_MS = 3_650 * DAY_MS
 
 export type Settling = Receiver & {
@@ -26,7 +26,7 @@ export function idOf(ctx: Context, { credential }: FacilitatorAsk): string {
   return authorizationId(ctx, credential)
 }
 
-/** Whether a row is of the same seller, requirement and signed bytes: only then it is a repetition. */
+/** Whether seller, requirement and signed bytes are the same; only that is a repeat. */
 export function isRepeated(row: SettlementRow, { asked, seller }: Pick<Settling, 'asked' | 'seller'>): boolean {
   const { authorization, signature } = asked.credential
   return (
@@ -40,10 +40,7 @@ export function isRepeated(row: SettlementRow, { asked, seller }: Pick<Settling,
   )
 }
 
-/**
- * Writes down that an authorization is about to be settled, before the chain hears of it.
- * @returns the row that was there already, or the new one.
- */
+/** Stores a settlement before it is sent. @returns the existing row, or the new one */
 export function begin({ ctx, asked, seller }: Settling): Promise<SettlementRow> {
   const wall = ctx.clock.wall()
   const { dailyGas } = rulesOf(ctx)
@@ -99,8 +96,8 @@ async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
 }
 
 /**
- * Settles what was begun and hands its success out: once, to who asks for the same thing and is still there. Whoever
- * does not wait for the end is told that it is pending; the money moves all the same.
+ * Settles and delivers the success once, to a caller with the same request that is still connected. A caller that
+ * does not wait gets `pending`; the money still moves.
  */
 export async function finish(settling: Settling, row: SettlementRow): Promise<SettleOutcome> {
   const { ctx } = settling
@@ -114,9 +111,9 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
   return { ok: false, fault: result.fault }
 }
 
-/** Of what is under way: with its hash, where the chain names one, so that published servers ask again. */
+/** A pending response, with the hash if known, so that published servers ask again. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
-  // Without a hash it is pending all the same.
+  // Pending even without a hash.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
   return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
 }

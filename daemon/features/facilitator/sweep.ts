@@ -6,14 +6,14 @@ import { facilitatorDays, settlements } from './rows.ts'
 
 /** Rows looked at in one transaction. */
 const SWEEP_ROWS = 200
-/** What nobody can show again is kept for the operator to look at. */
+/** Completed rows are kept for the operator. */
 const KEEP_MS = 30 * DAY_MS
-/** Bounds of a day, and the one before it. */
+/** Days kept: this one and the one before. */
 const KEPT_DAYS = 2
 
 /**
- * Removes settlements that were over long ago, by the machine's clock, which their authorizations go by; and asks about
- * those that have no end. @returns how many rows went.
+ * Removes old settlements by machine time, which their authorizations follow, and asks about those without a result.
+ * @returns the number of removed rows
  */
 export async function sweepFacilitated(ctx: Context, signal: AbortSignal): Promise<number> {
   await recoverSettlements(ctx)

@@ -1,16 +1,16 @@
 import { type CallOutcome, callOutcomes } from '../../../src/api/sections/admin-figures.ts'
 import { tableOf } from '../../../src/core/record.ts'
 
-/** Upper bounds of the steps that durations are counted in; what takes longer is in the last one. */
+/** Upper bounds of the duration steps; the last step takes the rest. */
 const STEPS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048] as const
 
 const OUTCOMES = callOutcomes.length
 const WIDTH = OUTCOMES + STEPS_MS.length
 
-/** Counts of calls in a ring of equal stretches of time: a call costs two increments, and nothing ever grows. */
+/** Call counts in a ring of equal intervals: a call costs two increments, and memory is fixed. */
 export type CallRing = {
   readonly add: (at: number, outcome: CallOutcome, ms: number) => void
-  /** Sum of `count` stretches, the last of which holds `at`. */
+  /** Sum of `count` intervals; the last contains `at`. */
   readonly sum: (at: number, count: number) => CallSums
 }
 
@@ -23,10 +23,10 @@ export type CallSums = {
 
 export function callRing(stretchMs: number, length: number): CallRing {
   const counts = new Uint32Array(length * WIDTH)
-  /** Which stretch of time each place of the ring holds. */
+  /** The interval held in each slot. */
   const holds = new Float64Array(length).fill(-1)
 
-  /** @returns where it begins, or undefined for what the ring has let go. */
+  /** @returns the slot's start; undefined for intervals already dropped */
   function placeFor(at: number): number | undefined {
     const stretch = Math.floor(at / stretchMs)
     const place = stretch % length
@@ -75,7 +75,7 @@ function sumsOf(sums: Float64Array): CallSums {
   return { calls, total, p50: quantile(steps, total / 2), p95: quantile(steps, total * 0.95) }
 }
 
-/** Inside a step, durations are taken to lie evenly. */
+/** Assumes an even distribution within a step. */
 function quantile(steps: Float64Array, rank: number): number | null {
   let before = 0
   for (const [i, most] of STEPS_MS.entries()) {

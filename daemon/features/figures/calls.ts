@@ -8,7 +8,7 @@ import { type CallRing, type CallSums, callRing } from './buckets.ts'
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
 const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 
-/** A call that was answered. */
+/** A completed call. */
 export type AnsweredCall = {
   readonly endpoint: string
   readonly status: number
@@ -19,12 +19,12 @@ export type AnsweredCall = {
 type Seen = { readonly at: number; readonly ms: number; readonly status: number; readonly requestId: string }
 type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen | null }
 
-/** Calls by time and by endpoint, by wall time, since the daemon began: typed arrays of a fixed size, in memory. */
+/** Calls by time and by endpoint in wall time since the start, in typed arrays of fixed size. */
 export type CallFigures = {
   readonly since: number
   readonly add: (call: AnsweredCall) => void
   readonly within: (span: SeriesSpan, at: number) => CallSums
-  /** Endpoints that were called, with the sums of the last hours. */
+  /** Called endpoints, with sums of the last hours. */
   readonly byEndpoint: (hours: number) => readonly EndpointCalls[]
 }
 
@@ -38,7 +38,7 @@ export type EndpointCalls = {
 
 export const callFigures = defineResource<CallFigures>('call-figures')
 
-/** Length of a bucket of each span, and how many there are. */
+/** Bucket length and count of each span. */
 export const spans = {
   hour: { bucketMs: MINUTE_MS, count: 60 },
   day: { bucketMs: 15 * MINUTE_MS, count: 96 },
@@ -58,7 +58,7 @@ const ofOperators: ReadonlySet<string> = new Set([
 ])
 const isOperators = (endpoint: string) => ofOperators.has(endpoint)
 
-/** @param endpoints names of the contract; whatever else is counted in the sums alone. */
+/** @param endpoints names of the contract; other calls count in the sums only */
 export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
   const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
   const hours = callRing(HOUR_MS, HOURS_KEPT)
@@ -77,7 +77,7 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
     add({ endpoint, status, ms, requestId }) {
       const at = wall()
       const outcome = outcomeOf(status)
-      // What the operator looks at is no trade, and a cockpit asks all day.
+      // Operator calls are no trade, and a cockpit polls all day.
       if (!isOperators(endpoint)) {
         minutes.add(at, outcome, ms)
         hours.add(at, outcome, ms)

@@ -2,7 +2,7 @@ import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { type AccountKind, accountKind, type EntryKind } from '../../../src/model/ledger.ts'
 import type { LedgerRow } from '../ledger/rows.ts'
 
-/** What one or many transactions of the books mean to the day's money. Micro-USDC. */
+/** Money flows of transactions, in micro-USDC. */
 export type Flows = {
   sales: number
   byX402: Usdc
@@ -29,7 +29,7 @@ export const noFlows = (): Flows => ({
   sent: ZERO,
 })
 
-/** Kinds by which something is bought; a fixed price of the interface is paid in, and is no sale. */
+/** Entry kinds of purchases; API fees are paid in but are not sales. */
 const bought: ReadonlySet<EntryKind> = new Set([
   'escrow_hold',
   'instant_sale',
@@ -37,19 +37,19 @@ const bought: ReadonlySet<EntryKind> = new Set([
   'subscription',
   'renewal',
 ])
-/** Where the money of a buyer comes from. */
+/** Accounts that a buyer's money comes from. */
 const sources: ReadonlySet<AccountKind> = new Set(['ext', 'hold', 'bal'])
-/** Where it stays with the marketplace: shares of referrers come out of its fee. */
+/** Accounts of the marketplace's revenue; referral shares come out of it. */
 const kept: ReadonlySet<AccountKind> = new Set(['fees', 'ops', 'refp', 'oper'])
-/** Where it goes back to a buyer. */
+/** Accounts for money returned to a buyer. */
 const back: ReadonlySet<AccountKind> = new Set(['bal', 'rfd'])
 
-/** Adds a transaction. Those that only move money between accounts of one owner are no flow of the day. */
+/** Adds a transaction; transfers between accounts of one owner do not count. */
 export function addFlows(flows: Flows, { kind, lines }: Pick<LedgerRow, 'kind' | 'lines'>): void {
   if (kind === 'payout_confirmed') flows.sent = plus(flows.sent, gained(lines, new Set(['ext'])))
   const isPaidIn = bought.has(kind) || kind === 'fixed_price_call'
   const escrow = of(lines, (line) => accountKind(line.account) === 'esc')
-  // What was paid and never served goes back without having been anybody's: it is no flow of the day.
+  // A refund of what was never served is no flow of the day.
   if (!isPaidIn && escrow >= 0n) return
   if (bought.has(kind)) flows.sales += 1
   if (isPaidIn) addPaidIn(flows, lines)
@@ -75,7 +75,7 @@ function of(lines: readonly Line[], wanted: (line: Line) => boolean): Usdc {
   return usdc(lines.filter(wanted).reduce((sum, { delta }) => sum + delta, 0n))
 }
 
-/** Negative lines count too: what a fee hands on to a referrer stays among what the marketplace keeps. */
+/** Includes negative lines, so that referral shares stay part of the revenue. */
 function gained(lines: readonly Line[], kinds: ReadonlySet<AccountKind>): Usdc {
   return of(lines, ({ account }) => kinds.has(accountKind(account)))
 }
@@ -100,7 +100,7 @@ export function joined(one: Flows, other: Flows): Flows {
   }
 }
 
-/** What is in escrow behind flows, where there was `opening` before them. */
+/** Escrow after the flows, from the `opening` amount. */
 export function heldAfter(opening: Usdc, { byX402, byBalance, providers, fees, refunds }: Flows): Usdc {
   return usdc(opening + byX402 + byBalance - providers - fees - refunds)
 }

@@ -13,10 +13,10 @@ import { answers, payments } from '../payments/rows.ts'
 import { spans } from './calls.ts'
 import { addFlows, type Flows, heldAfter, joined, noFlows } from './flows.ts'
 
-/** What an endpoint was paid for: how often, and how much in all. */
+/** Payments of an endpoint: number and total. */
 type Paid = { readonly times: number; readonly amount: Usdc }
 
-/** By endpoint and hour of wall time, since the daemon began, from the payments as they become durable. */
+/** Payments by endpoint and hour of wall time since the start. */
 type PaidFigures = { readonly within: (endpoint: string, hours: number) => Paid }
 
 export const paidFigures = defineResource<PaidFigures>('paid-figures')
@@ -34,7 +34,7 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
     if (served.size === 0) return
     for (const write of writes) {
       const payment = writtenRow(payments, write)
-      // A call that a period pays for sells nothing anew.
+      // Calls paid by a subscription period are no new sale.
       if (payment?.state !== 'fulfilled' || payment.method === 'subscription' || !served.has(payment.id)) continue
       const ring = rows.get(payment.endpoint) ?? new Array<Hour | undefined>(CALL_HOURS).fill(undefined)
       rows.set(payment.endpoint, ring)
@@ -58,7 +58,7 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
   }
 }
 
-/** Payments that were served in a transaction: with its answer, each is so once, however often its row is written. */
+/** Payments fulfilled in a transaction; counted with their response, so once. */
 function servedIn(writes: readonly Write[]): ReadonlySet<string> {
   return new Set(writes.flatMap((write) => writtenRow(answers, write)?.id ?? []))
 }
@@ -66,9 +66,9 @@ function servedIn(writes: readonly Write[]): ReadonlySet<string> {
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
 const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 const SCAN_ROWS = 500
-/** How long a comparison of the running sums with the accounts is good for. */
+/** How long a comparison of running sums with the accounts is valid. */
 const CHECK_EVERY_MS = 15 * SECOND_MS
-/** Transactions that come in while the day is read for the first time. */
+/** Transactions buffered while the day is read for the first time. */
 const MAX_WAITING = 10_000
 
 export type Books = Readonly<Record<AccountKind, Usdc>>
@@ -79,18 +79,18 @@ export type DaySums = {
   readonly opening: Usdc
   readonly flows: Flows
   readonly held: Usdc
-  /** What all accounts of a kind hold. */
+  /** Totals by account kind. */
   readonly books: Books
   readonly agrees: boolean
   /** Wall time. */
   readonly checkedAt: number | null
 }
 
-/** Money by time, from the transactions of the books as they become durable. */
+/** Money by time, from durable transactions. */
 export type MoneyFigures = {
-  /** By wall time, since the daemon began. */
+  /** By wall time since the start. */
   readonly within: (span: SeriesSpan, at: number) => Flows
-  /** The business day; read from the books when somebody asks for it first. */
+  /** The business day; read from the books on first use. */
   readonly day: () => Promise<DaySums>
 }
 
@@ -115,7 +115,6 @@ const emptyBooks: Books = {
 
 type Checked = { readonly agrees: boolean; readonly at: number }
 
-/** Opens them for a daemon. */
 export function openMoneyOf(ctx: Context): void {
   const money = openMoneyFigures(ctx)
   moneyFigures.open(ctx, money, money.close)
@@ -156,7 +155,7 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     return day
   }
 
-  /** Compares with what the accounts hold; what was committed since is in one of the two only. */
+  /** Compares with the accounts; what was committed meanwhile is in only one of the two. */
   async function check({ opening, flows, books: { prov: owed }, seq }: Day): Promise<Checked | undefined> {
     const sums = await store.read(async (t) => ({
       escrow: await sumOf(t, 'esc'),
@@ -188,7 +187,7 @@ function midnight(at: number): number {
   return at - (at % DAY_MS)
 }
 
-/** Goes on to another day: what is held then is what it begins with. */
+/** Starts another day from the current holdings. */
 function turn(day: Day, begins: number): void {
   if (begins === day.begins) return
   day.opening = heldAfter(day.opening, day.flows)
@@ -207,7 +206,7 @@ function take(day: Day, entry: LedgerRow): void {
   }
 }
 
-/** The day so far. What is held now, less what it brought, is what it began with. */
+/** The day so far. Opening = current holdings minus today's flows. */
 async function readDay(t: ReadTx, begins: number): Promise<Day> {
   const flows = noFlows()
   for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)
@@ -243,7 +242,7 @@ async function sumOf(t: ReadTx, kind: AccountKind): Promise<Usdc> {
 
 type FlowRing = { readonly at: (time: number) => Flows; readonly sum: (time: number, count: number) => Flows }
 
-/** Flows in a ring of equal stretches of time. */
+/** Flows in a ring of equal intervals. */
 function flowRing(stretchMs: number, length: number): FlowRing {
   const ring: ({ readonly stretch: number; readonly flows: Flows } | undefined)[] = new Array(length).fill(undefined)
   return {

@@ -12,7 +12,7 @@ import { soldFigures } from '../sales/sold.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
 import { moneyFigures, paidFigures } from './money.ts'
 
-/** Jobs of a state, the oldest, that are looked at for their deadline. */
+/** Oldest jobs of a status checked for their deadline. */
 const MAX_LATE_ROWS = 1_000
 
 const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { span = 'hour' } }, { ctx }) => {
@@ -106,7 +106,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
 
 type Wanted = (job: { deadline_at: number | null }) => boolean
 
-/** What is held for jobs of a state, the oldest first. */
+/** Money held for jobs of a status, oldest first. */
 async function amountOf(t: ReadTx, status: string, wanted: Wanted): Promise<Usdc> {
   const { rows } = await t.table(jobs).page('status', [status], { limit: MAX_LATE_ROWS, order: 'asc' })
   const held = rows.filter((job) => job.escrow_status === 'held' && wanted(job))

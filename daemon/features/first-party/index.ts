@@ -68,12 +68,12 @@ const all: readonly FirstPartyService[] = [
   websiteResearchContext,
 ]
 
-/** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */
+/** All first-party services by slug; a listing of `fixtures/listings` is active only if it is here. */
 export const firstPartyServices: ReadonlyMap<string, FirstPartyService> = new Map(
   all.map((service) => [service.slug, service]),
 )
 
-/** What the service of a slug makes of an input and of what it read for it. */
+/** Computes a service's result from input and source. */
 export function madeBy(slug: string, input: JsonInput, source: unknown): Json | Promise<Json> {
   const service = firstPartyServices.get(slug)
   if (!service) throw new Error(`there is no service ${slug}`)

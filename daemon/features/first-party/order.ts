@@ -1,7 +1,4 @@
-/**
- * The listings of the house in the order in which they are shown: what belongs together stands together, and within it
- * as the specification has it.
- */
+/** First-party listings in display order: related ones together, each group in the specification's order. */
 export const houseOrder = [
   // web
   'page_screenshot',

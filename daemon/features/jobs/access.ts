@@ -9,19 +9,22 @@ import type { ReadTx } from '../../store/port.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 import { type JobRow, jobs } from './rows.ts'
 
-/** An anonymous buyer's token is good until this long after the job ended (decisions §3). */
+/** How long an anonymous buyer's token stays valid after its job ended (decisions §3). */
 const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
 
 type Caller = ParticipantRow | TokenBearer | SignedIn
 
-/** Which side of a job a caller is: the bearer of its token is its buyer. @throws AppError 401 on another token. */
+/** The caller's side of a job; the bearer of its token is the buyer. @throws AppError 401 on another token. */
 export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole | undefined {
   if (!('token' in caller)) return sideOf(job, caller)
   if (!opens(job, caller.token, now)) throw wrongToken('job')
   return 'buyer'
 }
 
-/** The same of a conversation: a token is of the job that came of it. @throws AppError 401 on another token. */
+/**
+ * The caller's side of a conversation; a token belongs to the job that came of it.
+ * @throws AppError 401 on another token.
+ */
 export async function threadSideOf(
   t: ReadTx,
   thread: ThreadRow,

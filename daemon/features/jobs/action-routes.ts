@@ -15,7 +15,7 @@ import { jobSummary } from './view.ts'
 
 type Done = { readonly job: JobRow; readonly now: number }
 
-/** Where a buyer acts, at the job or at its conversation, and what is shown there afterwards. */
+/** Where a buyer acts, at the job or its conversation, and what the response shows. */
 export type ActedAt<A> = {
   readonly placeOf: (params: { readonly id: string }) => JobPlace
   readonly show: (t: ReadTx, done: Done) => A | Promise<A>
@@ -24,7 +24,7 @@ export type ActedAt<A> = {
 type Asked<B> = { readonly params: { readonly id: string }; readonly body: B }
 type Paid<B> = Omit<Fulfilment<PaidEndpoint>, 'input'> & { readonly input: Asked<B> }
 
-/** What a buyer does to a job for a fixed fee: the one form in which it is charged, wherever it is asked for. */
+/** A buyer's act with a fixed fee; charged in this one form everywhere. */
 async function feeFor<A>(
   t: Tx,
   { payment, source, now }: Paid<unknown>,

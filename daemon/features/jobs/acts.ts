@@ -17,15 +17,15 @@ import { applyReport, checkReport, deliverablesOf, type JobReport, reportEvents 
 import { type JobRow, jobs, readDeliverables } from './rows.ts'
 import { placeOf } from './view.ts'
 
-/* What the parties do to a job, at the job or at its conversation. The `check…` ones refuse before a charge. */
+/* Acts of the parties, at the job or its conversation. The `check…` functions refuse before a charge. */
 
 type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'> }
 
 type ByBuyerAt = ByBuyer & { readonly at: number }
 
 /**
- * Verified at the job, it is paid at once; verified in the conversation, by the next run of the escrow monitor. Both
- * refuse alike.
+ * A verification at the job pays at once, in the conversation with the next run of the escrow monitor. Both refuse
+ * alike.
  */
 export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('verify', buyer))
@@ -35,7 +35,7 @@ export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): P
   return job
 }
 
-/** A suspended buyer ends what it has begun, and says nothing about what is over. @throws AppError 403 */
+/** Suspended buyers may end running jobs, but not act on finished ones. @throws AppError 403 */
 async function refuseLateSuspended(t: ReadTx, job: JobRow): Promise<void> {
   if (job.ended_at !== null) refuseSuspended(await participantOfWallet(t, job.buyer_wallet))
 }
@@ -63,7 +63,7 @@ export async function checkDispute(t: ReadTx, { place, buyer, complaint, at }: D
 
 type Disputing = ByBuyerAt & { readonly complaint: Complaint }
 
-/** What whoever is asked to pay for a dispute has to know; undefined where there is no such job, or nothing to say. */
+/** What a buyer must know before paying for a dispute; undefined if there is nothing. */
 export async function noticeOfDispute(t: ReadTx, { place: { kind, id }, at }: { place: JobPlace; at: number }) {
   const jobId = kind === 'job' ? id : (await t.table(threads).get(id))?.job_id
   const job = jobId ? await t.table(jobs).get(jobId) : undefined
@@ -83,7 +83,7 @@ type Reporting = {
   readonly now: number
 }
 
-/** What a provider says of its job. A deliverable is checked before the transaction, which may be short then. */
+/** A provider's report. The deliverable is checked before the transaction, to keep that short. */
 export async function reportAt(ctx: Context, { place, provider, report, now }: Reporting): Promise<JobRow> {
   const isTheirs = ({ provider_id }: ThreadRow) => provider_id === provider.id
   const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
@@ -94,7 +94,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   const job = await commit(ctx, async (t, draw) =>
     applyReport(t, draw, { job: await held(t, seen.id), report, kept, at: now }),
   ).catch(async (error: unknown) => {
-    // The other copy of this report was first.
+    // A concurrent copy of this report was first.
     const known = await ctx.store.table(jobs).get(seen.id)
     if (known && (await isRepeat(ctx, known, report))) return known
     throw error
@@ -103,7 +103,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   return job
 }
 
-/** A provider that had no answer to its delivery sends it again, and is answered as it would have been. */
+/** Whether a provider repeats a delivery whose response was lost; it gets the same response. */
 async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: JobReport): Promise<boolean> {
   if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
   if (notes !== undefined && notes !== job.notes) return false
@@ -114,7 +114,7 @@ async function held(t: Tx, id: string): Promise<JobRow> {
   return (await lockJob(t, id)) as JobRow // found just now, and jobs stay
 }
 
-/** A refund to a wallet leaves at once, after what made it due is durable; what fails is taken up by auto-refund. */
+/** Sends a wallet's refund after its cause is durable; auto-refund takes up failures. */
 export function sendRefunds(ctx: Context, job: JobRow): void {
   const isDue = job.payment_method === 'x402' && (job.escrow_status === 'refunded' || job.escrow_status === 'split')
   if (isDue) inBackground(ctx, 'payouts', () => runPayouts(ctx))

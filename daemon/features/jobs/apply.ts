@@ -9,23 +9,23 @@ import { nextOf } from './machine-next.ts'
 import { type JobStep, tellStep } from './notify.ts'
 import { type JobRow, jobs, putJob } from './rows.ts'
 
-/** Entries of a job's history; reports of progress end a few before it, so that the job itself can. */
+/** History entries of a job; progress reports stop a few before, to leave room for the job's end. */
 const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
 
-/** The money of a job left its escrow, whole or in parts: what came of the job ends with it. */
+/** The job's money left escrow, whole or in parts; related objects end with it. */
 export const escrowMoved =
   defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 
-/** A job that this transaction holds, or undefined. */
+/** Locks a job for this transaction; undefined if missing. */
 export function lockJob(t: Tx, id: string): Promise<JobRow | undefined> {
   return t.table(jobs).getForUpdate(id)
 }
 
 /**
- * The one way in which a job changes its state: row, money, conversation, events and messages in the
- * caller's transaction, which holds the job.
+ * The only way to change a job's state: row, money, conversation, events and messages in the caller's transaction,
+ * which holds the job.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyStep(

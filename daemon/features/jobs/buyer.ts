@@ -10,7 +10,7 @@ import { sayAside } from './notify.ts'
 import { releaseUnlessWaiting } from './release.ts'
 import { type JobRow, putJob } from './rows.ts'
 
-/** What a machine took as good may be rated by its buyer for this long. */
+/** How long a buyer may rate an automatically verified delivery. */
 const LATE_VERIFY_MS = 7 * DAY_MS
 const RATED = 'rated'
 
@@ -19,9 +19,9 @@ export type Opinion = { readonly rating?: number | undefined; readonly comment?:
 type Verified = { readonly job: JobRow; readonly opinion: Opinion; readonly at: number }
 
 /**
- * What a verification by the buyer does: it ends the wait for one, or says how good it was what was verified
- * automatically, and then moves no money (decisions §8).
- * @throws AppError 409 when it would do neither.
+ * Effect of a buyer's verification: it verifies a waiting delivery, or only rates an automatically verified one,
+ * without moving money (decisions §8).
+ * @throws AppError 409 when neither applies.
  */
 export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
   const isDone = job.status === 'verified' || job.status === 'released'
@@ -31,7 +31,7 @@ export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
   return 'verifies'
 }
 
-/** The buyer takes the delivery as good; the payment follows by the next run of the escrow monitor. @throws AppError 409 */
+/** The buyer accepts the delivery; the escrow monitor pays. @throws AppError 409 */
 export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const verification = verificationOf(verified)
@@ -39,7 +39,7 @@ export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<Jo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'buyer', at, change: { verification } } })
 }
 
-/** The same, with the payment at once where it waited for the buyer's word. @throws AppError 409 */
+/** The same, with immediate payment if the job waited for the buyer. @throws AppError 409 */
 export async function verifyAndRelease(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const good = await verifyByBuyer(t, draw, verified)
@@ -52,7 +52,7 @@ function verificationOf({ opinion, at }: Verified): Verification {
 
 type Rated = { readonly job: JobRow; readonly verification: Verification; readonly at: number }
 
-/** Written once, and counted; state and money stay. */
+/** Stores the rating once; state and money do not change. */
 async function rate(t: Tx, draw: Draw, { job, verification, at }: Rated): Promise<JobRow> {
   const { rating } = verification
   const detail = rating === null ? '' : `${rating} of 5`

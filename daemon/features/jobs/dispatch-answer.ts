@@ -11,13 +11,13 @@ import { applyReport, checkReport, type JobReport, reportOf } from './report.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 const DISPATCH = 'job_dispatch'
-/** The endpoint will call back: what it says beside that is no result. */
+/** The endpoint will call back, so its body is no result. */
 const ACCEPTED = 202
 
-/** A job that its provider can still work on. */
+/** States in which the provider can still work. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
 
-/** Whether a dispatch still makes sense: that of an ended job does not. Whatever else is sent does. */
+/** Whether a message is still useful; a dispatch of an ended job is not. */
 export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow): Promise<boolean> {
   if (type !== DISPATCH || job_id === null) return true
   const job = await t.table(jobs).get(job_id)
@@ -25,8 +25,8 @@ export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow)
 }
 
 /**
- * A dispatch may be answered with the result (decisions §10), which counts like a report by the provider.
- * @throws AppError 400 on a report that is wrong: the dispatch is then sent again.
+ * A dispatch response may carry the result (decisions §10), as a report of the provider.
+ * @throws AppError 400 on an invalid report; the dispatch is then retried.
  */
 export function dispatchAnswers(
   ctx: Pick<Context, 'store' | 'blobs' | 'resources'>,
@@ -50,8 +50,8 @@ function canDeliver({ status }: JobRow): boolean {
 }
 
 /**
- * A report, or a bare result. Where the listing's schema takes anything, a bare object may as well
- * be an acknowledgement: there only a report counts.
+ * Reads a report, or a bare result. If the schema accepts anything, a bare object may be an acknowledgement, so only
+ * a report counts.
  */
 async function reportIn(checks: SchemaChecks, job: JobRow, answer: unknown): Promise<JobReport | undefined> {
   const update = JobUpdate.safeParse(answer)

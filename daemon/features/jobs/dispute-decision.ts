@@ -2,7 +2,7 @@ import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import type { Dispute, Ruling } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
-/** Who ends an open dispute, and when; `at` null: whenever the operator does. */
+/** Who ends an open dispute and when; `at` null: the operator, at any time. */
 export type Decider = {
   readonly by: 'operator' | 'default'
   readonly outcome: Ruling | null
@@ -21,7 +21,7 @@ const ends: Readonly<Record<Ruling, string>> = {
   split: 'each gets half',
 }
 
-/** The same in words, for both parties. */
+/** The same as a sentence for both parties. */
 export function deciderSentence(decider: Decider): string {
   if (decider.outcome === null || decider.at === null) {
     return 'The operator of the marketplace decides; the payment waits until then, however long that takes.'
@@ -29,12 +29,12 @@ export function deciderSentence(decider: Decider): string {
   return `Unless the operator decides before ${new Date(decider.at).toISOString()}, ${ends[decider.outcome]} then.`
 }
 
-/** The buyer's part where a split was not decided by somebody. */
+/** The buyer's part of a default split. */
 export function halfOf(amount: Usdc): Usdc {
   return usdc(amount / 2n)
 }
 
-/** What is said to who is about to pay for a dispute that moves no money. */
+/** Warning before paying for a dispute that moves no money. */
 export function recordedSentence({ amount, escrow_status, status }: JobRow): string {
   return `This dispute moves no money, it is recorded and counts in reputation: ${whereMoneyIs()}.`
 

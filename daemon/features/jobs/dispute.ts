@@ -13,7 +13,7 @@ import { UNDELIVERED_REFUND_MS } from './machine-next.ts'
 import { sayAside } from './notify.ts'
 import { type JobRow, putJob } from './rows.ts'
 
-/** A dispute is still recorded for this long when there is no money left that it could hold. */
+/** How long a dispute can still be recorded when no money is left to hold. */
 const LATE_DISPUTE_MS = 7 * DAY_MS
 const NOT_DELIVERED = 'not_delivered'
 
@@ -21,7 +21,7 @@ export type Complaint = {
   readonly reason: string
   readonly category: (typeof disputeCategories)[number]
   readonly evidence?: readonly string[] | undefined
-  /** Refuses a dispute that would move no money. */
+  /** Whether to refuse a dispute that would move no money. */
   readonly must_hold?: boolean | undefined
 }
 
@@ -32,13 +32,13 @@ type Asked = {
   readonly at: number
 }
 
-/** What a dispute does: `recorded` is an event and no more. */
+/** Effect of a dispute; `recorded` only emits an event. */
 type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly event: JobEvent }
 
 /**
- * Whether a dispute now holds the money, or is only recorded: the money of what was verified automatically, was never
- * held, or went back has gone its way (decisions §8).
- * @throws AppError 409 when it is neither, or is only recorded and may not be.
+ * Whether a dispute holds the money or is only recorded, because the money was paid out, never held, or refunded
+ * (decisions §8).
+ * @throws AppError 409 when neither applies, or only recording is possible and not allowed.
  */
 export async function disputeEffect(t: ReadTx, { job, complaint, at }: Asked): Promise<Effect> {
   const since = lateSince(job, complaint)
@@ -53,21 +53,21 @@ export async function disputeEffect(t: ReadTx, { job, complaint, at }: Asked): P
   return { kind: 'holds', event }
 }
 
-/** Since when a dispute can only be recorded, or null. */
+/** Since when a dispute can only be recorded; null if it still holds money. */
 function lateSince(job: JobRow, { category }: Asked['complaint']): number | null {
   if (job.status === 'expired') return category === NOT_DELIVERED ? job.ended_at : null
   if (job.verification?.by === 'auto') return job.verification.at
   return isPrepaid(job) ? job.completed_at : null
 }
 
-/** Completed, and nothing is held: paid out with the purchase, or part of a subscription. */
+/** Completed with nothing held: paid with the purchase, or by a subscription. */
 function isPrepaid(job: JobRow): boolean {
   return job.status === 'completed' && job.escrow_status === 'none'
 }
 
 const undelivered: readonly JobRow['status'][] = ['dispatched', 'in_progress']
 
-/** @throws AppError 409 while the provider still has time. */
+/** @throws AppError 409 while the provider still has time */
 async function isDue(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise<boolean> {
   if (!undelivered.includes(job.status)) return false
   if (await isOverdue(t, job, at)) return true
@@ -78,14 +78,14 @@ async function isDue(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise
   })
 }
 
-/** What is to be said before anybody pays for a dispute of this job; undefined where it would hold the money. */
+/** The notice before paying for a dispute; undefined if it would hold the money. */
 export async function disputeNotice(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise<string | undefined> {
   const complaint = { category: job.status === 'expired' ? NOT_DELIVERED : 'other' } as const
   try {
     const { kind } = await disputeEffect(t, { job, complaint, at })
     return kind === 'recorded' ? recordedSentence(job) : undefined
   } catch (error) {
-    // A dispute that is refused is refused uncharged, by the same rule.
+    // A refusal is not charged anyway.
     if (error instanceof AppError) return undefined
     throw error
   }
@@ -104,7 +104,7 @@ export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise
   })
 }
 
-/** Fixed when the dispute is opened: what both parties are told then is what happens. */
+/** Default ruling, fixed at opening so that it matches what both parties are told. */
 async function defaultOf(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>) {
   if (undelivered.includes(job.status)) return { outcome: 'refund' as const, at: at + UNDELIVERED_REFUND_MS }
   const { disputes_default: set } = await readPlatform(t)
@@ -128,7 +128,7 @@ function newDispute(status: Dispute['status'], { reason, category, evidence = []
 
 const RECORDED = 'dispute_recorded'
 
-/** An event for everyone concerned, and nothing else: state and money stay. */
+/** Only emits events; state and money do not change. */
 async function recordDispute(t: Tx, draw: Draw, { job, complaint, at }: Disputed): Promise<JobRow> {
   const { category, reason } = complaint
   const changed = await putJob(t, {

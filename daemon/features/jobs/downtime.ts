@@ -9,32 +9,32 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { extendedDeadline, type Missed, withMissed } from './machine-next.ts'
 import { type JobRow, jobs } from './rows.ts'
 
-/** Key of the row of settings that says since when the deadlines of jobs are watched. */
+/** Settings key of the deadline watch. */
 const WATCH = 'deadline_watch'
-/** A watch that slept for longer has missed what passed meanwhile. */
+/** A longer gap between looks counts as missed time. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Spans that are remembered; what is between two of them counts as missed, too, before one is forgotten. */
+/** Missed spans kept; before one is forgotten, two are merged with the gap between them. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
-  /** Business and wall time of the last look; no wall time before the first one. */
+  /** Business and wall time of the last look; no wall time before the first. */
   at: z.int(),
   wall: z.int().nullable(),
-  /** Since when the marketplace is paused, as the last look found it; business time. */
+  /** Business time of the current pause, as of the last look. */
   paused_at: z.int().nullable(),
   missed: z.array(z.strictObject({ from: z.int(), to: z.int() })),
 })
 type Watch = z.infer<typeof Watch>
 
-/** Events whose time is that of somebody who has to act by then. */
+/** Due events that limit a person's time to act. */
 const watched: readonly JobDueEvent[] = ['expire', 'verify']
 
 const deadlineWatch = defineResource<true>('deadline watch')
 
-/** Watches from the start to the end of the daemon: what lies between two of its runs counts for nobody. */
+/** Watches deadlines while the daemon runs; time between two runs does not count. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
-  // From the beginning of a stop on nobody is answered, however long the rest of it takes.
+  // Requests are refused from the beginning of a stop.
   let stopAt: number | undefined
   ctx.stopping.addEventListener('abort', () => {
     stopAt = ctx.clock.now()
@@ -42,7 +42,7 @@ export async function openDeadlineWatch(ctx: Context): Promise<void> {
   deadlineWatch.open(ctx, true, () => watchTime(ctx, { now: stopAt ?? ctx.clock.now() }))
 }
 
-/** Begins the watch with the first job that somebody has to act on, in the transaction that opens it. */
+/** Starts the watch with the first job that has a deadline, in its transaction. */
 export async function beginWatch(t: Tx, now: number): Promise<void> {
   if (await isAnyWatched(t)) return
   const missed = [...((await readWatch(t))?.missed ?? [])]
@@ -58,16 +58,15 @@ async function isAnyWatched(t: ReadTx): Promise<boolean> {
 type Watching = { readonly now: number /** The daemon has just started. */; readonly isFirst?: boolean }
 
 /**
- * Looks at the clock on behalf of deadlines and of buyers that have a delivery to look at (decisions §8): time in which
- * the daemon was down or paid activity paused counts for neither. Call it before anything is done because of them.
- * Without a job that somebody has to act on there is nothing to watch, and nothing is written.
+ * Updates the watch (decisions §8): time while the daemon was down or paid activity paused does not count towards
+ * deadlines and reviews. Call it before acting on deadlines. Without open deadlines it writes nothing.
  */
 export async function watchTime(ctx: Context, { now, isFirst = false }: Watching): Promise<void> {
   if (!(await ctx.store.read(isAnyWatched))) return
   const wall = ctx.clock.wall()
   await ctx.store.tx(async (t) => {
     const known = await readWatch(t)
-    // Not `ctx.switches.now()`: what is due is decided by the same row.
+    // Not `ctx.switches.now()`: due decisions use this same row.
     const { paused_at: pausedAt } = await readPlatform(t)
     const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
     const before = known?.missed ?? []
@@ -83,7 +82,7 @@ type Look = { readonly now: number; readonly wall: number; readonly isFirst: boo
 function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
   if (isPaused) return undefined // it is not over
   if (known.paused_at !== null) return spanOf(known.paused_at, now)
-  // Nobody moves business time while the daemon is down; while it is up, only the time that really passed was missed.
+  // Business time cannot be moved while the daemon is down; while it runs, only real time was missed.
   if (isFirst) return spanOf(known.at, now)
   const slept = wall - (known.wall ?? wall)
   return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
@@ -98,18 +97,18 @@ async function readWatch(t: ReadTx): Promise<Watch | undefined> {
   return row && Watch.parse(row.value)
 }
 
-/** Whether a pause is over that the watch does not know to be over: it has to look before time goes on. */
+/** Whether the watch has missed the end of a pause and must look first. */
 export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
   const watch = await readWatch(t)
   return !isPaused && watch !== undefined && watch.paused_at !== null
 }
 
-/** Spans in which nobody watched, as far as they are remembered. */
+/** Known spans without a watch. */
 export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
 }
 
-/** Whether a provider had all its time: what it missed was looked at by `watchTime`, and is not given to it again. */
+/** Whether a provider had its full time; missed time was already added by `watchTime`. */
 export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
   if (job.deadline_at === null || now < job.deadline_at) return false
   if ((await readPlatform(t)).paused_at !== null) return false

@@ -26,10 +26,10 @@ type Item = { readonly job: JobRow; readonly at: number; readonly platform: Plat
 
 type Kind = {
   readonly event: JobDueEvent
-  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  /** Whether this work waits for a switch, such as the platform pause. */
   readonly rests: (platform: Platform) => boolean
   readonly before?: (ctx: Context, now: number) => Promise<void>
-  /** Whether it has to be run at once, whatever is due. */
+  /** Whether the work must run now even if nothing is due. */
   readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
   readonly act: (t: Tx, draw: Draw, item: Item) => Promise<unknown>
 }
@@ -37,7 +37,7 @@ type Kind = {
 const kinds: readonly Kind[] = [
   {
     event: 'verify',
-    // A buyer that cannot act does not let its time pass; see `watchTime`.
+    // The review time stops while a buyer cannot act; see `watchTime`.
     rests: (platform) => platform.paused_at !== null,
     before: (ctx, now) => watchTime(ctx, { now }),
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
@@ -52,7 +52,7 @@ const kinds: readonly Kind[] = [
   },
   {
     event: 'expire',
-    // A provider cannot be blamed for a marketplace that is paused; see `watchTime`.
+    // A pause is not the provider's fault; see `watchTime`.
     rests: (platform) => platform.paused_at !== null,
     before: (ctx, now) => watchTime(ctx, { now }),
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
@@ -60,10 +60,10 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** How often it is looked again at a job whose money somebody else let go, until that is final. */
+/** How often to check a job whose money an external call released, until that is final. */
 const TAKEN_MS = MINUTE_MS
 
-/** The buyer has its whole window: time that the marketplace could not be used is added to it. */
+/** Ends the review, or extends it by the time that the marketplace was not usable. */
 async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const isWatched = job.service_type === 'human_service' && job.completed_at !== null
   const end = isWatched ? reviewEnd(job.completed_at ?? at, await missedSpans(t)) : at
@@ -74,12 +74,12 @@ async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown>
   return putJob(t, { ...job, next_event_at: end, timeline })
 }
 
-/** Ends a dispute as it was set when it was opened; one without a default is the operator's. */
+/** Applies the default ruling of a dispute; without one the operator decides. */
 async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown> {
   const { job, at, platform } = item
   const outcome = deciderOf(job.dispute)?.outcome ?? null
   if (outcome === null) return remind(t, draw, item)
-  // It pays the provider, too.
+  // A split pays the provider, too.
   if (outcome === 'split' && platform.escrow_paused_at !== null) {
     return putJob(t, { ...job, next_event_at: at + HOUR_MS })
   }
@@ -88,13 +88,13 @@ async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown>
   return ruleOn(t, draw, { job, decision: { outcome, toBuyer, reason, by: 'system', at } })
 }
 
-/** Nobody has decided yet: the operator is told again, and the money waits. */
+/** Reminds the operator of an undecided dispute. */
 async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   await remindOf(t, draw, { job, at })
   return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
 }
 
-/** A deadline that passed while nobody watched is extended, any other one ends the job. */
+/** Extends a deadline that passed unwatched; otherwise the job expires. */
 async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const extended = extendedDeadline(job, await missedSpans(t))
   if (extended === undefined) {
@@ -110,7 +110,7 @@ async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   })
 }
 
-/** What falls due on jobs, in the order in which the escrow monitor does it. */
+/** Due work on jobs, in the escrow monitor's order. */
 export const jobWork: readonly DueWork[] = kinds.map(({ event, rests, before, isPressing, act }) =>
   dueWork({
     name: `job.${event}`,
@@ -136,14 +136,14 @@ function isDue(job: JobRow, now: number): boolean {
   return job.next_event_at !== null && job.next_event_at <= now
 }
 
-/** Moves jobs on whose time has come: verification, release, deadlines (decisions §8). */
+/** Advances jobs: verification, release, deadlines (decisions §8). */
 export const escrowMonitor = defineCron({
   name: 'escrow-monitor',
   schedule: everyMinute,
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
   async run(call) {
-    // What the contract has paid is not paid again.
+    // Record contract payouts first, so that nothing is paid twice.
     await contractMirror.of(call.ctx)?.look()
     const holds = await hasMoneyIn(call.ctx, ['esc'])
     const done = await runDueWork(jobWork, call)

@@ -16,10 +16,7 @@ import type { JobRow } from './rows.ts'
 type EscrowStatus = JobRow['escrow_status']
 type Move = { readonly job: JobRow; readonly at: number; readonly toBuyer?: Usdc | undefined }
 
-/**
- * Moves a job's hold as its transition says (decisions §5, posting table).
- * @returns what the hold has become; one that is not there stays as it is.
- */
+/** Moves a job's hold as its transition says (decisions §5, posting table). @returns the new state of the hold */
 export async function moveEscrow(
   t: Tx,
   draw: Draw,
@@ -37,7 +34,7 @@ export async function moveEscrow(
 
 const ends = ['refund', 'release', 'split'] as const
 
-/** Whoever the contract has paid is not paid again; if its block is undone, the money is where it was. */
+/** Refuses to pay what the contract already paid; if its block is undone, the money is back. */
 function takenElsewhere(): AppError {
   const sentence =
     'A call of somebody else has let the money of this job out of the escrow contract: what becomes of the job is known once the chain calls that block final.'
@@ -69,7 +66,7 @@ async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<Es
   return 'split'
 }
 
-/** Its buyer has it from the contract that held it. */
+/** The contract paid the buyer. */
 async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
   const legs = legsOf.escrowLeft({ jobId: job.id, amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
@@ -77,9 +74,9 @@ async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus
 }
 
 /**
- * The contract paid the buyer of a job whose money the books had given to somebody before: what they still owe the
- * buyer is paid with that, and the rest is a loss of the marketplace.
- * @throws Error while its own accounts do not hold so much.
+ * The contract paid the buyer after the books had given the money to somebody: debts to the buyer are offset, and the
+ * rest is a loss of the marketplace.
+ * @throws Error while its own accounts do not cover the loss.
  */
 export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   const owed = owedAfter(job)
@@ -102,18 +99,18 @@ export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promi
   if (isWallet) await payBack(t, draw, { job, at })
 }
 
-/** What the books gave the buyer at the end. */
+/** The buyer's part in the books. */
 function owedAfter({ escrow_status: escrow, amount, dispute }: JobRow): Usdc {
   if (escrow === 'split') return dispute?.buyer_amount ?? ZERO
   return escrow === 'refunded' ? amount : ZERO
 }
 
-/** Money of a wallet leaves through the chain, by a payout that is made with the refund (decisions §4). */
+/** A wallet's refund leaves by a payout created with it (decisions §4). */
 async function payBack(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   if (job.payment_method === 'x402') await openRefund(t, draw, { wallet: job.buyer_wallet, ref: refOf(job), at })
 }
 
-/** A refund goes back where the money came from; what never came goes to whoever has borne that. */
+/** A refund goes back to its source; if the payment was reversed, to whoever bore the loss. */
 async function buyerOf(t: ReadTx, job: JobRow): Promise<Refunded> {
   const payment = await t.table(payments).get(job.payment_id)
   if (payment?.state === 'reversed') return { reversed: true }

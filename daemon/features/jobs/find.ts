@@ -9,17 +9,17 @@ import { type ThreadRow, threads } from '../threads/rows.ts'
 import { type JobEvent, threadMachine } from './machine.ts'
 import { type JobRow, jobs } from './rows.ts'
 
-/** Where an act on a job comes in: at the job itself, or at its conversation. */
+/** Where an act was addressed: the job, or its conversation. */
 export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
-/** What is asked of a job, and whether who asks is the party of its conversation that may. */
+/** What is asked of a job, and whether the caller is the right party of its conversation. */
 export type JobAsked = {
   readonly event: JobEvent
   readonly by: PartyRole
   readonly isTheirs: (thread: ThreadRow) => boolean
 }
 
-/** @throws AppError 404 for no such place; where nothing was bought yet, 409 with what can be done instead, 403 for strangers. */
+/** @throws AppError 404 for an unknown place; before a purchase, 409 with the allowed acts, or 403 for strangers */
 export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {
   const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
   const job = await t.table(jobs).get(jobId)
@@ -41,12 +41,12 @@ export async function threadById(t: ReadTx, id: string): Promise<ThreadRow> {
   return thread
 }
 
-/** The buyer's side is owned by its wallet. @throws AppError 403 for anybody else. */
+/** Buyers own by wallet. @throws AppError 403 for others */
 export function refuseUnlessBuyer(job: JobRow, { wallet }: Pick<Payer, 'wallet'>): void {
   if (wallet !== job.buyer_wallet) throw notYours('The job')
 }
 
-/** @throws AppError 403 for anybody but the provider of the job. */
+/** @throws AppError 403 for others than the job's provider */
 export function refuseUnlessProvider(job: JobRow, { id }: Pick<ParticipantRow, 'id'>): void {
   if (id !== job.provider_id) throw notYours('The job')
 }

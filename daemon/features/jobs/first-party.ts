@@ -13,16 +13,15 @@ import { applyReport, checkReport, type JobReport } from './report.ts'
 import { type JobRow, jobs, NO_DELIVERABLES, readInput } from './rows.ts'
 import { placeOf } from './view.ts'
 
-/** Jobs of the marketplace's own services that run at once; the others wait for their turn. */
+/** First-party jobs that run at once. */
 const MAX_RUNNING = 4
 const SCAN_ROWS = 500
-/** States in which the provider has still to deliver. */
+/** States in which the provider must still deliver. */
 const waiting = ['dispatched', 'in_progress'] as const
 
 /**
- * The marketplace as a provider: runs its own services for jobs that were dispatched to them, each
- * like any provider would, and begins again what a stop or a crash cut short. Work whose payment goes back counts as
- * unpaid. Ends with `Context.stopping`.
+ * Runs first-party services for dispatched jobs like any provider, and restarts those that a stop or crash
+ * interrupted. Refunded work counts as unpaid. Ends with `Context.stopping`.
  */
 export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []
@@ -61,14 +60,14 @@ export async function startFirstParty(ctx: Context): Promise<void> {
   for (const status of waiting) await scan(ctx, status, take)
 }
 
-/** What waited when the daemon stopped. */
+/** Jobs left by the last stop. */
 async function scan(ctx: Context, status: JobRow['status'], take: (id: string) => void): Promise<void> {
   for await (const rows of eachPage(ctx.store.table(jobs), { index: 'status', prefix: [status], limit: SCAN_ROWS })) {
     for (const job of rows) if (await serviceOf(ctx, job)) take(job.id)
   }
 }
 
-/** The service of ours that a job was sent to; undefined for those of others, and where nothing fulfils it. */
+/** The first-party service of a job; undefined for others, and if it is not available. */
 async function serviceOf(ctx: Context, { service_id }: JobRow): Promise<FirstParty | undefined> {
   const service = await ctx.store.table(services).get(service_id)
   return service && service.first_party_slug !== null ? firstParty.of(ctx)(service.first_party_slug) : undefined
@@ -83,7 +82,7 @@ async function work(ctx: Context, id: string): Promise<void> {
   if (ending) await report(ctx, id, ending)
 }
 
-/** Undefined when a stop cut it short: the next start begins it again. */
+/** Undefined after a stop; the next start repeats the job. */
 async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
     const input = await readInput(placeOf(ctx), job)
@@ -98,7 +97,7 @@ async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobRepor
   }
 }
 
-/** What it made may not be what its listing promises: then it has failed like anything else. */
+/** A result that does not match the listing's schema counts as a failure. */
 async function report(ctx: Context, id: string, said: JobReport): Promise<void> {
   const seen = await ctx.store.table(jobs).get(id)
   if (!seen || !isWaiting(seen)) return

@@ -3,19 +3,19 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
-/** What a person made waits this long for its buyer to look at it; what a machine made is verified at once. */
+/** How long a buyer may review a human's delivery; a machine's is verified at once. */
 export const HUMAN_REVIEW_MS = 48 * HOUR_MS
-/** A dispute that nobody has decided for this long needs a hand; the operator is reminded as often. */
+/** Time after which an undecided dispute is reported, and the interval of reminders. */
 export const UNDECIDED_MS = 3 * DAY_MS
-/** What was promised at the deadline is not lost by a dispute: undecided for this long it is given back. */
+/** Undecided disputes about missed deadlines are refunded after this time. */
 export const UNDELIVERED_REFUND_MS = 3 * DAY_MS
-/** What a deadline that passed unwatched is extended by at least. */
+/** Minimum extension of a deadline that passed unwatched. */
 export const SHORTEST_EXTENSION_MS = HOUR_MS
 
 export type NextJobEvent = { readonly event: JobDueEvent; readonly at: number }
 type Facts = Pick<JobRow, 'status' | 'service_type' | 'deadline_at'> & Partial<Pick<JobRow, 'dispute'>>
 
-/** What happens to a job by itself after it came into its state at `at`; null when nothing does (decisions §8). */
+/** The automatic next event of a job in a state since `at`; null if none (decisions §8). */
 export function nextOf(
   { status, service_type: kind, deadline_at: deadline, dispute }: Facts,
   at: number,
@@ -42,12 +42,12 @@ export function nextOf(
   }
 }
 
-/** Time in which nobody watched the deadlines: the daemon was down, or the marketplace paused. Both ends are business time. */
+/** A span in which deadlines were not watched: daemon down, or paused. Business time. */
 export type Missed = { readonly from: number; readonly to: number }
 
 /**
- * Where the deadline of a job moves that passed unwatched: later by the time that was missed, and at
- * least an hour from when it was over. Undefined when it was not missed.
+ * The new deadline of a job whose deadline passed unwatched: later by the missed time, at least an hour after the
+ * span. Undefined if it was not missed.
  */
 export function extendedDeadline(
   { deadline_at: deadline, created_at }: Pick<JobRow, 'deadline_at' | 'created_at'>,
@@ -55,14 +55,11 @@ export function extendedDeadline(
 ): number | undefined {
   if (deadline === null) return undefined
   const span = missed.find(({ from, to }) => deadline > from && deadline <= to)
-  // Nothing is watched while there is no job: a span may begin long before this one was bought.
+  // A span may have begun before this job did.
   return span && Math.max(deadline + span.to - Math.max(span.from, created_at), span.to + SHORTEST_EXTENSION_MS)
 }
 
-/**
- * When a delivery of a human is taken as good by itself: its buyer has the whole window for it in time in which the
- * marketplace could be used.
- */
+/** When a human's delivery is accepted automatically: after a full window of usable time. */
 export function reviewEnd(completedAt: number, missed: readonly Missed[]): number {
   let end = completedAt + HUMAN_REVIEW_MS
   for (const { from, to } of missed.toSorted((one, other) => one.from - other.from)) {
@@ -72,7 +69,7 @@ export function reviewEnd(completedAt: number, missed: readonly Missed[]): numbe
   return end
 }
 
-/** With one more span, at most `limit` of them: the two that lie nearest to each other become one, so that nothing missed is forgotten. */
+/** Adds a span; at `limit`, merges the two closest, so that no missed time is lost. */
 export function withMissed(known: readonly Missed[], span: Missed, limit: number): readonly Missed[] {
   const spans = [...known, span].toSorted((one, other) => one.from - other.from)
   while (spans.length > limit) {

@@ -4,14 +4,14 @@ import { threadStatuses } from '../../../src/model/thread.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 
-/** Who acts on a job; `system` is a cron or the daemon itself. */
+/** Who acts on a job; `system` is a cron or the daemon. */
 export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
 export type JobRole = (typeof jobRoles)[number]
 
 /**
- * Jobs (decisions §8). Effects name what happens to the money and at endpoints in the same
- * transaction: `refund` gives the whole hold back, `release` pays the provider and the fees, `split`
- * divides it, with `leave` its buyer has it already; `call_provider` and `tell_buyer` queue a message. Where no effect names the money, it stays.
+ * Job state machine (decisions §8). Effects happen in the same transaction: `refund` returns the whole hold,
+ * `release` pays provider and fees, `split` divides it, `leave` means the buyer has it already; `call_provider` and
+ * `tell_buyer` queue a message. Without a money effect the hold stays.
  */
 export const jobMachine = defineMachine({
   noun: 'job',
@@ -55,7 +55,7 @@ export const jobMachine = defineMachine({
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
-    /** Nothing came by the deadline; before it the provider may still deliver, so nobody is told of it. */
+    /** Expiry is not announced: until then the provider could deliver. */
     {
       event: 'dispute_undelivered',
       act: null,
@@ -88,7 +88,7 @@ export const jobMachine = defineMachine({
       by: ['admin'],
       effects: ['refund'],
     },
-    /** The contract that held the money has paid the buyer: after the deadline by the buyer's own call, or in an emergency. */
+    /** The escrow contract paid the buyer: on the buyer's own claim after the deadline, or in an emergency. */
     {
       event: 'claim_timeout',
       from: ['created', 'dispatched', 'in_progress'],
@@ -110,7 +110,7 @@ export const jobMachine = defineMachine({
 export type JobTransition = (typeof jobMachine)['transitions'][number]
 export type JobEvent = JobTransition['event']
 
-/** What a job's conversation shows of it (decisions §9). */
+/** A job's status as its conversation shows it (decisions §9). */
 export const threadStatusOf: Readonly<Record<JobStatus, ThreadRow['status']>> = {
   created: 'accepted',
   dispatched: 'accepted',
@@ -125,15 +125,15 @@ export const threadStatusOf: Readonly<Record<JobStatus, ThreadRow['status']>> = 
   refunded: 'cancelled',
 }
 
-/** Whether nothing leads out of a state any more. */
+/** Whether a status is terminal. */
 export function isEnd(status: JobStatus): boolean {
   return !jobMachine.transitions.some((arrow) => arrow.from.some((from) => from === status))
 }
 
 /**
- * Conversations (decisions §9). A negotiation moves by itself; from the accepted price on the
- * conversation follows its job, so those rows are the job's own, seen through `threadStatusOf`.
- * Effects: `offer` writes the proposal, `open_job` takes the payment into escrow, `withdraw` ends the proposal.
+ * Conversation state machine (decisions §9). After acceptance, a conversation follows its job through
+ * `threadStatusOf`. Effects: `offer` writes the proposal, `open_job` takes the payment into escrow, `withdraw` ends
+ * the proposal.
  */
 export const threadMachine = defineMachine({
   noun: 'thread',
@@ -167,5 +167,5 @@ export const threadMachine = defineMachine({
 
 export type ThreadTransition = (typeof threadMachine)['transitions'][number]
 export type ThreadEvent = ThreadTransition['event']
-/** What moves a conversation before there is a job. */
+/** Events of a conversation before its job. */
 export type NegotiationEvent = Extract<ThreadEvent, 'propose' | 'accept' | 'decline'>

@@ -14,7 +14,7 @@ import type { JobEvent, JobRole, JobTransition } from './machine.ts'
 import type { JobRow, KeptDeliverables } from './rows.ts'
 import { followJob, proposalFacts } from './thread-step.ts'
 
-/** What the act itself changes of a job, besides what follows from the new state. */
+/** Further changes of a job besides those of the new state. */
 export type JobChange = Partial<Pick<JobRow, keyof KeptDeliverables | 'notes' | 'verification' | 'dispute'>>
 
 export type JobStep = {
@@ -22,14 +22,14 @@ export type JobStep = {
   readonly by: JobRole
   /** Business time. */
   readonly at: number
-  /** What is said about it, for the timeline and the conversation. */
+  /** Text for timeline and conversation. */
   readonly detail?: string
   readonly change?: JobChange
   /** The buyer's part of a split. */
   readonly toBuyer?: Usdc
 }
 
-/** What the conversation says of each event. */
+/** Message of each event in the conversation. */
 const sentences: Readonly<Record<JobEvent, string>> = {
   dispatch: 'The job was sent to the provider.',
   start: 'The provider is at work.',
@@ -49,7 +49,7 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   withdraw: 'The hold was withdrawn from the escrow contract, which has paid the buyer back.',
 }
 
-/** The same of a job that nothing was paid for: a subscription covers it. */
+/** The same for jobs covered by a subscription. */
 const unpaidSentences: Partial<typeof sentences> = {
   fail: 'The provider could not do it.',
   cancel: 'The job was cancelled.',
@@ -59,7 +59,7 @@ const unpaidSentences: Partial<typeof sentences> = {
 
 type Told = { readonly job: JobRow; readonly arrow: JobTransition; readonly step: JobStep }
 
-/** Conversation, event log and endpoints hear of a step, in its transaction. */
+/** Announces a step in conversation, event log and webhooks, within its transaction. */
 export async function tellStep(t: Tx, draw: Draw, told: Told): Promise<void> {
   await moveThread(t, draw, told)
   await emitJob(t, draw, { job: told.job, at: told.step.at })
@@ -80,14 +80,14 @@ async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void>
 
 type EmittedJob = {
   readonly job: JobRow
-  /** What was asked for, where the job is dispatched by this. */
+  /** The input, if this step dispatches the job. */
   readonly input?: JobRow['input']
   readonly at: number
 }
 
 /**
- * Both parties' own events: `job.<status>`. A provider may work from them alone, so that of the dispatch tells it what
- * its endpoint would be told (decisions §10); paths instead of addresses, since the address is where it is read.
+ * Emits `job.<status>` to both parties. Providers may work from events alone, so a dispatch event has everything that
+ * the webhook has (decisions §10), with paths instead of addresses.
  */
 export async function emitJob(t: Tx, draw: Draw, { job, input, at }: EmittedJob): Promise<void> {
   const facts = { job_id: job.id, service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
@@ -98,7 +98,7 @@ export async function emitJob(t: Tx, draw: Draw, { job, input, at }: EmittedJob)
   }
 }
 
-/** Who ends an open dispute and when, for all who hear of it. */
+/** Who ends an open dispute and when. */
 function decisionFacts({ dispute }: JobRow): JsonObject {
   const decider = deciderOf(dispute)
   if (decider === null) return {}
@@ -108,7 +108,7 @@ function decisionFacts({ dispute }: JobRow): JsonObject {
 
 type Undecided = { readonly job: JobRow; readonly at: number }
 
-/** Both parties and whoever watches the marketplace hear that a dispute still waits. */
+/** Reminds both parties and the operator of an open dispute. */
 export async function remindOf(t: Tx, draw: Draw, { job, at }: Undecided): Promise<void> {
   const type = 'job.dispute_undecided'
   const subject = { kind: 'job', id: job.id }
@@ -121,13 +121,13 @@ export async function remindOf(t: Tx, draw: Draw, { job, at }: Undecided): Promi
   for (const participantId of await partiesOf(t, job)) await emit(t, draw, { type, participantId, subject, data, at })
 }
 
-/** The provider, and the buyer where its wallet is registered by now. */
+/** The provider, and the buyer if registered. */
 async function partiesOf(t: ReadTx, job: JobRow): Promise<string[]> {
   const buyer = await participantOfWallet(t, job.buyer_wallet)
   return buyer ? [job.provider_id, buyer.id] : [job.provider_id]
 }
 
-/** A buyer that set an endpoint hears how its job ended at the provider: `job.completed`, else `job.failed`. */
+/** Tells the buyer's endpoint how the job ended: `job.completed` or `job.failed`. */
 async function tellBuyer(t: Tx, draw: Draw, { job, arrow, step }: Told): Promise<void> {
   const buyer = await participantOfWallet(t, job.buyer_wallet)
   if (!buyer) return
@@ -143,7 +143,7 @@ async function tellBuyer(t: Tx, draw: Draw, { job, arrow, step }: Told): Promise
 
 type Dispatched = Required<Pick<EmittedJob, 'job' | 'input'>> & { readonly baseUrl: string; readonly now: number }
 
-/** Sends a job to its provider's endpoint (decisions §10); without one the event log is where it is found. */
+/** Sends a job to its provider's endpoint (decisions §10); without one the provider reads the event log. */
 export async function dispatchJob(t: Tx, draw: Draw, { job, input, baseUrl, now }: Dispatched): Promise<void> {
   await enqueue(t, draw, {
     participantId: job.provider_id,
@@ -155,7 +155,7 @@ export async function dispatchJob(t: Tx, draw: Draw, { job, input, baseUrl, now 
   })
 }
 
-/** What a provider is told of a job that it is to do. */
+/** The job as its provider sees it. */
 function dispatchOf(
   { id, service_id, service_name, thread_id, posting_id }: JobRow,
   input: JobRow['input'],
@@ -174,7 +174,7 @@ function dispatchOf(
 
 type Accepted = { readonly job: JobRow; readonly thread: ThreadRow; readonly now: number }
 
-/** The provider's price was accepted and paid: it hears so before the job is sent to it. */
+/** Tells the provider that its price was accepted and paid, before the dispatch. */
 export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Accepted): Promise<void> {
   const { id: job_id, service_id, service_name, provider_id: participantId } = job
   await enqueue(t, draw, {
@@ -195,7 +195,7 @@ export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Acce
 
 type Unpaid = { readonly service: ServiceRow; readonly jobId: string; readonly buyer: string; readonly now: number }
 
-/** The buyer's payment failed after an instant service had run: the buyer gets nothing, and the provider hears why. */
+/** Tells the provider that the buyer's payment failed after the service had run; the result is withheld. */
 export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sender, now }: Unpaid): Promise<void> {
   const type = 'job.unpaid'
   const data = { job_id: jobId, service_id: service.id, service_name: service.name }
@@ -206,15 +206,15 @@ export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sen
 
 type Aside = {
   readonly job: JobRow
-  /** Of the event. */
+  /** Event type. */
   readonly type: EventType
-  /** What the conversation says of it. */
+  /** Message in the conversation. */
   readonly body: string
   readonly data: JsonObject
   readonly at: number
 }
 
-/** Conversation and both parties hear what the buyer says of a job that stays in its state. */
+/** Announces a buyer's statement that does not change the job's state. */
 export async function sayAside(t: Tx, draw: Draw, { job, type, body, data, at }: Aside): Promise<void> {
   const thread = await t.table(threads).getForUpdate(job.thread_id)
   if (!thread) throw new Error(`${job.id} has no thread`)

@@ -22,17 +22,17 @@ import { negotiate, openThread } from './thread-step.ts'
 
 const ACCESS_TOKEN_BYTES = 32
 
-/** What was bought: the same members for a purchase, an accepted proposal and an award. */
+/** An order: from a purchase, an accepted proposal or an award. */
 export type JobOrder = {
   readonly service: Pick<ServiceRow, 'id' | 'name' | 'provider_id'>
-  /** As they were quoted: nothing that is decided about the job later reads those of the listing. */
+  /** Terms as quoted; later decisions use these, not the listing's. */
   readonly terms: SaleTerms
   readonly payer: Payer
   readonly payment: Pick<PaymentRow, 'id' | 'receipt_id' | 'method' | 'transaction' | 'created_at'>
   readonly split: Split
   readonly input: JsonObject
   readonly postingId?: string
-  /** The subscription that pays for it, where one does. */
+  /** The subscription that covers it, if any. */
   readonly subscriptionId?: string | undefined
   /** Business time. */
   readonly now: number
@@ -41,22 +41,22 @@ export type JobOrder = {
 export type EscrowOrder = JobOrder & {
   /** `ext`, or the hold of a balance payment. */
   readonly source: string
-  /** The negotiation that ends in this order, held by this transaction; a new conversation is opened otherwise. */
+  /** The negotiation behind the order, held by this transaction; otherwise a new conversation is opened. */
   readonly thread?: ThreadRow
   readonly baseUrl: string
 }
 
 export type OpenedJob = {
   readonly job: JobRow
-  /** Legs that take the whole price from the order's source into escrow; for the caller to post. */
+  /** Legs that move the price into escrow; the caller posts them. */
   readonly legs: readonly Leg[]
-  /** Of an anonymous buyer, shown once. */
+  /** Token of an anonymous buyer, shown once. */
   readonly accessToken: string | undefined
 }
 
 /**
- * Opens a job whose money waits in escrow (decisions §8): job and conversation are written, the
- * provider is called, all in the caller's transaction.
+ * Opens a job with its money in escrow (decisions §8): writes job and conversation and calls the provider, in the
+ * caller's transaction.
  */
 export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<OpenedJob> {
   const { terms, split, now, thread, baseUrl } = order
@@ -89,11 +89,11 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
 
 export type InstantOrder = JobOrder & {
   readonly result: JobRow['deliverables'][number]
-  /** Ids that the provider was told; drawn unless given. */
+  /** Ids that the provider was told (default: new ones). */
   readonly ids?: { readonly job: string; readonly thread: string } | undefined
 }
 
-/** Writes the job of an instant service: delivered and paid out with the purchase, nothing is held. */
+/** Writes the job of an instant service, already delivered and paid. */
 export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Promise<Omit<OpenedJob, 'legs'>> {
   const { now, result, ids } = order
   const accessToken = newAccessToken(draw, order.payer)
@@ -126,7 +126,7 @@ function paidEntry({ payment, split }: JobOrder) {
   return { at: payment.created_at, event: 'paid', detail }
 }
 
-/** A job as it is before anything is known of its delivery. */
+/** A new job without delivery. */
 function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Draft<JobRow> {
   const { service, terms, payer, payment, split } = order
   return {
@@ -174,7 +174,7 @@ function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Dr
 
 type Talk = { readonly job: JobRow; readonly thread: ThreadRow | undefined; readonly now: number }
 
-/** The conversation in which it was agreed goes on as the job's. */
+/** Continues the negotiation's conversation for the job. */
 async function talkAbout(t: Tx, draw: Draw, { job, thread, now }: Talk): Promise<void> {
   if (!thread) return openThreadOf(t, job, now)
   const body = `The buyer accepts and pays $${formatAmount(job.amount)}; the payment waits in escrow.`

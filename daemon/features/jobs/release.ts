@@ -13,12 +13,12 @@ import { type JobRow, jobParties, jobs, putJob } from './rows.ts'
 
 const PAUSED_RETRY_SECONDS = 60
 
-/** Since when nothing enters or leaves escrow but refunds, or null. */
+/** Since when escrow allows refunds only; null if not paused. */
 export async function escrowPausedAt(t: ReadTx): Promise<number | null> {
   return (await readPlatform(t)).escrow_paused_at
 }
 
-/** @throws AppError 503 `paused` while the escrow contract is (decisions §8). */
+/** @throws AppError 503 `paused` while escrow is paused (decisions §8) */
 export function refuseEscrowPaused(since: number | null): void {
   if (since === null) return
   const paused_at = new Date(since).toISOString()
@@ -30,13 +30,13 @@ export function refuseEscrowPaused(since: number | null): void {
 
 type Due = { readonly job: JobRow; readonly by: JobRole; readonly at: number }
 
-/** How often it is looked again whether a provider may be paid; the end of its suspension does not wait for that. */
+/** How often to check whether a provider may be paid; the end of a suspension triggers it directly. */
 const REVIEW_MS = DAY_MS
 const WAITS = 'release_waits'
 
 /**
- * Pays the provider of a verified job. While escrow is paused the job waits as it is, while its provider is suspended,
- * and while it is not sure what became of its money in the contract.
+ * Pays the provider of a verified job. Waits while escrow is paused, the provider suspended, or the contract's state
+ * unclear.
  */
 export async function releaseUnlessWaiting(t: Tx, draw: Draw, { job, by, at }: Due): Promise<JobRow> {
   if ((await escrowPausedAt(t)) !== null || (await isTaken(t, job.id))) return job
@@ -54,10 +54,10 @@ function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
   })
 }
 
-/** Jobs of one provider that are looked at when its suspension ends; what is beyond them is released within a day. */
+/** Jobs of a provider released at the end of its suspension; the rest follows within a day. */
 const MAX_RELEASED = 1_000
 
-/** What waited for the end of a provider's suspension is due at once. */
+/** Makes jobs that waited for the end of a suspension due. */
 export async function releaseWaiting(t: Tx, provider: Pick<ParticipantRow, 'wallet'>, at: number): Promise<void> {
   const query = {
     wallet: provider.wallet,

@@ -14,7 +14,7 @@ import { type Deliverables, type JobRow, type KeptDeliverables, keepDeliverables
 
 export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
 
-/** What a provider says of its job, wherever it says it: at the job, at the thread, or in answer to a dispatch. */
+/** A provider's report, from job, conversation or dispatch response. */
 export type JobReport = {
   readonly status: (typeof reportStatuses)[number]
   readonly deliverable?: unknown
@@ -24,7 +24,7 @@ export type JobReport = {
 
 const ANYTHING = {}
 
-/** What each report asks of the job. */
+/** Job event of each report status. */
 export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
   in_progress: 'start',
   completed: 'deliver',
@@ -32,9 +32,8 @@ export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
 }
 
 /**
- * Finds what is wrong with a report before anything is written, and makes a large deliverable durable; costly, so it
- * stays outside transactions.
- * @throws AppError 409 in a state that does not take it, 400 with the paths where a deliverable is not what the listing promised.
+ * Validates a report before the transaction and stores a large deliverable, since both are costly.
+ * @throws AppError 409 in a wrong state, 400 with the paths that do not match the schema.
  */
 export async function checkReport(ctx: Checks, job: JobRow, report: JobReport): Promise<KeptDeliverables> {
   transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
@@ -57,7 +56,7 @@ async function checkedDeliverables(ctx: Checks, job: JobRow, given: unknown): Pr
   return keepDeliverables(deliverablesOf(given), isLarge(list) ? list : undefined, (whole) => putText(ctx.blobs, whole))
 }
 
-/** Normalises a deliverable to a list. */
+/** Converts a deliverable to a list. */
 export function deliverablesOf(given: unknown): Deliverables {
   return (Array.isArray(given) ? given : [given]) as Deliverables // parsed JSON
 }
@@ -73,12 +72,12 @@ function refused(faults: readonly { readonly path: string; readonly message: str
 type Reported = {
   readonly job: JobRow
   readonly report: JobReport
-  /** As `checkReport` gave them. */
+  /** From `checkReport`. */
   readonly kept: KeptDeliverables
   readonly at: number
 }
 
-/** Writes a checked report. What a machine made is verified at once, what a person made waits for its buyer (decisions §8). */
+/** Applies a checked report. A machine's result is verified at once, a human's waits for the buyer (decisions §8). */
 export async function applyReport(t: Tx, draw: Draw, { job, report, kept, at }: Reported): Promise<JobRow> {
   const { notes, progress } = report
   const detail = [progress === undefined ? '' : `Progress: ${progress}.`, notes ?? ''].filter(Boolean).join(' ')
@@ -94,12 +93,12 @@ export function verifyAutomatically(t: Tx, draw: Draw, { job, at }: { job: JobRo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'system', at, change: { verification } } })
 }
 
-/** The members of an update under the names that providers use for them (decisions §8). */
+/** Reads an update by the member names that providers use (decisions §8). */
 export function reportOf(body: JobUpdate): JobReport {
   const { status, deliverables, deliverable, result, notes, message, progress } = body
   return {
     status,
-    // null is something, too
+    // null counts as given
     deliverable: [deliverables, deliverable, result].find((given) => given !== undefined),
     notes: notes ?? message,
     progress,

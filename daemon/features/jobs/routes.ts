@@ -65,7 +65,10 @@ const postJobMessage: FreeHandler<typeof jobsApi.postJobMessage> = async ({ para
 type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
 type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly side: PartyRole }
 
-/** A job's conversation, for its parties. @throws AppError 404 for no such job, 403 for a stranger, 401 for a wrong token. */
+/**
+ * A job's conversation for its parties.
+ * @throws AppError 404 for an unknown job, 403 for a stranger, 401 for a wrong token.
+ */
 async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker): Promise<Conversation> {
   const job = await t.table(jobs).get(jobId)
   if (!job) throw notFound('The job')

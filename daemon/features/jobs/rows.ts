@@ -16,13 +16,13 @@ import { largeText, type TextOf } from '../../store/blobs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 import { type HeldJob, openDeal, updateDeal } from '../escrow/deal.ts'
-/** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
+/** A stored job: money in micro-USDC, times in epoch milliseconds of business time. */
 export const JobRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   service_id: z.string(),
   service_name: z.string(),
-  /** As they were when it was bought: what a delivery is checked against, and whether it is verified by itself. */
+  /** As at the purchase; decides how a delivery is checked and verified. */
   service_type: z.enum(serviceTypes),
   /** null: delivered with the purchase. */
   deliverable_schema: KnownJsonObject.nullable(),
@@ -31,20 +31,20 @@ export const JobRow = z.strictObject({
   provider_id: z.string(),
   thread_id: z.string(),
   posting_id: z.string().nullable(),
-  /** Bought under a subscription: nothing was paid for it, and it says nothing about reputation. */
+  /** Covered by this subscription: unpaid, and ignored by reputation. */
   subscription_id: z.string().exactOptional(),
   receipt_id: z.string(),
   payment_id: z.string(),
   payment_method: z.enum(paymentMethods),
   transaction: z.string().nullable(),
   status: z.enum(jobStatuses),
-  /** Empty where it is large: then it is a file, here its SHA-256. */
+  /** Empty if large: then `input_file` names its file by SHA-256. */
   input: KnownJsonObject,
   input_file: z.string().exactOptional(),
-  /** Empty where they are large: then they are a file, here its SHA-256. */
+  /** Empty if large: then they are in a file, named by SHA-256. */
   deliverables: z.array(KnownJson),
   deliverables_file: z.string().exactOptional(),
-  /** Large ones of an earlier version stand in a row of their own. */
+  /** True if an earlier version stored them in their own row. */
   deliverables_apart: z.boolean(),
   notes: z.string(),
   amount: Micro,
@@ -52,28 +52,28 @@ export const JobRow = z.strictObject({
   provider_amount: Micro,
   escrow_status: z.enum(escrowStatuses),
   held_at: z.int().nullable(),
-  /** True while something is due by itself: such rows are what the escrow monitor walks. */
+  /** True while an automatic event is due; the escrow monitor reads these. */
   open: z.boolean(),
   next_event: z.enum(jobDueEvents).nullable(),
   next_event_at: z.int().nullable(),
   verification: Verification.nullable(),
   dispute: Dispute.nullable(),
-  /** SHA-256 of an anonymous buyer's access token, hex. */
+  /** SHA-256 hex of an anonymous buyer's access token. */
   access_token_hash: z.string().nullable(),
   timeline: z.array(z.strictObject({ at: z.int(), event: z.string(), detail: z.string() })),
   created_at: z.int(),
   dispatched_at: z.int().nullable(),
   completed_at: z.int().nullable(),
   deadline_at: z.int().nullable(),
-  /** How long it was said to take, as a duration; null where that named no time. */
+  /** Promised duration; null if the estimate had none. */
   estimate_ms: z.int().nullable(),
-  /** When nothing more could happen to its money, and who brought that about. */
+  /** When the job ended, and by whom. */
   ended_at: z.int().nullable(),
   ended_by: z.enum(['buyer', 'provider', 'admin', 'system']).nullable(),
 })
 export type JobRow = z.infer<typeof JobRow>
 
-/** Large deliverables of one job, as earlier versions kept them. */
+/** Large deliverables as earlier versions stored them. */
 export const DeliverablesRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -83,7 +83,7 @@ export const DeliverablesRow = z.strictObject({
 })
 export type DeliverablesRow = z.infer<typeof DeliverablesRow>
 
-/** A job whose facts have changed since it was counted, or was never counted. */
+/** A job that reputation must count (again). */
 export const UncountedJobRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -133,7 +133,7 @@ export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   return job
 }
 
-/** Replaces a job that this transaction holds. */
+/** Replaces a job held by this transaction. */
 export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).put(draft)
   await updateDeal(t, heldOf(job))
@@ -144,7 +144,7 @@ export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
 
 const endOf = { none: null, held: null, released: 'release', refunded: 'refund', split: 'resolve' } as const
 
-/** What it wants of the contract that holds its money, where one does. */
+/** The job's wishes for the escrow contract. */
 function heldOf(job: JobRow): HeldJob {
   const { id, status, deadline_at, created_at, dispute, escrow_status: escrow } = job
   const doneWith = status === 'disputed' ? 'markDisputed' : 'markDelivered'
@@ -175,16 +175,16 @@ export type KeptDeliverables = Pick<JobRow, 'deliverables' | 'deliverables_file'
 
 export const NO_DELIVERABLES: KeptDeliverables = { deliverables: [], deliverables_apart: false }
 
-/** What keeps a text as a file. @returns its SHA-256 */
+/** Stores a text as a file. @returns its SHA-256 */
 type KeepText = (text: string) => string | Promise<string>
 
-/** What was asked for, as its job keeps it: in the row, or as a file where it is large. */
+/** Stored form of an input: in the row, or as a file if large. */
 export async function keepInput(input: JobRow['input'], keep: KeepText): Promise<KeptInput> {
   const text = largeText(input)
   return text === undefined ? { input } : { input: {}, input_file: await keep(text) }
 }
 
-/** What was delivered, in the same way. @param text - the items as JSON where they are large */
+/** The same for deliverables. @param text - the items as JSON if large */
 export async function keepDeliverables(
   items: Deliverables,
   text: string | undefined,
@@ -194,18 +194,18 @@ export async function keepDeliverables(
   return { ...NO_DELIVERABLES, deliverables_file: await keep(text) }
 }
 
-/** Where a job lies: its rows, and its files; inside of a transaction those of its draw. */
+/** Where to read a job: rows and files; within a transaction, those of its draw. */
 export type JobSource = {
   table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'>
   readonly text: TextOf
 }
 
-/** What was asked for, wherever it lies. */
+/** The input, from row or file. */
 export async function readInput({ text }: Pick<JobSource, 'text'>, { input, input_file }: KeptInput) {
   return input_file === undefined ? input : (JSON.parse(await text(input_file)) as JobRow['input']) // by keepInput
 }
 
-/** What was delivered, wherever it lies. */
+/** The deliverables, from row or file. */
 export async function readDeliverables({ table, text }: JobSource, job: JobRow): Promise<Deliverables> {
   if (job.deliverables_file !== undefined) return JSON.parse(await text(job.deliverables_file)) as Deliverables // by keepDeliverables
   if (!job.deliverables_apart) return job.deliverables

@@ -20,7 +20,7 @@ const eventOf: Readonly<Record<Ruling, JobEvent>> = {
 
 export type RulingDecision = {
   readonly outcome: Ruling
-  /** What a split gives to the buyer. */
+  /** The buyer's part of a split. */
   readonly toBuyer?: Usdc | undefined
   readonly reason: string
   readonly by: 'admin' | 'system'
@@ -28,8 +28,9 @@ export type RulingDecision = {
 }
 
 /**
- * Ends a dispute (decisions §8). A provider that is found right is paid at once, or when escrow goes on.
- * @throws AppError 409 without an open dispute, 503 for a split while escrow is paused: it pays the provider too.
+ * Ends a dispute (decisions §8). A winning provider is paid at once, or after an escrow pause.
+ * @throws AppError 409 without an open dispute, 503 for a split during an escrow pause, since it pays the provider
+ * too.
  */
 export async function ruleOn(
   t: Tx,
@@ -73,13 +74,13 @@ type Withdrawal = {
   readonly job: JobRow
   readonly reason: string
   readonly at: number
-  /** Whether the contract that held it has paid the buyer already. */
+  /** Whether the contract has already paid the buyer. */
   readonly isPaid?: boolean
 }
 
 /**
- * Pays a hold back to the buyer of its job and to nobody else; callable while escrow is paused.
- * @throws AppError 409 when the job is over, or nothing is held.
+ * Refunds a hold to the job's buyer, even while escrow is paused.
+ * @throws AppError 409 when the job is over or nothing is held.
  */
 export async function withdrawInEmergency(
   t: Tx,
@@ -101,7 +102,7 @@ const leftSentences = {
   withdrawn: 'The money was withdrawn from the escrow contract in an emergency.',
 } as const
 
-/** A job whose buyer the contract has paid ends with that, in the transaction that notes it. */
+/** A contract payout to the buyer ends the job, in the transaction that records it. */
 export function followContract(): void {
   leftContract.follow(endPaidByContract)
 }

@@ -13,11 +13,11 @@ import { addMessage, type NewMessage, proposalStatusAt } from '../threads/messag
 import { insertThread, type ThreadRow } from '../threads/rows.ts'
 import { type NegotiationEvent, threadMachine, threadStatusOf } from './machine.ts'
 
-/* The one place where conversations come into a state: each function holds or makes its thread in the caller's transaction. */
+/* All state changes of conversations; each function holds or creates its thread in the caller's transaction. */
 
 type Opening = Pick<ThreadRow, 'id' | 'service_id' | 'buyer_wallet' | 'agent_id' | 'provider_id'>
 
-/** Opens a conversation: an inquiry, or the one that comes with a job. */
+/** Opens a conversation: an inquiry, or that of a job. */
 export function openThread(
   t: Tx,
   {
@@ -40,19 +40,19 @@ export function openThread(
 
 type Following = {
   readonly thread: ThreadRow
-  /** Where the job is now. */
+  /** The job's status. */
   readonly status: JobStatus
   readonly message: NewMessage
 }
 
-/** Takes a conversation where its job went (decisions §9), and says so in it. */
+/** Moves a conversation with its job (decisions §9) and adds a message. */
 export async function followJob(t: Tx, draw: Draw, { thread, status, message }: Following): Promise<void> {
   await addMessage(t, draw, { thread: { ...thread, status: threadStatusOf[status] }, message })
 }
 
 export type NegotiationStep = {
   readonly by: PartyRole
-  /** What the conversation says of it. */
+  /** Message in the conversation. */
   readonly body: string
   /** Business time. */
   readonly at: number
@@ -63,7 +63,7 @@ export type NegotiationStep = {
 )
 
 /**
- * Moves a conversation that has no job yet: row, message and events of both parties.
+ * Moves a conversation without a job: row, message and events.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function negotiate(
@@ -90,7 +90,7 @@ export async function negotiate(
 function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Proposal | null {
   if (step.event === 'propose') return step.proposal
   if (proposal === null) return null
-  // Whether it was accepted in time is a matter of when the buyer paid, not of when that took effect.
+  // Acceptance in time depends on the payment's time, not on when it took effect.
   if (step.event === 'accept') return { ...proposal, status: 'accepted' }
   return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
 }
@@ -103,7 +103,7 @@ const eventTypeOf: Readonly<Record<NegotiationEvent, EventType>> = {
 
 type Told = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
 
-/** Both parties' own events of a negotiation; what follows is told by the job's own. */
+/** Emits negotiation events to both parties; later ones come from the job. */
 export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: Told): Promise<void> {
   const buyer = await participantOfWallet(t, thread.buyer_wallet)
   const { service_id, status, job_id, proposal } = thread
@@ -113,7 +113,7 @@ export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: Told):
   }
 }
 
-/** A proposal as events and endpoints hear of it. */
+/** A proposal in events and webhooks. */
 export function proposalFacts(proposal: Proposal): JsonObject {
   return {
     price: formatAmount(proposal.price),

@@ -15,12 +15,12 @@ import { type JobSource, readDeliverables, readInput } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 
-/** Where jobs lie, outside of transactions. */
+/** Reads jobs outside transactions. */
 export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): JobSource {
   return { table: (collection) => store.table(collection), text: (sha256) => readText(blobs, sha256) }
 }
 
-/** The whole record, for the job's parties (decisions §8). */
+/** The whole record, for the parties (decisions §8). */
 export async function jobView(place: JobSource, job: JobRow): Promise<JobView> {
   const { escrow, ...summary } = jobSummary(job)
   const contract = contractView(await place.table(deals).get(job.id))
@@ -39,7 +39,7 @@ function contractView(deal: DealRow | undefined) {
   return { state, waits, transactions: transactions.map(({ act, hash }) => ({ act, transaction: hash })) }
 }
 
-/** The record without what may be large, for lists. */
+/** The record without large members, for lists. */
 export function jobSummary(job: JobRow): JobView {
   return {
     ...strangersView(job),
@@ -75,7 +75,7 @@ function disputeView(dispute: JobRow['dispute']): JobView['dispute'] {
   return { ...shown, evidence: [...dispute.evidence], decision: deciderOf(dispute) }
 }
 
-/** What a paying stranger sees. */
+/** The record for a paying stranger. */
 export function strangersView(job: JobRow): JobView {
   return {
     id: job.id,
@@ -89,7 +89,7 @@ export function strangersView(job: JobRow): JobView {
 
 export type About = z.output<typeof EventAbout>
 
-/** Who bought what of whom, by their names. */
+/** Names of the parties. */
 export async function aboutJob(t: ReadTx, job: JobRow): Promise<About> {
   return {
     service: job.service_name,
@@ -100,12 +100,12 @@ export async function aboutJob(t: ReadTx, job: JobRow): Promise<About> {
   }
 }
 
-/** What somebody is called; who is not registered has a wallet alone. */
+/** Name of a participant; wallet if not registered. */
 export async function nameOf(t: ReadTx, who: string | Wallet): Promise<string> {
   return (await participantNamed(t, who))?.name || who
 }
 
-/** At work past its deadline, or past the time that was promised. */
+/** Whether a running job is past its deadline or promised time. */
 export function isLate({ status, created_at, estimate_ms, deadline_at }: JobRow, now: number): boolean {
   if (!workingJobStatuses.some((working) => working === status)) return false
   const promised = estimate_ms === null ? Number.POSITIVE_INFINITY : created_at + estimate_ms

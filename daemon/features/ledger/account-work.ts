@@ -8,12 +8,12 @@ import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountRow, accounts } from './rows.ts'
 
-/** Accounts looked at in one read. */
+/** Accounts read at once. */
 const SLICE_ROWS = 500
 
 export type AccountItem = {
   readonly account: AccountRow
-  /** What `facts` found before the transaction. */
+  /** From `facts`, before the transaction. */
   readonly sanctioned: boolean
   readonly at: number
 }
@@ -21,16 +21,16 @@ export type AccountItem = {
 type AccountWork = {
   readonly name: string
   readonly kind: AccountKind
-  /** Whether something can be done with an account that holds money; asked again in the transaction. */
+  /** Whether an account with money has work; checked again in the transaction. */
   readonly isDue: (t: ReadTx, item: AccountItem, ctx: Context) => Promise<boolean>
   readonly act: (t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Context }) => Promise<unknown>
-  /** Whether who the account is for may not be paid. */
+  /** Whether the account's owner may not be paid. */
   readonly isSanctioned?: (ctx: Context, account: AccountRow) => Promise<boolean>
 }
 
 /**
- * Work whose items are the accounts of a kind that hold money: each is one transaction, which looks at the account
- * again, so that it is done once however often it is tried. All of it rests while paid activity is paused.
+ * Work on accounts that hold money. Each account is one transaction that checks it again, so repeats are harmless.
+ * Waits while paid activity is paused.
  */
 export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWork): DueWork {
   const sanctionedOf = async (ctx: Context, account: AccountRow) => (await isSanctioned?.(ctx, account)) ?? false
@@ -76,12 +76,12 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
         if (await isDue(t, item, ctx)) await act(t, draw, { ...item, ctx })
       })
     },
-    // Money that waits has been due since it came.
+    // Waiting money is always due.
     nextDue: async (ctx, from) => ((await due(ctx, from, 1)).length > 0 ? from : null),
   }
 }
 
-/** While paid activity is paused nothing is paid out, and the run says so (decisions §12). */
+/** Skips payouts while paid activity is paused (decisions §12). */
 export async function restsWhilePaused(ctx: Context): Promise<CronResult> {
   const { paused_at } = await ctx.store.read(readPlatform)
   return paused_at === null ? undefined : { skip: 'paused' }

@@ -13,7 +13,7 @@ type Entry = {
   readonly at: number
 }
 
-/** Writes what a sale earned its provider, and who referred its two sides, in the transaction of its postings. */
+/** Records the earnings of a sale for provider and referrers, in the transaction of its postings. */
 export async function rememberEarnings(t: Tx, entry: Entry): Promise<void> {
   if (!saleKinds.has(entry.kind)) return
   for (const leg of entry.legs) {
@@ -49,13 +49,13 @@ async function earningOf(t: ReadTx, { entry, leg, role }: Earned): Promise<Draft
   }
 }
 
-/** All that somebody ever earned in a role. */
+/** Total earnings in a role. */
 export async function earnedAs(t: ReadTx, ownerId: string, role: EarningRole) {
   const { rows } = await t.table(earnings).page('own_role', [ownerId, role], { limit: 1 })
   return rows[0]?.total_after ?? ZERO
 }
 
-/** All that somebody ever earned by having referred one participant. */
+/** Total earnings from referring one participant. */
 export async function earnedBy(t: ReadTx, ownerId: string, referredId: string | null) {
   if (referredId === null) return ZERO
   const { rows } = await t.table(earnings).page('own_referred', [ownerId, referredId], { limit: 1 })

@@ -6,16 +6,16 @@ import { balanceOf } from './post.ts'
 import { type HistoryRow, history, type LedgerRow, ledger } from './rows.ts'
 
 /*
- * The books are append-only, with one exception: a hold that was given back whole. Whoever has a cent in a balance can
- * make such pairs for nothing, and for ever; so they go when the payment that they were for is forgotten.
+ * The books are append-only, except for fully returned holds: anyone with a cent could create such pairs endlessly,
+ * so they are removed with their payment.
  */
 
-/** Id of the counter of transactions that were taken out of the books: what an audit does not miss. */
+/** Counter id of removed transactions, which the audit takes into account. */
 const FORGOTTEN_COUNTER = 'ledger_forgotten'
 
 const audits = new WeakMap<Store, number>()
 
-/** Nothing is taken out of the books while somebody adds them up. */
+/** Blocks removals while the books are added up. */
 export async function whileKept<T>(store: Store, work: () => Promise<T>): Promise<T> {
   audits.set(store, (audits.get(store) ?? 0) + 1)
   try {
@@ -29,14 +29,14 @@ export function areBooksKept(store: Store): boolean {
   return (audits.get(store) ?? 0) > 0
 }
 
-/** How many transactions were taken out of the books so far. */
+/** Transactions removed so far. */
 export async function forgottenCount(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(FORGOTTEN_COUNTER))?.value ?? 0
 }
 
 /**
- * Takes transactions out of the books that cancel out line by line, with what the balance's history has of them.
- * They stay where they do not, and where the history would no longer end with the balance.
+ * Removes transactions that cancel line by line, with their balance history. Keeps them if they do not cancel, or if
+ * the history would no longer match the balance.
  */
 export async function forgetCancelled(t: Tx, ids: readonly string[]): Promise<void> {
   const rows = await t.table(ledger).getMany(ids)
@@ -66,7 +66,7 @@ function doCancelOut(rows: readonly LedgerRow[]): boolean {
   return [...sums.values()].every((sum) => sum === 0n)
 }
 
-/** Whether what stays of a history still ends with the balance: not where other lines came in between. */
+/** Whether the remaining history still ends with the balance. */
 async function endsWithBalance(t: Tx, owner: string, going: ReadonlySet<string>): Promise<boolean> {
   const { rows } = await t.table(history).page('participant', [owner], { limit: going.size + 1 })
   const last = rows.find(({ key }) => !going.has(key))

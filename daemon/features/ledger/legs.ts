@@ -20,7 +20,7 @@ export const account = {
   blocked: (wallet: Wallet) => `blk:${wallet}`,
 } as const
 
-/** Who shares in a listing fee; null: nobody. `buyerId` is whom the buyer's referrer referred. */
+/** Who shares a listing fee; null: nobody. `buyerId` is whom the buyer's referrer referred. */
 export type Referrers = {
   readonly buyer: string | null
   readonly provider: string | null
@@ -28,28 +28,28 @@ export type Referrers = {
 }
 
 export type Sale = {
-  /** `ext` or the payment's hold; a renewal takes it from the balance. */
+  /** `ext` or the payment's hold; for a renewal, the balance. */
   readonly source: string
   readonly providerId: string
   readonly split: Split
   readonly referrers: Referrers
 }
 
-/** Where a refund goes: back where the money came from (decisions §4, Refunds). */
+/** Target of a refund: the money's source (decisions §4, Refunds). */
 export type Buyer = { readonly participantId: string } | { readonly wallet: Wallet }
 
-/** Who gets a refund. `reversed`: the chain undid what was paid, so that it goes to the marketplace, which has borne it. */
+/** Target of a refund. `reversed`: the chain reverted the payment, so the marketplace gets it. */
 export type Refunded = Buyer | { readonly reversed: true }
 
 export type Escrowed = Omit<Sale, 'source'> & { readonly jobId: string }
 
 const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amount }]
 
-/** The table of decisions §5: the legs of each event. Amounts are micro-USDC. */
+/** Legs of each event (decisions §5). Amounts are micro-USDC. */
 export const legsOf = {
   balanceHold: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.balance(hold.participantId), account.hold(hold.paymentId), hold.amount),
-  /** A released reservation, a failed instant run, or an effect refused after the hold. */
+  /** A released reservation, failed instant run, or refused effect. */
   balanceRelease: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.hold(hold.paymentId), account.balance(hold.participantId), hold.amount),
   deposit: (deposit: { participantId: string; amount: Usdc }) =>
@@ -63,13 +63,13 @@ export const legsOf = {
   escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
   escrowRefund: (refund: { jobId: string; buyer: Refunded; amount: Usdc }) =>
     move(account.escrow(refund.jobId), refundAccount(refund.buyer), refund.amount),
-  /** The contract that held it has paid the buyer itself. */
+  /** The contract paid the buyer itself. */
   escrowLeft: (left: { jobId: string; amount: Usdc }) => move(account.escrow(left.jobId), account.ext, left.amount),
   disputeSplit,
   /** A settled x402 payment whose effect was refused: the wallet is owed all of it. */
   settledRefused: (refusal: { payer: Wallet; amount: Usdc }) =>
     move(account.ext, account.refund(refusal.payer), refusal.amount),
-  /** `from` is the account that the money waits in, and goes back to if the payout fails. */
+  /** `from` is the account that the money waited in; a failed payout returns it there. */
   payoutOpened: (payout: { id: string; from: string; amount: Usdc }) =>
     move(payout.from, account.payout(payout.id), payout.amount),
   payoutConfirmed: (payout: { id: string; amount: Usdc }) =>
@@ -84,26 +84,26 @@ export const legsOf = {
     move(account.referralPending(due.participantId), account.referral(due.participantId), due.amount),
   referralWithdrawal: (due: { participantId: string; amount: Usdc }) =>
     move(account.referral(due.participantId), account.balance(due.participantId), due.amount),
-  /** What first-party services earned is the operator's: it never leaves through a chain. */
+  /** First-party earnings are the operator's and never leave by a chain. */
   firstPartySettlement: (due: { providerId: string; amount: Usdc }) =>
     move(account.provider(due.providerId), account.oper, due.amount),
-  /** A share of what the marketplace earned, floored; the dust stays where it is. */
+  /** A share of the revenue, floored; the remainder stays. */
   splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
-  /** A payment that the chain undid for good: its money is not there. */
+  /** A payment that the chain reverted permanently. */
   reversal: (loss: { from: string; amount: Usdc }) => move(loss.from, account.ext, loss.amount),
-  /** It is there after all. */
+  /** A reverted payment that came back. */
   returned: (back: { to: string; amount: Usdc }) => move(account.ext, back.to, back.amount),
-  /** A refund that was withheld while the money of it was not there. */
+  /** A refund that was withheld while its money was missing. */
   withheldRefund: (due: { from: string; payer: Wallet; amount: Usdc }) =>
     move(due.from, account.refund(due.payer), due.amount),
-  /** Positive to the balance, negative from it. */
+  /** Positive: to the balance; negative: from it. */
   adjustment: ({ participantId, amount }: { participantId: string; amount: Usdc }) =>
     amount < 0n
       ? move(account.balance(participantId), account.oper, usdc(-amount))
       : move(account.oper, account.balance(participantId), amount),
 } as const
 
-/** The account that a buyer's refund goes to. */
+/** Account of a buyer's refund. */
 export function refundAccount(buyer: Refunded): string {
   if ('reversed' in buyer) return account.oper
   return 'wallet' in buyer ? account.refund(buyer.wallet) : account.balance(buyer.participantId)
@@ -118,8 +118,7 @@ function saleLegs(source: string, { providerId, split, referrers }: Omit<Sale, '
 }
 
 /**
- * A ruled dispute: the buyer gets `toBuyer`, the provider its net on the remainder, floored, and the
- * fees the rest.
+ * A dispute ruling: the buyer gets `toBuyer`, the provider its floored net of the remainder, the fees the rest.
  * @throws RangeError when the buyer would get more than was held.
  */
 function disputeSplit(ruling: Escrowed & { readonly buyer: Refunded; readonly toBuyer: Usdc }): Leg[] {
@@ -149,7 +148,7 @@ function referralLegs(fee: Usdc, providerId: string, referrers: Referrers): Leg[
   })
 }
 
-/** What legs take from an account, net. */
+/** Net amount that legs take from an account. */
 export function takenFrom(legs: readonly Leg[], name: string): Usdc {
   const taken = legs.reduce((sum, leg) => {
     const out = leg.from === name ? leg.amount : 0n

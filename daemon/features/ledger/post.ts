@@ -21,21 +21,20 @@ export type EntryDraft = {
   readonly kind: EntryKind
   readonly ref: Ref
   readonly legs: readonly Leg[]
-  /** Drawn unless given. */
+  /** (default: new) */
   readonly id?: string
   /** Business time. */
   readonly at: number
-  /** How a balance's history shows it, where that is not what the kind says. */
+  /** Display in a balance's history, if it differs from the kind. */
   readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }
 }
 
-/** Id of the counter that numbers transactions of the books without gaps, in commit order. */
+/** Counter id of transaction numbers: without gaps, in commit order. */
 export const LEDGER_COUNTER = 'ledger'
 
 /**
- * Writes one transaction of the books with the running balances it changes, and the history of
- * every participant's balance among them.
- * @throws Error when an account other than `ext` would turn negative: the whole tx fails.
+ * Writes one transaction with running balances and balance histories.
+ * @throws Error when an account other than `ext` would turn negative.
  * @returns its id, or null when nothing moved.
  */
 export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string | null> {
@@ -60,7 +59,7 @@ export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string
   return id
 }
 
-/** Number of the last transaction of the books. */
+/** Number of the last transaction. */
 export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(LEDGER_COUNTER))?.value ?? 0
 }
@@ -72,7 +71,7 @@ async function nextSeq(t: Tx): Promise<number> {
   return seq
 }
 
-/** Accounts at zero have no row, so that closed holds, escrows and payouts leave nothing behind. */
+/** Accounts at zero have no row, so closed holds, escrows and payouts leave nothing. */
 async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
   const table = t.table(accounts)
   const locked = await table.getForUpdate(id)
@@ -110,7 +109,7 @@ async function remember(t: Tx, { entry, id, seq, line, balance }: Remembered): P
   })
 }
 
-/** Running balance of an account, 0 before its first line. */
+/** Balance of an account; 0 without a row. */
 export async function balanceOf(t: ReadTx, id: string): Promise<Usdc> {
   return (await t.table(accounts).get(id))?.balance ?? usdc(0n)
 }

@@ -5,24 +5,24 @@ import { type AccountKind, accountKinds, entryKinds, historyTypes, LedgerLine } 
 import { earningRoles } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
-/** One earning of a participant; written with the transaction of the books that it is a line of. */
+/** One earning of a participant, written with its transaction. */
 export const EarningRow = z.strictObject({
-  /** Id of the transaction and role. */
+  /** Transaction id and role. */
   id: z.string(),
   version: z.int(),
   owner_id: z.string(),
   role: z.enum(earningRoles),
   stream: z.enum(['sales', 'referrals']),
-  /** Number of the transaction in the books. */
+  /** Transaction number. */
   seq: z.int(),
   kind: z.enum(keysOf(entryKinds)),
   transaction_id: z.string(),
   amount: Micro,
-  /** All that the owner ever earned in this role, this one included. */
+  /** Total earnings of the owner in this role, including this one. */
   total_after: Micro,
-  /** Who was referred, where it is registered. */
+  /** The referred participant, if registered. */
   referred_id: z.string().nullable(),
-  /** All that the owner ever earned by this one, this one included. */
+  /** Total earnings of the owner from this participant, including this one. */
   referred_total_after: Micro,
   ref_kind: z.string(),
   ref_id: z.string(),
@@ -30,14 +30,14 @@ export const EarningRow = z.strictObject({
 })
 export type EarningRow = z.infer<typeof EarningRow>
 
-/** One line of a participant's balance with what it left behind (decisions §4, balance history). */
+/** One line of a participant's balance history, with the new balance (decisions §4). */
 export const HistoryRow = z.strictObject({
   /** `<transaction id>:<participant id>`. */
   key: z.string(),
   version: z.int(),
   transaction_id: z.string(),
   participant_id: z.string(),
-  /** Number of the transaction in the books. */
+  /** Transaction number. */
   seq: z.int(),
   type: z.enum(historyTypes),
   /** Signed. */
@@ -49,11 +49,11 @@ export const HistoryRow = z.strictObject({
 })
 export type HistoryRow = z.infer<typeof HistoryRow>
 
-/** An append-only transaction of the books; its lines sum to zero (decisions §5). */
+/** An append-only transaction; its lines sum to zero (decisions §5). */
 export const LedgerRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Number of the transaction, without gaps, in commit order: what "as of" means in an audit. */
+  /** Transaction number: without gaps, in commit order; the "as of" of audits. */
   seq: z.int(),
   kind: z.enum(keysOf(entryKinds)),
   ref_kind: z.string(),
@@ -63,7 +63,7 @@ export const LedgerRow = z.strictObject({
 })
 export type LedgerRow = z.infer<typeof LedgerRow>
 
-/** Running balance of one account: the sum of its lines. An account at zero has no row. */
+/** Balance of one account: the sum of its lines. No row at zero. */
 export const AccountRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -94,7 +94,7 @@ export const history = defineCollection('history', {
   indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
 })
 
-/** What participants earned, by own sales and by who they referred. */
+/** Earnings by own sales and by referrals. */
 export const earnings = defineCollection('earnings', {
   schema: EarningRow,
   key: 'id',
@@ -112,7 +112,7 @@ export const earnings = defineCollection('earnings', {
 
 export const ledgerCollections: readonly AnyCollection[] = [ledger, accounts, history, earnings]
 
-/** Whether money of one of these kinds of accounts waits for somebody. */
+/** Whether any account of these kinds holds money. */
 export async function hasMoneyIn(ctx: Context, kinds: readonly AccountKind[]): Promise<boolean> {
   const table = ctx.store.table(accounts)
   const counts = await Promise.all(kinds.map((kind) => table.count('kind', [kind])))

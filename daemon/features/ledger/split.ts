@@ -1,10 +1,10 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { PRICE_STEP } from '../../../src/core/price.ts'
 
-/** A sale by a stranger, or by the marketplace itself (decisions §5). */
+/** A sale by a third party, or by the marketplace itself (decisions §5). */
 export type SaleKind = 'first_party' | 'third_party'
 
-/** What the buyer pays, what the provider gets, what the marketplace keeps: `agent = net + fee`. */
+/** Buyer's price, provider's net, marketplace's fee: `agent = net + fee`. */
 export type Split = { readonly agent: Usdc; readonly net: Usdc; readonly fee: Usdc }
 
 /** Shown as `platform_fee_pct` on every listing. */
@@ -12,7 +12,7 @@ export const PLATFORM_FEE_PCT = 5
 /** Shown as `provider_receives_pct` on first-party listings. */
 export const PROVIDER_RECEIVES_PCT = 95
 
-/** Shares of a listing fee that go to who referred the buyer, and to who referred the provider (decisions §11). */
+/** Referral shares of a listing fee, for the referrer of buyer and provider (decisions §11). */
 export const REFERRAL_AGENT_BPS = 2_000n
 export const REFERRAL_PROVIDER_BPS = 2_500n
 
@@ -23,9 +23,9 @@ const MARKED_UP_PCT = WHOLE_PCT + BigInt(PLATFORM_FEE_PCT)
 const NET_PCT = BigInt(PROVIDER_RECEIVES_PCT)
 
 /**
- * The one division of a sale. Third-party: the buyer pays price × 1.05 rounded half-up to $0.001 and the
- * provider nets the price. First-party: the buyer pays the price and the provider nets exactly 95 %.
- * @throws RangeError on a price that is negative or no multiple of $0.001: the fee could turn negative.
+ * Divides a sale. Third party: the buyer pays price × 1.05, rounded half-up to $0.001; the provider nets the price.
+ * First party: the buyer pays the price; the provider nets exactly 95 %.
+ * @throws RangeError on a price that is negative or no multiple of $0.001.
  */
 export function split(kind: SaleKind, price: Usdc): Split {
   if (price < 0n || price % PRICE_STEP !== 0n) throw new RangeError(`${price} micro-USDC is not a price`)
@@ -40,8 +40,8 @@ function markUp(price: Usdc): Usdc {
 }
 
 /**
- * A share of an amount in basis points, floored to atomic units; the rest stays where it was.
- * @throws RangeError on a negative amount or more than the whole.
+ * A share in basis points, floored to atomic units.
+ * @throws RangeError on a negative amount or a share above the whole.
  */
 export function share(amount: Usdc, bps: bigint): Usdc {
   if (amount < 0n || bps < 0n || bps > WHOLE_BPS) throw new RangeError(`no share of ${amount} at ${bps} bps`)

@@ -1,19 +1,19 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 
-/** A job is due after three times what its listing says … */
+/** A job is due after three times its listing's estimate … */
 const PATIENCE = 3
-/** … but never sooner than this, and never later than that (decisions §8). */
+/** … but within these limits (decisions §8). */
 export const SHORTEST_DEADLINE_MS = DAY_MS
 export const LONGEST_DEADLINE_MS = 14 * DAY_MS
-/** For estimates that say nothing: "instant", "soon". */
+/** For estimates without a time: "instant", "soon". */
 export const UNKNOWN_DEADLINE_MS = 7 * DAY_MS
 
 const WEEK_MS = 7 * DAY_MS
 const MONTH_MS = 30 * DAY_MS
-/** Longer texts say no more about the time. */
+/** Longer estimates are cut. */
 const MAX_ESTIMATE_CHARS = 200
 
-/** The first letters of a unit tell which it is; `mo` stands before `m`. */
+/** Prefixes of unit names; `mo` precedes `m`. */
 const units: readonly (readonly [prefix: string, ms: number])[] = [
   ['mo', MONTH_MS],
   ['s', SECOND_MS],
@@ -29,9 +29,9 @@ const KIND_OF_DAY = '(?:(?:business|working|calendar) )?'
 const TIME = new RegExp(String.raw`${NUMBER}(?:\s?(?:-|–|—|to|or)\s?${NUMBER})?[\s-]?${KIND_OF_DAY}${UNIT}\b`, 'g')
 
 /**
- * How long a listing says that it takes, in milliseconds: number and unit, the upper end of a range
- * (`"10 seconds"`, `"1-3 days"`, `"90 min to 2 hours"`).
- * @returns undefined when the text names no time.
+ * Parses an estimate to milliseconds: number and unit, the upper end of a range (`"10 seconds"`, `"1-3 days"`, `"90
+ * min to 2 hours"`).
+ * @returns undefined if it has no time
  */
 export function parseEstimate(text: string): number | undefined {
   const words = text.slice(0, MAX_ESTIMATE_CHARS).toLowerCase().replace(/\s+/g, ' ')
@@ -45,7 +45,7 @@ function unitMs(unit: string): number {
   return (units.find(([prefix]) => unit.startsWith(prefix)) as (typeof units)[number])[1]
 }
 
-/** How long a job bought under this estimate may take before it expires, in milliseconds. */
+/** Time limit of a job with this estimate, in milliseconds. */
 export function deadlineMs(estimate: string): number {
   const expected = parseEstimate(estimate)
   if (expected === undefined) return UNKNOWN_DEADLINE_MS

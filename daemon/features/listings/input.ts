@@ -6,7 +6,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { FulfillmentType, ServiceType } from '../../../src/model/service.ts'
 import type { ServiceRow } from './rows.ts'
 
-/** What a create body says about a listing, in domain form. */
+/** A create body in domain form. */
 export type ListingFields = Pick<
   ServiceRow,
   | 'name'
@@ -43,15 +43,15 @@ const usualDelivery: Readonly<Record<FulfillmentType, string>> = {
 }
 
 const ANY_OBJECT = { type: 'object' }
-/** Without a promise whatever comes is a delivery. */
+/** Schema that accepts any deliverable. */
 const ANYTHING = {}
 const NO_CATEGORY = 'other'
-/** Published clients name neither kind (decisions §7); the answer shows what was taken. */
+/** Default fulfilment: published clients do not send one (decisions §7). */
 const USUAL_FULFILLMENT = 'automated'
 
 /**
- * Reads a create body (decisions §7); its schemas are compiled apart, by `Schemas.refuseBroken`.
- * @param at dotted place of the body in the request, such as `services.0.`.
+ * Reads a create body (decisions §7); `Schemas.refuseBroken` compiles its schemas.
+ * @param at dotted path of the body in the request, such as `services.0.`
  * @throws AppError invalid_request that names the field.
  */
 export function readListing(body: NewListing, at = ''): ListingFields {
@@ -74,7 +74,7 @@ export function readListing(body: NewListing, at = ''): ListingFields {
   }
 }
 
-/** A listing with a change applied; a new way of fulfilment brings its own service type unless one is named, and the other way round. */
+/** A listing with a change applied; fulfilment and service type follow each other unless both are given. */
 export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow {
   const { fulfillment_type: _, price, ...given } = body
   const isSameType = body.service_type === row.service_type
@@ -92,7 +92,7 @@ export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow
 
 type Kinds = Pick<ListingChange, 'fulfillment_type' | 'service_type'>
 
-/** How it is fulfilled, as said or as it follows from the type of service; undefined where neither is named. */
+/** Fulfilment type, given or derived from the service type; undefined if neither is given. */
 function fulfillmentOf({ fulfillment_type: type, service_type }: Kinds): FulfillmentType | undefined {
   if (type !== undefined) return type === 'async' ? 'automated' : type
   return service_type && fulfillmentTypeOf[service_type]

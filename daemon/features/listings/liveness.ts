@@ -5,12 +5,12 @@ import { polls, type ServiceRow } from './rows.ts'
 
 type WithEndpoint = Pick<ParticipantRow, 'webhook_url'>
 
-/** Where messages about a listing go, null when its provider has to fetch them. */
+/** Endpoint of a listing; null if its provider polls. */
 export function endpointUrl(listing: Pick<ServiceRow, 'webhook_url'>, provider: WithEndpoint): string | null {
   return listing.webhook_url ?? provider.webhook_url
 }
 
-/** What a listing shows of the way to its provider; rows of before say only whether it is healthy. */
+/** Webhook status of a listing; old rows only know whether it is healthy. */
 export function webhookStatusOf(service: ServiceRow, provider: WithEndpoint): WebhookStatus {
   if (service.webhook_status !== undefined) return service.webhook_status
   if (service.webhook_healthy) return 'healthy'
@@ -19,7 +19,7 @@ export function webhookStatusOf(service: ServiceRow, provider: WithEndpoint): We
 
 export type Liveness = Pick<ServiceRow, 'webhook_healthy' | 'webhook_status' | 'probe_at' | 'probing'>
 
-/** Members of a row for a status; `probeAt`: business time of the next test message of ours. */
+/** Row members of a status; `probeAt`: business time of the next test message. */
 export function liveness(status: WebhookStatus, probeAt?: number): Liveness {
   return {
     webhook_healthy: status === 'healthy' || status === 'polling',
@@ -28,19 +28,19 @@ export function liveness(status: WebhookStatus, probeAt?: number): Liveness {
   }
 }
 
-/** Replaces what a row says about it. */
+/** Replaces the webhook status of a row. */
 export function withLiveness<R extends Liveness>({ probe_at: _, probing: __, ...rest }: R, next: Liveness) {
   return { ...rest, ...next }
 }
 
-/** Where there is no endpoint, the provider is asked for nothing: it comes by itself, or does not. */
+/** Without an endpoint: whether the provider polls. */
 export async function pollingStatus(t: ReadTx, providerId: string): Promise<WebhookStatus> {
   const poll = await t.table(polls).get(providerId)
   if (!poll) return 'not_tried'
   return poll.live ? 'polling' : 'failing'
 }
 
-/** Of an endpoint that nothing was sent to: a test message is due now. */
+/** Status of an endpoint never called: a test message is due. */
 export async function untried(
   t: ReadTx,
   { url, providerId, now }: { readonly url: string | null; readonly providerId: string; readonly now: number },

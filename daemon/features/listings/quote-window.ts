@@ -5,27 +5,26 @@ import type { Usdc } from '../../../src/core/money.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 
 /*
- * What was quoted is what is bought (decisions §4). Whoever was told a price has as long to pay it as a 402 gives at
- * most; a price or terms that are edited meanwhile stay good for that long, beside those that took their place. The
- * version before lies on the row that was edited, so that nothing has to be remembered of who asked.
+ * Quoted prices are binding (decisions §4). After an edit, the old price or terms stay valid beside the new ones for
+ * the payment time of a 402. The old version is stored in the edited row, so quotes need no records.
  */
 
-/** Wall time, as all of the payment protocol. */
+/** Wall time, like the payment protocol. */
 export const QUOTE_WINDOW_MS = quoteWindowSeconds * SECOND_MS
 
-/** A version that another one took the place of, and until when it can still be bought. */
+/** A replaced version, and until when it can be bought. */
 export type Previous<V> = {
   readonly version: V
   /** Wall time, epoch milliseconds; exclusive. */
   readonly until: number
 }
 
-/** A clock that was set back must not keep a window open for longer than it ever lasts. */
+/** Guards against a clock that was set back. */
 function isOpen({ until }: Previous<unknown>, wall: number): boolean {
   return until > wall && until - wall <= QUOTE_WINDOW_MS
 }
 
-/** The version before today's while its window is open. */
+/** The previous version while its window is open. */
 export function stillGood<V>(previous: Previous<V> | undefined, wall: number): V | undefined {
   return previous && isOpen(previous, wall) ? previous.version : undefined
 }
@@ -39,8 +38,8 @@ type Edit<V> = {
 }
 
 /**
- * The window that an edit opens; what says the same as before is no edit, and leaves the one that is there.
- * @throws AppError 409 with `Retry-After` for a second edit inside a window: a third version would have to be kept.
+ * The window that an edit opens; an edit without changes keeps the current one.
+ * @throws AppError 409 with `Retry-After` for a second edit within a window, which would need a third version.
  */
 export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Previous<V> | undefined {
   if (isDeepStrictEqual(before, after)) return previous
@@ -53,23 +52,23 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
   )
 }
 
-/** What a request brings to pay with, as far as it says which version its sender was quoted. */
+/** The means of payment of a request, as far as it shows which version was quoted. */
 export type Tender =
-  /** It asks for the price. */
+  /** Asks for the price. */
   | { readonly kind: 'none' }
-  /** `maxTimeoutSeconds`: of the offer that was accepted, where the payment names it. */
+  /** `maxTimeoutSeconds`: of the accepted offer, if the payment names it. */
   | { readonly kind: 'signed'; readonly value: bigint; readonly maxTimeoutSeconds?: number | undefined }
   | { readonly kind: 'balance' }
 
-/** What a version costs its buyer, and when the money moves. */
+/** Price of a version, and when the money moves. */
 export type QuoteWindow = { readonly price: Usdc; readonly settle: keyof typeof paymentWindows }
 
-/** The two versions of an offer; one that cannot be bought is undefined. */
+/** Both versions of an offer; undefined if not available. */
 export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; readonly today: O | undefined }
 
 /**
- * The version that is bought. Who asks is told today's; a signature buys the version whose price was signed; a balance
- * buys the one that costs less. Where both would do, it is the one before: the buyer may not have seen any other.
+ * The version to buy. A quote names today's; a signature buys the version with the signed price; a balance buys the
+ * cheaper one. On a tie it is the old one, since the buyer may not know the new.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KnownJsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** Stored form of a listing. */
+/** A stored listing. */
 export const ServiceRow = z.strictObject({
   ...ListingVersion.shape,
   id: z.string(),
@@ -10,24 +10,24 @@ export const ServiceRow = z.strictObject({
   provider_id: z.string(),
   name: z.string(),
   description: z.string(),
-  /** The one before, and until when (wall time) it can still be bought; absent where nothing was edited. */
+  /** The previous version, and until when (wall time) it can be bought. */
   previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
-  /** How often price or terms were edited: names the version that a plan bundles. */
+  /** Number of edits; names the version in a plan's bundle. */
   edits: z.int().exactOptional(),
   input_schema: KnownJsonObject,
   category: z.string(),
   tags: z.array(z.string()),
   webhook_url: z.string().nullable(),
-  /** Slug of the first-party service that fulfils it, null for a provider's own. */
+  /** Slug of the first-party service; null for a provider's listing. */
   first_party_slug: z.string().nullable(),
-  /** Which of the two observed listing forms is shown (decisions §7). */
+  /** Which of the two listing forms to show (decisions §7). */
   form: z.enum(['newer', 'older']),
   /** `suspended`: was active when its provider was suspended. */
   status: z.enum(['active', 'inactive', 'suspended', 'deleted']),
   webhook_healthy: z.boolean(),
-  /** What that rests on; absent in rows written before it was kept (`webhookStatusOf`). */
+  /** Detailed status; absent in old rows (`webhookStatusOf`). */
   webhook_status: z.enum(webhookStatuses).exactOptional(),
-  /** Business time of the next test message of ours, and that one is to be sent. */
+  /** Business time of the next test message. */
   probe_at: z.int().exactOptional(),
   probing: z.literal(true).exactOptional(),
   listed_at: z.int(),
@@ -47,14 +47,14 @@ export const services = defineCollection('services', {
   ],
 })
 
-/** When a provider last read its events: what stands for an endpoint where there is none. */
+/** When a provider last polled its events, as the replacement of an endpoint. */
 export const PollRow = z.strictObject({
   /** Id of the participant. */
   id: z.string(),
   version: z.int(),
   /** Business time, to the minute. */
   polled_at: z.int(),
-  /** Whether that counts as polling still. */
+  /** Whether it still counts as polling. */
   live: z.boolean(),
 })
 export type PollRow = z.infer<typeof PollRow>

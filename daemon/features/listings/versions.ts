@@ -9,19 +9,19 @@ export function saleKind(service: Pick<ServiceRow, 'first_party_slug'>): SaleKin
   return service.first_party_slug === null ? 'third_party' : 'first_party'
 }
 
-/** How a listing's price divides; undefined under `quote_required` without one. */
+/** Price shares of a listing; undefined for `quote_required` without a price. */
 export function splitOf(service: ServiceRow): Split | undefined {
   return service.price === null ? undefined : split(saleKind(service), service.price)
 }
 
-/** What a purchase pays, undefined where the price has to be asked for, whatever the listing shows as one. */
+/** Price shares of a direct purchase; undefined if a quote is required. */
 export function payableSplit(service: ServiceRow): Split | undefined {
   return service.pricing_model === 'quote_required' ? undefined : splitOf(service)
 }
 
 const termNames = keysOf(SaleTerms.shape)
 
-/** The terms of a listing, or of a version of it. */
+/** Terms of a listing or version. */
 export function termsOf(listing: SaleTerms): SaleTerms {
   return Object.fromEntries(termNames.map((name) => [name, listing[name]])) as SaleTerms // all of its members
 }
@@ -30,10 +30,10 @@ function versionOf(listing: ServiceRow): ListingVersion {
   return { ...termsOf(listing), price: listing.price, pricing_model: listing.pricing_model }
 }
 
-/** A listing at the price and terms that it had when it was quoted. */
+/** A listing with the price and terms of its quote. */
 export type ListingOffer = QuoteWindow & { readonly split: Split; readonly terms: SaleTerms }
 
-/** What is bought of a listing by who pays so; undefined where a price has to be asked for. @param wall - wall time */
+/** The offer that a tender buys; undefined if a quote is required. @param wall - wall time */
 export function listingOffer(service: ServiceRow, tender: Tender, wall: number): ListingOffer | undefined {
   const before = stillGood(service.previous, wall)
   return chosenOffer(
@@ -49,12 +49,12 @@ function offerOf(service: ServiceRow, version: ListingVersion): ListingOffer | u
   return { price: shares.agent, settle, split: shares, terms: termsOf(version) }
 }
 
-/** The terms that hold for who pays nothing for this sale now: those before an edit while its window is open. */
+/** Terms for unpaid (covered) calls: the old ones during an edit's window. */
 export function coveredTerms(service: ServiceRow, wall: number): SaleTerms {
   return termsOf(stillGood(service.previous, wall) ?? service)
 }
 
-/** A listing as edited, with the version that stays good beside it. @throws AppError 409 for a second edit inside a window. */
+/** An edited listing, with its previous version. @throws AppError 409 for a second edit within a window. */
 export function editedListing(held: ServiceRow, changed: ServiceRow, wall: number): ServiceRow {
   const edit = { before: versionOf(held), after: versionOf(changed), previous: held.previous, wall }
   const previous = windowAfter(edit)
@@ -62,15 +62,12 @@ export function editedListing(held: ServiceRow, changed: ServiceRow, wall: numbe
   return { ...changed, previous, edits: (held.edits ?? 0) + 1 }
 }
 
-/** Names the version that holds now for who was quoted a bundle: the one before an edit while its window is open. */
+/** The valid version for a quoted bundle: the old one during an edit's window. */
 export function goodEdit({ edits = 0, previous }: ServiceRow, wall: number): number {
   return stillGood(previous, wall) ? edits - 1 : edits
 }
 
-/**
- * The terms of a listing as of so many edits; those of today unless told.
- * @throws AppError 409 when that version is not kept any more.
- */
+/** Terms after a number of edits (default: today's). @throws AppError 409 when that version is gone. */
 export function termsAsOf(service: ServiceRow, edits: number | undefined): SaleTerms {
   const { edits: today = 0, previous } = service
   if (edits === undefined || edits === today) return termsOf(service)

@@ -9,13 +9,13 @@ import type { ListingFields } from './input.ts'
 import { endpointUrl, type Liveness, untried } from './liveness.ts'
 import { type ServiceRow, services } from './rows.ts'
 
-/** Whether a participant is publicly listed: as it said itself, else while it has an active listing (decisions §6). */
+/** Whether a participant is listed: by its choice, else if it has an active listing (decisions §6). */
 export async function isListed(t: ReadTx, row: Pick<ParticipantRow, 'id' | 'listable' | 'type'>): Promise<boolean> {
   if (row.listable !== null) return row.listable
   return row.type !== 'agent' && (await t.table(services).count('provider', [row.id, 'active'])) > 0
 }
 
-/** To be called after a listing was written: the provider's place in the directory may have changed. */
+/** Updates the provider's directory entry; call it after writing a listing. */
 export async function refreshDirectory(t: Tx, participantId: string): Promise<void> {
   const row = await t.table(participants).getForUpdate(participantId)
   if (!row) throw new Error(`${participantId} is no participant`)
@@ -23,7 +23,7 @@ export async function refreshDirectory(t: Tx, participantId: string): Promise<vo
   if (listed !== row.in_directory) await t.table(participants).put({ ...row, in_directory: listed })
 }
 
-/** Listings of one provider that are not deleted. */
+/** Listings per provider, without deleted ones. */
 export const MAX_LISTINGS = 500
 
 type NewRow = {
@@ -32,7 +32,7 @@ type NewRow = {
   readonly now: number
 }
 
-/** A provider's own listing, not yet written. */
+/** A new listing, not yet written. */
 export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live: Liveness): Draft<ServiceRow> {
   return {
     ...fields,
@@ -46,7 +46,7 @@ export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live
   }
 }
 
-/** Writes a listing and all that follows from it. @throws AppError conflict over `MAX_LISTINGS`. */
+/** Writes a new listing and its consequences. @throws AppError conflict over `MAX_LISTINGS`. */
 export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<ServiceRow> {
   const { provider, now } = row
   await refuseSuspendedNow(t, provider.id)
@@ -64,7 +64,7 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   return service
 }
 
-/** Replaces a listing that this transaction holds, and what follows from it. */
+/** Replaces a listing held by this transaction, with its consequences. */
 export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promise<ServiceRow> {
   const written = await t.table(services).put(service)
   await refreshDirectory(t, service.provider_id)

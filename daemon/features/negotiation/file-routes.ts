@@ -43,7 +43,7 @@ const uploadThreadFile: UploadHandler<Row> = {
 type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
 type Attachable = { readonly thread: ThreadRow; readonly side: PartyRole }
 
-/** @throws AppError 404, 403 for others than its parties, 409 when it was cancelled or is full. */
+/** @throws AppError 404, 403 for others than the parties, 409 when cancelled or full */
 async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
   const found = await ofParty(t, thread, asker)
   refuseClosed(found.thread)
@@ -51,7 +51,7 @@ async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker
   return found
 }
 
-/** @throws AppError 404, 403 for others than its parties, 401 for the token of another job. */
+/** @throws AppError 404, 403 for others than the parties, 401 for the token of another job */
 async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
   if (!thread) throw notFound('The thread')
   const side = await threadSideOf(t, thread, asker)
@@ -68,7 +68,7 @@ const downloadThreadFile: FreeHandler<typeof threadFilesApi.downloadThreadFile> 
   })
 }
 
-/** A file belongs to the parties: that the operator read it is written down before a byte of it goes out. */
+/** Logs an operator's access to a file before sending it. */
 function readByOperator(
   { id, fileId }: { readonly id: string; readonly fileId: string },
   call: Pick<Call, 'ctx' | 'requestId' | 'now' | 'wall'>,

@@ -18,7 +18,7 @@ type Offering = { readonly price: Usdc; readonly proposed_at: number } & Pick<
   'message' | 'estimated_delivery'
 >
 
-/** With the terms of the listing as they are: later edits of it change nothing about what was offered. */
+/** Copies the listing's terms, so that later edits do not change the offer. */
 export function proposalOf(service: ServiceRow, offering: Offering): Proposal {
   const { price, proposed_at, message, estimated_delivery } = offering
   const { agent, net } = split(saleKind(service), price)
@@ -36,7 +36,7 @@ export function proposalOf(service: ServiceRow, offering: Offering): Proposal {
   }
 }
 
-/** The terms that a proposal was made with. */
+/** Terms of a proposal. */
 export function promisedBy({ terms, estimated_delivery }: Proposal, service: ServiceRow): SaleTerms {
   if (terms) return terms
   return estimated_delivery === null ? termsOf(service) : { ...termsOf(service), estimated_delivery }
@@ -44,7 +44,7 @@ export function promisedBy({ terms, estimated_delivery }: Proposal, service: Ser
 
 type Times = { readonly now: number; readonly wall: number }
 
-/** The open proposal whose place another takes: it stays good for who is just accepting it. @throws AppError 409 */
+/** The open proposal that a new one replaces; it stays valid for a concurrent acceptance. @throws AppError 409 */
 export function replacedBy(
   after: Proposal,
   { proposal, previous }: ThreadRow,
@@ -57,7 +57,7 @@ export function replacedBy(
 type Wanted = { readonly at: number; readonly proposedAt: number | undefined }
 type Choosing = Wanted & { readonly wall: number; readonly tender: Tender }
 
-/** The proposal that a payment buys: the one it names, else as of any offer that was edited. @throws AppError 409 */
+/** The proposal that a payment buys: the named one, else by the rules of edited offers. @throws AppError 409 */
 export function chosenProposal(thread: ThreadRow, { at, wall, tender, proposedAt }: Choosing): Proposal {
   const { previous, ...now } = thread
   const before = stillGood(previous, wall)
@@ -73,7 +73,7 @@ function offerOf(proposal: Proposal | null | undefined, at: number) {
   return { price: proposal.agent_price, settle: 'first', proposal } as const
 }
 
-/** The proposal that can be accepted. @throws AppError 409 where there is none, or it is not the one that is wanted. */
+/** The proposal that can be accepted. @throws AppError 409 if there is none, or another one is wanted */
 export function acceptable(thread: ThreadRow, { at, proposedAt }: Wanted): Proposal {
   transition(threadMachine, { event: 'accept', from: thread.status, by: 'buyer' })
   const before = thread.previous?.version

@@ -62,7 +62,7 @@ const postThreadMessage: FreeHandler<typeof threadsApi.postThreadMessage> = asyn
 
 export const threadRoutes: FreeHandlers<typeof threadsApi> = { listThreads, getThread, postThreadMessage }
 
-/* From the first question to the accepted price (decisions §9); then the conversation is its job's. */
+/* From inquiry to accepted price (decisions §9); then the conversation belongs to its job. */
 
 const JSON_INDENT = 2
 
@@ -116,7 +116,7 @@ const inquire: PaidHandler<typeof inquiryApi.inquire> = {
   },
 }
 
-/** @throws AppError 404 for what is not offered, 403 without a registration, 409 for one's own. */
+/** @throws AppError 404 for an unavailable listing, 403 without a registration, 409 for one's own */
 async function askable(t: ReadTx, serviceId: string, payer: Payer) {
   const service = await t.table(services).get(serviceId)
   if (service?.status !== 'active') throw notFound('The service')
@@ -131,7 +131,7 @@ function registeredPayer({ participant }: Payer) {
   throw new AppError('registration_required', 'Negotiating a price needs a registered wallet: POST /v1/register first.')
 }
 
-/** Offers a price, or another one in its place. */
+/** Proposes a price, or replaces the proposal. */
 const proposePrice: FreeHandler<typeof negotiationApi.proposePrice> = async ({ params, body }, call) => {
   const { ctx, caller, now, wall } = call
   const price = parsePrice(body.price)
@@ -183,7 +183,7 @@ async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl
   })
 }
 
-/** What was accepted, frozen in the payment row: a proposal that took its place meanwhile is another one. */
+/** The accepted proposal, fixed in the payment row in case it is replaced. */
 const Terms = z.strictObject({ proposed_at: z.int(), input: JsonObject.optional() })
 
 const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
@@ -222,7 +222,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
     const { payer, payment, baseUrl, now } = fulfilment
     const terms = Terms.parse(payment.terms)
     const thread = await lockThread(t, fulfilment.input.params.id)
-    // It was in time when it was paid, even if a crash came in between.
+    // The payment's time counts, even after a crash.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
     await refuseSuspendedProvider(t, thread.provider_id)
     const service = await serviceOf(t, thread)
@@ -254,7 +254,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
   },
 }
 
-/** What the inquiry asked for, as the fields of a purchase where it can be read so. */
+/** The inquiry as purchase input, if it can be read so. */
 async function inputOf(t: ReadTx, thread: ThreadRow, service: ServiceRow): Promise<JsonObject> {
   const { rows } = await t.table(messages).page('thread', [thread.id, 1], { limit: 1 })
   const text = rows[0]?.body ?? ''

@@ -7,7 +7,7 @@ const BATCH_ITEMS = [1, 2, 5, 10, 25, 50, 100]
 
 type Chain = Pick<ChainPort, 'status' | 'observe'>
 
-/** What is counted of a connected chain; nothing of it is there where money moves in a ledger of the store. */
+/** Metrics of a connected chain; none for a sandbox ledger. */
 export function countChain(chain: Chain, registry: Registry): () => void {
   if (chain.status === undefined || chain.observe === undefined) return () => undefined
   gaugesOf(chain.status, registry)

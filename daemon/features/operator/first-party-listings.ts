@@ -8,12 +8,12 @@ import { liveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { refreshDirectory } from '../listings/write.ts'
 
-/** Listings of one function: its own, and those made for named paths. */
+/** Listings of one function: its own, and those of named services. */
 const MAX_OF_FUNCTION = 16
 
 /**
- * Brings the house's listings to what can be fulfilled now: one whose engine is absent is suspended, as with a
- * provider, and active again with it. What an administrator made inactive stays so.
+ * Activates and suspends first-party listings by available engines. Listings that an administrator deactivated stay
+ * so.
  */
 export async function syncFirstParty(ctx: Context): Promise<void> {
   const changes = await ctx.store.read(async (t) => {
@@ -36,7 +36,7 @@ export async function syncFirstParty(ctx: Context): Promise<void> {
   })
 }
 
-/** Does so whenever an engine comes or goes, and notes which there were. */
+/** Repeats this whenever an engine appears or disappears, and records the engines. */
 export function followEngines(ctx: Context): void {
   const sync = () => {
     if (ctx.stopping.aborted) return
@@ -65,7 +65,7 @@ function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
   return firstPartyStatus(ctx, row.first_party_slug ?? '')
 }
 
-/** Stores of before held what nothing fulfilled as inactive, and nobody had touched it. */
+/** Old stores hold unavailable first-party listings as inactive and unedited. */
 function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
   return listed_at === updated_at
 }

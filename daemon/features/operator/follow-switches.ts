@@ -12,7 +12,7 @@ import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
-/** The switches as last committed, followed by the change feed; the reserve transaction reads them again. */
+/** The last committed switches, from the change feed; reserving a payment reads them again. */
 export async function openSwitches(parts: {
   store: Store
   entropy: Entropy
@@ -44,7 +44,7 @@ export async function openSwitches(parts: {
   return { switches: { now: () => switched, follow }, close }
 }
 
-/** What the operator asked for at start: the observed profile, or a cutover switch. */
+/** Applies start options: the observed profile, or a cutover switch. */
 async function applyStart({ store, entropy, config, clock }: Parameters<typeof openSwitches>[0]): Promise<void> {
   const observed = config.profile === 'observed'
   if (!observed && config.checkoutV2 === undefined) return
@@ -57,7 +57,7 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-/** An advertised path is there while it can sell. */
+/** A named path is enabled while it can sell. */
 function isOn(name: string, offers: NamedOffers): boolean {
   return !namedSlugs.some((slug) => slug === name) || offers.sells(name)
 }

@@ -114,7 +114,7 @@ function links(
   }
 }
 
-/** What is closed now, in one sentence. */
+/** What is closed now, as a sentence. */
 function statusNote(ctx: Context): string {
   const { paused, checkoutV2, escrowPaused } = ctx.switches.now()
   const closed = [
@@ -149,7 +149,7 @@ function priceText(price: bigint | 'varies'): string {
 
 type Description = { readonly of: string; readonly answer: Encoded }
 
-/** The last description of each state of the switches: it costs a tenth of a second to make, and anyone may ask for it. */
+/** Descriptions cached by switch state: generating one takes a tenth of a second. */
 const descriptions = new WeakMap<Context, Description>()
 
 const getOpenapi: FreeHandler<typeof healthApi.getOpenapi> = async (_input, { ctx }) => {

@@ -23,23 +23,23 @@ import { traces } from '../traces/rows.ts'
 import { verificationWork } from '../verification/expiry.ts'
 import { deliveries } from '../webhooks/rows.ts'
 
-/** Rows looked at in one transaction. */
+/** Rows read in one transaction. */
 const SWEEP_ROWS = 200
-/** After so many rows were removed at once, the files are written anew: the journal alone only grows. */
+/** Removed rows after which the files are compacted. */
 const SHRINK_AFTER_ROWS = 1_000
 
-/** Id of the counter of rows that were removed since the store was made. */
+/** Counter id of removed rows. */
 const SWEPT_COUNTER = 'swept'
 
 type Kept<R extends Row> = {
   readonly collection: Collection<R>
-  /** Index in the order of its time, oldest first. */
+  /** Time-ordered index, oldest first. */
   readonly index: string
   readonly timeOf: (row: R) => number
   readonly keepMs: number
-  /** Old rows that are still needed. */
+  /** Old rows to keep. */
   readonly stays?: (t: Tx, row: R, store: Store) => Promise<boolean>
-  /** What is left of a row that goes. */
+  /** What to leave when a row is removed. */
   readonly goes?: (t: Tx, row: R) => Promise<void>
 }
 
@@ -48,7 +48,10 @@ type Removed = { readonly after: string | null; readonly count: number }
 
 type Sweep = {
   readonly keepMs: number
-  /** Removes rows older than `before` among the next ones. @returns how many, and where to go on: null at the end. */
+  /**
+   * Removes rows older than `before` from the next page.
+   * @returns their number, and the next position, null at the end
+   */
   readonly remove: (t: Tx, place: Place) => Promise<Removed>
 }
 
@@ -73,12 +76,12 @@ function sweep<R extends Row>({ collection, index, timeOf, keepMs, stays, goes }
 
 const at = (row: { readonly at: number }): number => row.at
 
-/** What is kept for a time only, in business time. */
+/** Rows with limited retention, in business time. */
 const sweeps: readonly Sweep[] = [
-  // Answers that retries get (decisions §4); the payment and its fingerprint stay for ever.
+  // Stored responses for retries (decisions §4); payment and fingerprint stay.
   sweep({ collection: answers, index: 'at', timeOf: at, keepMs: DAY_MS }),
   sweep({ collection: adminAnswers, index: 'at', timeOf: at, keepMs: DAY_MS }),
-  // What was never paid leaves nothing behind.
+  // Payments never made are removed whole.
   sweep({
     collection: payments,
     index: 'released',
@@ -92,22 +95,22 @@ const sweeps: readonly Sweep[] = [
     index: 'at',
     timeOf: at,
     keepMs: DAY_MS,
-    // While its payment is open, the key is what stands between a retry and a second purchase.
+    // While its payment is open, the key prevents a second purchase.
     stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
   }),
-  // What the open faucet gave: a bound of one day.
+  // Amounts given by the faucet, for the daily limit.
   sweep({ collection: grantDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
-  // What cost gas: a bound of one day of the machine.
+  // Gas counts, for the daily limit.
   sweep({ collection: gasDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
-  // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
+  // The event log (decisions §10): numbers follow time, with gaps at the old end only.
   sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).
   sweep({ collection: traces, index: 'at', timeOf: at, keepMs: 90 * DAY_MS }),
-  // Deliveries and their attempts, from their end on (decisions §10).
+  // Deliveries with attempts, after their end (decisions §10).
   sweep({ collection: deliveries, index: 'ended', timeOf: at, keepMs: 30 * DAY_MS }),
 ]
 
-/** Removes what has been kept for long enough, and ends what nobody went on with. */
+/** Removes rows past their retention, and ends abandoned ones. */
 export const housekeeping = defineCron({
   name: 'housekeeping',
   schedule: everyHour,
@@ -126,10 +129,10 @@ export const housekeeping = defineCron({
   nextDue: verificationWork.nextDue,
 })
 
-/** Final transactions are kept so long, by the machine's clock; what they moved is on the chain and in the books. */
+/** Retention of final transactions, by machine time; chain and books have their effects. */
 const CHAIN_TXS_MS = 30 * DAY_MS
 
-/** Forgets transactions that nobody can ask about again. @returns how many */
+/** Removes final transactions. @returns how many */
 async function sweepChain({ chain, store, clock }: Context): Promise<number> {
   const before = clock.wall() - CHAIN_TXS_MS
   const due = await store.table(payouts).page('due', [], { limit: SWEEP_ROWS })
@@ -142,8 +145,8 @@ async function sweepChain({ chain, store, clock }: Context): Promise<number> {
 }
 
 /**
- * Twice: the store keeps the snapshot before the last and the journal since that, in which the removed rows still are.
- * The number that is written in between makes the second differ from the first.
+ * Runs twice: the store keeps the previous snapshot and its journal, which still hold the removed rows. The number
+ * written in between makes the snapshots differ.
  */
 async function shrink(ctx: Context, count: number): Promise<void> {
   await storage.of(ctx).shrink()
@@ -168,10 +171,10 @@ async function sweepAll(one: Sweep, { ctx, now, signal }: CronRound): Promise<nu
   return removed
 }
 
-/** How long a file may lie there before a record names it: uploads are long done by then. */
+/** Minimum age of a file without a record; uploads are long done by then. */
 const UNNAMED_FILE_MS = DAY_MS
 
-/** Removes files that no record names: what stood against them came up after they were kept, or a crash did. */
+/** Removes files without a record, left by refusals or crashes. */
 async function sweepFiles({ blobs, store, clock }: Context): Promise<void> {
   await blobs.sweep({
     olderThanMs: clock.wall() - UNNAMED_FILE_MS,

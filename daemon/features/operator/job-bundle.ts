@@ -22,7 +22,7 @@ const OPERATOR = { who: 'operator' }
 type Bundle = z.output<typeof rulingsApi.getJobBundle.reply.schema>
 type Report = NonNullable<Bundle['schema_report']['input']>
 
-/** All that is stored of one job and its conversation, as of one moment. */
+/** All stored data of one job and its conversation, at one moment. */
 type Evidence = {
   readonly job: JobRow
   readonly service: ServiceRow | undefined
@@ -33,7 +33,7 @@ type Evidence = {
   readonly postings: readonly LedgerRow[]
 }
 
-/** What a ruling on a job can rest on, in one document; undefined for an unknown job. */
+/** Evidence for a ruling on a job, as one document; undefined for an unknown job. */
 export async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle | undefined> {
   const evidence = await ctx.store.read((t) => collect(t, id))
   if (!evidence) return undefined
@@ -85,7 +85,7 @@ function reportOf(checked: Validation): Report {
   return checked.ok ? { ok: true, details: [] } : { ok: false, details: [...checked.details] }
 }
 
-/** Against what was promised when it was bought; what came with the purchase, against the listing as it is. */
+/** Checks a delivery against the schema at purchase; an instant one against the listing. */
 async function deliveryReport(
   ctx: Context,
   { job, service }: Evidence,

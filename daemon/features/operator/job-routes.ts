@@ -33,7 +33,7 @@ const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }
   return { jobs: shown, ...found, limit, offset }
 }
 
-/** What was wanted, said and made belongs to the parties: that the operator read it is written down before it goes out. */
+/** Logs an operator's access to a job's contents before sending them. */
 const getJobBundle: FreeHandler<typeof rulingsApi.getJobBundle> = async ({ params }, call) => {
   const { ctx, now } = call
   const bundle = await jobBundle(ctx, params.id, now)
@@ -72,7 +72,7 @@ const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params,
     const locked = await lockJob(t, params.id)
     if (!locked) throw notFound('The job')
     const isPaid = paid !== undefined
-    // A look at the contract may have found it first.
+    // The mirror may have seen the payout first.
     const isNoted = isPaid && locked.escrow_status !== 'held'
     if (isPaid && !isNoted) await noteWithdrawn(t, locked.id, paid.transaction)
     const withdrawn = isNoted ? locked : await withdrawInEmergency(t, draw, { job: locked, reason, at: now, isPaid })
@@ -87,9 +87,9 @@ const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params,
 const CHAIN_RETRY_SECONDS = 5
 
 /**
- * Has the contract that holds the money pay the buyer's wallet. What came from a balance goes back there, and a wallet
- * that may not be paid is not paid by the contract either: for those it comes back to the books first.
- * @throws AppError 409 when the job is over, 503 when the chain does not answer: nothing is known to be paid then.
+ * Has the escrow contract pay the buyer's wallet. Balance payments and blocked wallets are returned to the books
+ * instead.
+ * @throws AppError 409 when the job is over, 503 when the chain does not answer; then nothing is known to be paid.
  */
 async function paidByContract(ctx: Context, id: string): Promise<{ transaction?: Hex } | undefined> {
   const mirror = contractMirror.of(ctx)

@@ -11,17 +11,17 @@ import { unservedPeriods } from '../subscriptions/rows.ts'
 import { deliveries } from '../webhooks/rows.ts'
 import { countChain } from './chain-metrics.ts'
 
-/** Name of requests that no endpoint of the contract took. */
+/** Label of requests without an endpoint. */
 export const NO_ENDPOINT = 'none'
-/** Name of answers given from the finished public pages. */
+/** Label of responses from cached public pages. */
 export const FINISHED_PAGE = 'finished_page'
 
-/** Upper bounds in seconds: reads take milliseconds, an instant service up to 30 s. */
+/** Bucket bounds in seconds: reads take milliseconds, an instant service up to 30 s. */
 const DURATION_BUCKETS_S = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30]
 
-/** What `GET /metrics` shows, in the text form of Prometheus 0.0.4. */
+/** Metrics for `GET /metrics`, in Prometheus text format 0.0.4. */
 export type Metrics = {
-  /** Counts a request, and its time in seconds, by the endpoint that answered it. */
+  /** Counts a request by endpoint with its duration in seconds. */
   readonly request: (endpoint: string, status: number, seconds: number) => void
   readonly text: () => Promise<string>
   readonly close: () => void
@@ -29,10 +29,10 @@ export type Metrics = {
 
 export const metrics = defineResource<Metrics>('metrics')
 
-/** Gauges that the library names like counters; the ones by type, of the same name without the ending, say it all. */
+/** Default gauges named like counters; the typed ones have the same data. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/** Requests are counted where they are answered; payments, crons and webhooks as their rows become durable. */
+/** Requests are counted when answered; payments, crons and webhooks when their rows are durable. */
 export function openMetrics(
   { store, chain, recover }: Pick<Context, 'store' | 'chain' | 'recover'>,
   facilitated: FacilitatorCounts,
@@ -68,7 +68,7 @@ export function openMetrics(
   const close = () => {
     unsubscribe()
     unobserve()
-    // The observer of collections holds the registry for as long as the process lives, and its gauges hold the store.
+    // The library's observer keeps the registry alive, and its gauges the store.
     registry.clear()
   }
   return {
@@ -81,7 +81,7 @@ export function openMetrics(
   }
 }
 
-/** The store counts by itself: what it says is taken over whole. */
+/** Copies the store's own counter. */
 function countSyncs(store: Store, registry: Registry): void {
   new Counter({
     name: 'souk_journal_syncs_total',
@@ -94,7 +94,7 @@ function countSyncs(store: Store, registry: Registry): void {
   })
 }
 
-/** Kept by the facilitator, which stands below this: taken over whole. */
+/** Copies the facilitator's own counter. */
 function countFacilitated(facilitated: FacilitatorCounts, registry: Registry): void {
   new Counter({
     name: 'souk_facilitator_requests_total',
@@ -116,7 +116,7 @@ function attentionGauge(store: Store, registry: Registry): void {
     registers: [registry],
     async collect() {
       this.set({ kind: 'unserved_period' }, await store.table(unservedPeriods).count('open', []))
-      // Those that do not end by themselves: their next event is that the operator is reminded.
+      // Disputes without a default ruling: their next event is a reminder.
       this.set({ kind: 'undecided_dispute' }, await store.table(jobs).count('due', ['remind']))
     },
   })
@@ -140,7 +140,7 @@ function storeGauges(store: Store, registry: Registry): void {
   }
 }
 
-/** Counts what rows show of an event, once each: the writes of one row come in order. */
+/** Counts events shown by row changes, once each. */
 function followRows(registry: Registry): Parameters<Store['subscribe']>[0] {
   const counter = (name: string, help: string, labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })

@@ -8,7 +8,7 @@ import { services } from '../listings/rows.ts'
 import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
 import type { OfParties } from './party-page.ts'
 
-/* What jobs and conversations can be looked for by: a look finds out each name once. */
+/* Search fields of jobs and conversations; each name is looked up once. */
 
 /** @param now business time */
 export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFields> {
@@ -53,7 +53,7 @@ export function threadList(t: ReadTx): OfParties<ThreadRow, typeof threadFields>
   }
 }
 
-/** By all that somebody goes by, the name first. */
+/** All names and ids of a party, the name first. */
 function whoOf(name: string, ...ids: readonly (string | null)[]): readonly string[] {
   return [name, ...ids].flatMap((word) => (word === null || word === '' ? [] : [word]))
 }

@@ -15,26 +15,26 @@ type Asked = SearchAsked & {
   readonly role?: PartyRole | undefined
   readonly status?: string | undefined
 }
-/** `rows` has the indexes `newest` and `status`; `fields` has `status`, and the `age` that `newest` runs by. */
+/** `rows` has the indexes `newest` and `status`; `fields` has `status`, and the `age` of `newest`. */
 export type OfParties<R extends Row, L extends ListFields> = {
   readonly rows: Collection<R>
   readonly parties: typeof threadParties
   readonly fields: L
-  /** An index that holds what is `open`, whatever its order. */
+  /** Index of `open` rows, in any order. */
   readonly openIndex?: string
-  /** An order that shows first what needs a hand. */
+  /** An order by urgency. */
   readonly worst?: Worst<R>
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>>
 }
 type Worst<R extends Row> = {
   readonly compare: (a: R, b: R) => number
   readonly isOpen: (row: R) => boolean
-  /** What `openIndex` holds, the most pressing of it first: no more than can be looked at is sorted. */
+  /** Open rows, most urgent first; only as many as the scan limit are sorted. */
   readonly open: (rows: Reader<R>) => AsyncIterable<readonly R[]>
 }
 type Of<R extends Row> = Pick<OfParties<R, ListFields>, 'rows' | 'parties'>
 
-/** Everybody's jobs or conversations by party and status, narrowed and sorted over all pages where that is asked. */
+/** Jobs or conversations of all parties, by party and status; filtered and sorted over all pages on request. */
 export async function partyPage<R extends Row, L extends ListFields>(
   store: Pick<Store, 'read' | 'table'>,
   of: OfParties<R, L>,
@@ -44,8 +44,8 @@ export async function partyPage<R extends Row, L extends ListFields>(
 }
 
 /**
- * A slice without a search, for one transaction.
- * @throws AppError invalid_request for a role without the participant who has it.
+ * A slice without a search, within one transaction.
+ * @throws AppError invalid_request for a role without a participant
  */
 async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: Asked) {
   const { participant, role, status, limit, offset } = asked
@@ -88,20 +88,17 @@ async function searchParties<R extends Row, L extends ListFields>(
     return searchedPage({ ...list, pieces, count: await table.count('newest', []) }, asked)
   }
   const counts = await Promise.all(statuses.map((one) => table.count('status', [one])))
-  // The small parts first: a large one would use up the rows that are looked at.
+  // Small parts first: a large one would use up the scan limit.
   const parts = statuses.map((name, i) => ({ name, count: counts[i] ?? 0 })).toSorted((a, b) => a.count - b.count)
   const names = parts.map(({ name }) => name)
   const found = { ...list, pieces: byStatus(table, names), count: counts.reduce((sum, one) => sum + one, 0) }
   return searchedPage(found, { ...asked, sort: sort ?? 'age' })
 }
 
-/** The name of the order of `worst`. */
+/** Sort name of `worst`. */
 const WORST = 'worst'
 
-/**
- * What is open is looked at, so far as a search looks, and sorted; what has ended stands behind it as its index has
- * it, and of that no more is read than is shown or stands before it.
- */
+/** Open rows up to the scan limit, sorted; ended rows follow in index order, read only as far as needed. */
 async function worstPage<R extends Row, L extends ListFields>(
   table: Reader<R>,
   of: OfParties<R, L> & { readonly worst: Worst<R> },
@@ -109,7 +106,7 @@ async function worstPage<R extends Row, L extends ListFields>(
 ): Promise<SearchedPage<R>> {
   const { worst, openIndex = 'newest' } = of
   const open = (await firstRows(worst.open(table), MAX_SEARCHED_ROWS)).toSorted(worst.compare)
-  // What ended in between is not told twice.
+  // A row that ended meanwhile is not shown twice.
   const keyOf = (row: R) => row[of.rows.key]
   const told = new Set(open.map(keyOf))
   const ended = endedRows(table, (row) => !worst.isOpen(row) && !told.has(keyOf(row)))
@@ -120,7 +117,7 @@ async function worstPage<R extends Row, L extends ListFields>(
   const rows = open.slice(offset, offset + limit)
   const behind = Math.max(0, offset - open.length)
   const wanted = rows.length < limit ? await firstRows(ended, behind + limit - rows.length) : []
-  // More is open than is looked at: that is left out, and told.
+  // Open rows beyond the scan limit are left out and reported.
   const total = count - Math.max(0, (await table.count(openIndex, [])) - open.length)
   return { rows: [...rows, ...wanted.slice(behind)], total, searched: { rows: total, of: count } }
 }
@@ -149,7 +146,7 @@ async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0]
   for (const status of statuses) yield* eachPage(table, { index: 'status', prefix: [status], limit: STRIDE_ROWS })
 }
 
-/** The statuses that a filter leaves, where it says so: those rows are found without the others. */
+/** Statuses that a filter allows, if it names them, to use the index. */
 function statusesIn(filter: Filter | undefined): readonly string[] | undefined {
   const term = filter?.terms.find(({ field, not }) => field === 'status' && !not)
   return term && [...new Set(term.wanted.map(({ value }) => String(value)))]

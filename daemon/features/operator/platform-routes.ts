@@ -16,7 +16,7 @@ import { giveBackPauses, notePause } from '../subscriptions/pauses.ts'
 
 const SWITCH_RETRY_SECONDS = 5
 
-/** One of the two switches that stop money, by the members that hold it. */
+/** The two pause switches, by their members. */
 const switches = {
   platform: { at: 'paused_at', reason: 'paused_reason', id: 'platform' },
   escrow: { at: 'escrow_paused_at', reason: 'escrow_paused_reason', id: 'escrow' },
@@ -27,7 +27,7 @@ function pauseState(platform: Platform, { at, reason }: Switch) {
   return { paused: platform[at] !== null, paused_at: platform[at], reason: platform[reason] }
 }
 
-/** Idempotent: what is paused stays paused since when it was, for its first reason. */
+/** Idempotent: a second pause keeps the first time and reason. */
 async function setPaused(
   call: Call,
   which: Switch,
@@ -69,7 +69,7 @@ const pausePlatform = pausing(switches.platform, true)
 const unpausePlatform = pausing(switches.platform, false)
 const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
 
-/** Where a contract holds the money, it is switched first: what the books say is what it does. */
+/** Switches a contract first, so that the books match it. */
 const pausingEscrow =
   (isPaused: boolean): Pausing =>
   async (input, call) => {
@@ -87,10 +87,10 @@ const pausingEscrow =
 const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausingEscrow(true)
 const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausingEscrow(false)
 
-/** Features that change how rows answer, not whether they do. */
+/** Features that change responses, not availability. */
 const behaviours = [NEGATIVE_LABELS]
 
-/** Rows that are built but switched off, by the name of their feature. */
+/** Endpoints that are off by default, by feature. */
 function rowsByFeature(): Map<string, string[]> {
   const rows = new Map<string, string[]>(behaviours.map((name) => [name, []]))
   for (const name of endpointNames) {

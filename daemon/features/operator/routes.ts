@@ -17,7 +17,7 @@ import { metrics } from './metrics.ts'
 
 const listEngines: FreeHandler<typeof enginesApi.listEngines> = async (_input, { ctx }) => standings(ctx)
 
-/** Besides a purchase the one act that asks anybody outside. */
+/** Besides purchases, the only act that sends outside requests. */
 const checkEngines: FreeHandler<typeof enginesApi.checkEngines> = async (_input, { ctx }) => {
   await engineBoard.of(ctx).reach()
   return standings(ctx)
@@ -69,7 +69,7 @@ const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, w
   }
 }
 
-/** What its holder would do on a chain of its own accord: register, so that there is something to link. */
+/** Registers an ERC-8004 identity for the holder, so that there is one to link. */
 async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet) {
   if (!identityRegistry.mint) throw new AppError('unavailable', `The ${mode} chain makes no test identities.`)
   const agentId = await identityRegistry.mint(wallet)

@@ -16,16 +16,16 @@ import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
 import { firstPartyStatus } from './first-party-listings.ts'
 
-/** What a store began with. */
+/** Initial data of a store. */
 export type SeedName = 'demo' | 'house' | 'none'
 
-/** What a new store may be filled with; a history is lived on top of it, from outside. */
+/** Seeds of a new store; history is created on top through the API. */
 const seeds = { demo: async () => undefined, house: seedFirstParty, none: async () => undefined } as const
 
 const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
 
-/** Fixtures lie beside the sources and beside the bundle alike. */
+/** Fixtures are beside the sources and beside the bundle. */
 const listingsFolder = shipped('listings/')
 
 /** @throws AppError invalid_request */
@@ -35,13 +35,13 @@ export function seedNamed(name: string): (ctx: Context) => Promise<void> {
   throw new AppError('invalid_request', `seed: there is no seed "${name}" (choose one of ${names}, or a file)`)
 }
 
-/** Key of the settings row that says which history the store began with. */
+/** Settings key of the initial history. */
 export const HISTORY = 'history'
-/** Key of the settings row that says what a new store is still to be filled with. */
+/** Settings key of a seed still to load. */
 const PLANNED = 'planned_seed'
 const Planned = z.strictObject({ name: z.string() })
 
-/** Notes it before anything else stands in a new store: a first start that is killed is made good by the next one. */
+/** Records the seed first, so that a killed first start is completed by the next. */
 export async function planSeed(
   parts: { readonly store: Store; readonly entropy: Entropy },
   name: string,
@@ -53,10 +53,7 @@ export async function planSeed(
   })
 }
 
-/**
- * Loads a seed into an empty marketplace, the named one or what was planned for it; one that holds listings is left
- * as it is.
- */
+/** Loads the named or planned seed into an empty marketplace; does nothing if it has listings. */
 export async function seedStore(ctx: Context, named: string | undefined): Promise<void> {
   const planned = await ctx.store.table(settings).get(PLANNED)
   const name = named ?? (planned && Planned.parse(planned.value).name)
@@ -70,7 +67,7 @@ export async function seedStore(ctx: Context, named: string | undefined): Promis
   if (planned) await commit(ctx, dropPlan)
 }
 
-/** What the store of a daemon began with, by what it holds. */
+/** The initial data, judged by the store's contents. */
 export async function seedFound({ store }: Pick<Context, 'store'>): Promise<SeedName> {
   if (await store.table(settings).get(HISTORY)) return 'demo'
   const { rows } = await store.table(services).page('slug', [], { limit: 1, order: 'desc' })
@@ -87,7 +84,7 @@ async function dropPlan(t: Tx): Promise<void> {
   await t.table(settings).delete(PLANNED)
 }
 
-/** Listings of an earlier version that nobody could buy promise what this version delivers. */
+/** Updates unavailable listings of an earlier version to this version's promises. */
 async function renewUnsold(ctx: Context): Promise<void> {
   const listings = await readListings()
   await commit(ctx, async (t) => {
@@ -102,7 +99,7 @@ async function renewUnsold(ctx: Context): Promise<void> {
   })
 }
 
-/** The first-party provider with every observed listing; those that nothing fulfils stay inactive. */
+/** Creates the first-party provider and its listings; unavailable ones stay inactive. */
 async function seedFirstParty(ctx: Context): Promise<void> {
   const listings = await readListings()
   const now = ctx.clock.now()
@@ -124,14 +121,14 @@ async function seedFirstParty(ctx: Context): Promise<void> {
   })
 }
 
-/** What belongs together stands together; what the order does not know comes last. */
+/** Display order; unknown ones come last. */
 function inOrder(listings: readonly [string, ListingFields][]): [string, ListingFields][] {
   const place = new Map<string, number>(houseOrder.map((slug, at) => [slug, at]))
   const placeOf = ([slug]: [string, ListingFields]) => place.get(slug) ?? houseOrder.length
   return listings.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
-/** Listing files are whole create bodies (decisions §7). */
+/** Listing files are create bodies (decisions §7). */
 async function readListings(): Promise<[string, ListingFields][]> {
   const files = (await readdir(listingsFolder)).filter((file) => file.endsWith('.json')).sort()
   return Promise.all(
@@ -143,7 +140,7 @@ async function readListings(): Promise<[string, ListingFields][]> {
   )
 }
 
-/** Its wallet has no key: what it earns moves to the operator in the books, never on a chain (decisions §5). */
+/** Its wallet has no key: earnings move to the operator in the books, never on a chain (decisions §5). */
 function firstPartyProvider(draw: Draw, now: number) {
   return {
     id: draw.id('participant'),

@@ -13,7 +13,7 @@ import { aboutThread } from './event-about.ts'
 import { threadList } from './party-facts.ts'
 import { partyPage } from './party-page.ts'
 
-/* Conversations belong to their parties: that the operator read one is written down before it goes out. */
+/* Logs an operator's access to a conversation before sending it. */
 
 const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async ({ query }, call) => {
   const { ctx, now } = call
@@ -39,7 +39,7 @@ const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async (
     return { ...threadView(thread, call.now), messages, about: await aboutThread(t, thread.id) }
   })
 
-/** The house has no key of its own: the operator speaks for it, and for nobody else. */
+/** The house has no key, so the operator speaks for it, and for nobody else. */
 const answerForHouse: FreeHandler<typeof houseThreadsApi.answerForHouse> = async ({ params, body }, call) =>
   commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)

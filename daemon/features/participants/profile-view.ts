@@ -11,7 +11,7 @@ import { participantView } from './view.ts'
 type Profile = z.output<typeof profilesApi.getProfile.reply.schema>
 type RegistrationFile = z.output<typeof profilesApi.getIdentityFile.reply.schema>
 
-/** Everything that is public of a participant, in one answer. */
+/** All public data of a participant. */
 export async function profileView(t: ReadTx, row: ParticipantRow, asked: TrustAsked): Promise<Profile> {
   const trust = await trustOf(t, row, asked)
   const link = await t.table(identityLinks).get(row.id)
@@ -39,12 +39,12 @@ export function identityUrl(participantId: string, baseUrl: string): string {
   return `${baseUrl}/v1/participants/${participantId}/identity.json`
 }
 
-/** How ERC-8004 and those who read its files write the names of services; links come in any case. */
+/** Service names as ERC-8004 writes them; links may use any case. */
 const serviceNames = ['web', 'A2A', 'MCP', 'OASF', 'ENS', 'DID', 'email']
 
 type Facts = { readonly link: IdentityLinkRow | undefined; readonly chainId: number; readonly baseUrl: string }
 
-/** The registration file (ERC-8004 "registration-v1"): what the participant says of itself, and where to reach it. */
+/** The registration file (ERC-8004 "registration-v1"): self-description and endpoints. */
 export function registrationFile(row: ParticipantRow, { link, chainId, baseUrl }: Facts): RegistrationFile {
   const { image, ...links } = row.links
   return {
@@ -79,7 +79,7 @@ function servicesHere(row: ParticipantRow, { chainId, baseUrl }: Omit<Facts, 'li
 const COLOR_START = 2
 const COLOR_END = 8
 
-/** Readers of the file expect a picture: without a link named `image`, a field in a colour of the wallet. */
+/** ERC-8004 readers expect an image: without an `image` link, a square in a colour of the wallet. */
 function plainImage({ wallet }: ParticipantRow): string {
   const fill = wallet.slice(COLOR_START, COLOR_END)
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path fill="#${fill}" d="M0 0h1v1H0z"/></svg>`

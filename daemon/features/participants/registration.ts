@@ -25,7 +25,7 @@ export function newWebhookSecret(draw: Draw): string {
   return `whsec_${draw.bytes(WEBHOOK_SECRET_BYTES).toString('base64')}`
 }
 
-/** Refusals that must come before the charge. */
+/** Refusals before the charge. */
 export async function checkRegistration(
   t: ReadTx,
   registration: Pick<RegistrationInput, 'referral_code' | 'accept_terms'>,
@@ -38,7 +38,7 @@ export async function checkRegistration(
 
 type NewParticipant = { readonly registration: RegistrationInput; readonly wallet: Wallet; readonly now: number }
 
-/** Writes a participant with fresh secrets. @throws AppError conflict when the wallet came first elsewhere. */
+/** Writes a participant with new secrets. @throws AppError conflict when the wallet registered meanwhile. */
 export async function insertParticipant(
   t: Tx,
   draw: Draw,
@@ -101,7 +101,7 @@ function walletTaken(participant: ParticipantRow): AppError {
   )
 }
 
-/** Participant behind a referral code `ref_<participant id>`. @throws AppError 400 on an unknown one. */
+/** Participant of a referral code `ref_<participant id>`. @throws AppError 400 on an unknown one. */
 async function referrer(t: ReadTx, code: string | undefined): Promise<string | null> {
   if (code === undefined) return null
   const id = code.startsWith(REFERRAL_PREFIX) ? code.slice(REFERRAL_PREFIX.length) : ''

@@ -33,7 +33,7 @@ import {
 import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
 import { ownParticipantView, participantView } from './view.ts'
 
-/** After a rotation deliveries carry the old signature too for this long (decisions §6). */
+/** How long deliveries carry both signatures after a rotation (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
 const register: PaidHandler<typeof registrationApi.register> = {
@@ -50,7 +50,7 @@ const register: PaidHandler<typeof registrationApi.register> = {
 
 type OnboardBody = z.output<(typeof registrationApi.onboardProvider)['body']['schema']>
 
-/** Registration and listings in one transaction: all or nothing. */
+/** Registers and lists in one transaction. */
 const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
   async check({ body }, { ctx, payer }) {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
@@ -80,12 +80,12 @@ const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
   },
 }
 
-/** @throws AppError 400 that names the service at fault, as in `services.0.price`. */
+/** @throws AppError 400 that names the faulty service, as in `services.0.price` */
 function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
   return services.map((service, i) => readListing(service, `services.${i}.`))
 }
 
-/** The signature proves the wallet; the old key is dead in the transaction that makes the new one. */
+/** The signature proves the wallet; the old key stops working in the same transaction. */
 const rotateKey: PaidHandler<typeof registrationApi.rotateKey> = {
   async check(_input, { payer }) {
     if (!payer.participant) throw notRegistered()
@@ -153,7 +153,7 @@ function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Parti
   }
 }
 
-/** Signatures are made and checked by wall time, so the overlap ends by it. */
+/** The overlap ends by wall time, like signatures. */
 function rotatedSecret(row: ParticipantRow, secret: string, wall: number): ParticipantRow {
   const previous = { secret: row.webhook_secret, until: wall + OLD_SECRET_LIFE_MS }
   return { ...row, webhook_secret: secret, previous_webhook_secret: previous }

@@ -13,10 +13,10 @@ import { planMachine } from '../subscriptions/machine.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 import { followUnserved } from '../subscriptions/unserved.ts'
 
-/** More than a participant has listings, plans, products or open requests. */
+/** Above any participant's listings, plans, products or open requests. */
 const MAX_OFFERED = 1_000
 
-/** Which of a provider's offers go from where to where, and by which event of their state tables. */
+/** State changes of a provider's offers, by table. */
 const ways = {
   suspend: { event: 'suspend', from: 'active', to: 'suspended' },
   reinstate: { event: 'reinstate', from: 'suspended', to: 'active' },
@@ -26,8 +26,8 @@ type Way = (typeof ways)[keyof typeof ways]
 type Moving = { readonly ownerId: string; readonly way: Way; readonly now: number }
 
 /**
- * Takes what a participant offers, sells and asks for off the market when it was suspended, or brings exactly that
- * back: what its owner had taken down itself stays down. Belongs in the transaction that writes the participant.
+ * Suspends a participant's offers and requests, or restores exactly those; what the owner took down stays down. Call
+ * it in the transaction that writes the participant.
  */
 export async function followAccountState(
   t: Tx,
@@ -85,7 +85,7 @@ async function announce(t: Tx, draw: Draw, { kind, row }: Moved): Promise<void> 
   })
 }
 
-/** A request goes on ageing out of sight: it comes back only as long as it is open. */
+/** Requests keep ageing: only those still open are restored. */
 async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): Promise<void> {
   const { rows } = await t.table(postings).page('poster_open', [ownerId], { limit: MAX_OFFERED })
   for (const { id } of rows) {

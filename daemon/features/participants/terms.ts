@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 
-/** Version of the text below; a change of the text is a new version. */
+/** Version of the text below; every change of the text needs a new one. */
 export const TERMS_VERSION = '2026-01-01'
 
 export const TERMS_TEXT = `Terms of this marketplace, version ${TERMS_VERSION}
@@ -26,7 +26,7 @@ export function termsUrl(ctx: Pick<Context, 'baseUrl'>): string {
   return `${ctx.baseUrl()}${api.getTerms.path}`
 }
 
-/** Registration is acceptance enough unless acceptance by name is required. @throws AppError terms_required */
+/** Registration counts as acceptance unless the switch requires more. @throws AppError terms_required */
 export function refuseUnaccepted(ctx: Context, accepted: string | null | undefined): void {
   if (!ctx.switches.now().termsRequired || accepted === TERMS_VERSION) return
   throw new AppError('terms_required', `Accept version ${TERMS_VERSION} of the terms first: POST /v1/terms/accept.`, {
@@ -34,7 +34,7 @@ export function refuseUnaccepted(ctx: Context, accepted: string | null | undefin
   })
 }
 
-/** @throws AppError 400 that names the field when a version was named that is not the current one. */
+/** @throws AppError 400 when a version other than the current one is named */
 export function refuseOtherVersion(field: string, version: string | undefined): void {
   if (version === undefined || version === TERMS_VERSION) return
   throw invalidField(field, `is not the current version of the terms, which is ${TERMS_VERSION}`)
@@ -53,7 +53,7 @@ const acceptTerms: FreeHandler<typeof termsApi.acceptTerms> = async ({ body }, {
     const row = await t.table(participants).getForUpdate(caller.id)
     if (!row) throw notFound('The participant')
     const { id } = row
-    // A second acceptance of the same version keeps the time of the first.
+    // Repeating an acceptance keeps its first time.
     if (row.terms_version === body.version && row.terms_accepted_at !== null) {
       return { participant_id: id, version: body.version, accepted_at: row.terms_accepted_at }
     }

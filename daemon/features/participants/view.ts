@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { OwnParticipant, Participant } from '../../../src/api/sections/participants.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 
-/** What everybody may see of a participant. */
+/** Public view of a participant. */
 export function participantView(row: ParticipantRow): z.output<typeof Participant> {
   return {
     id: row.id,
@@ -19,7 +19,7 @@ export function participantView(row: ParticipantRow): z.output<typeof Participan
   }
 }
 
-/** What it sees of itself; the webhook secret is shown at its rotation only. */
+/** A participant's own view; the webhook secret appears only at its rotation. */
 export function ownParticipantView(row: ParticipantRow, rotated: boolean): z.output<typeof OwnParticipant> {
   return {
     ...participantView(row),

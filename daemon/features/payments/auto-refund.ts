@@ -9,12 +9,12 @@ import { coverLosses, payAllWithheld } from './reversed.ts'
 import { payments } from './rows.ts'
 import { recoverPayments } from './settle.ts'
 
-/** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+/** Possibly overdue payouts to read before a moved clock stops looking. */
 const PAYOUTS_LOOKED_AT = 100
 
 /**
- * Ends what was paid and not finished: releases, fulfils or gives back open payments that no request
- * works on, and pays refunds out. Goes on while paid activity is paused.
+ * Ends unfinished payments: releases, fulfils or refunds open ones without an active request, and sends refunds. Runs
+ * even while paid activity is paused.
  */
 export const autoRefund = defineCron({
   name: 'auto-refund',
@@ -24,7 +24,7 @@ export const autoRefund = defineCron({
   async run({ ctx, signal }) {
     const hasWork = await isUnresolved(ctx)
     await recoverPayments(ctx)
-    // What others are owed goes before what the marketplace has lost.
+    // Debts to others come before the marketplace's own losses.
     await payAllWithheld(ctx)
     await coverLosses(ctx)
     if (!signal.aborted) await runPayouts(ctx)
@@ -37,7 +37,7 @@ async function isUnresolved(ctx: Context): Promise<boolean> {
   return (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
 }
 
-/** Attempts that were put off, and looks at blocked ones; a moved clock stops at each. */
+/** Next retry or review of a payout; a moved clock stops there. */
 async function nextPayout(ctx: Context, from: number): Promise<number | null> {
   const table = ctx.store.table(payouts)
   const times: number[] = []

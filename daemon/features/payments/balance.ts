@@ -32,7 +32,7 @@ import type { Handlers, PaidHandler, Payer } from './seller.ts'
 
 export type Balance = { readonly available: Usdc; readonly held: Usdc; readonly total: Usdc }
 
-/** What a participant can spend, and what its open calls have reserved. */
+/** Spendable and reserved balance. */
 export async function balanceFacts(t: ReadTx, participant: Pick<ParticipantRow, 'id' | 'wallet'>): Promise<Balance> {
   const available = await balanceOf(t, account.balance(participant.id))
   const { rows } = await t.table(payments).page('open_payer', [participant.wallet], { limit: MAX_OPEN_PAYMENTS })
@@ -64,7 +64,7 @@ const getBalance: FreeHandler<typeof balanceApi.getBalance> = async (_input, { c
 
 const CHAIN_RETRY_SECONDS = 15
 
-/** What is on the chain is public; it is asked of the chain, and not of the books. */
+/** On-chain balances, which are public. */
 const getHoldings: FreeHandler<typeof balanceApi.getHoldings> = async ({ query }, { ctx: { chain } }) => {
   const named = walletsIn(query.of)
   try {
@@ -92,7 +92,7 @@ const getBalanceHistory: FreeHandler<typeof balanceApi.getBalanceHistory> = asyn
   return { entries: rows.map(entryView), total, limit, offset }
 }
 
-/** Adds to the balance of the paying wallet's participant what its authorization was for (decisions §4). */
+/** Credits a deposit to the paying wallet's participant (decisions §4). */
 const deposit: PaidHandler<typeof balanceApi.deposit> = {
   async quote({ query, body }) {
     const amount = asked(query.amount, body?.amount)
@@ -148,7 +148,7 @@ function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | unde
   return amount
 }
 
-/** Pays a part of the balance, or all of it, out to the participant's own wallet: `bal → out` (decisions §4, §5). */
+/** Pays balance out to the participant's wallet: `bal → out` (decisions §4, §5). */
 const withdrawBalance: FreeHandler<typeof balanceApi.withdrawBalance> = async ({ body }, base) => {
   const { ctx, caller, retry, now } = base
   if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')

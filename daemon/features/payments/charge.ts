@@ -28,9 +28,8 @@ import { applyFulfilment, fulfil, markSettling, refusalOf, settle } from './sett
 import { singleFlight } from './single-flight.ts'
 
 /**
- * A paid request from its first header to its answer, in the order of decisions §2 and §4.
- * `admit` is the pipeline's: it refuses an endpoint that is switched off (404, 410, 503), and answers free who needs
- * not pay.
+ * A paid request from headers to response, in the order of decisions §2 and §4. `admit` refuses a disabled endpoint
+ * (404, 410, 503), and answers free for callers that need not pay.
  */
 export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
   const credential = await provenCredential(request) // 400: two of them, or over plain http
@@ -59,10 +58,10 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
   }
 }
 
-/** Seconds after which a caller may look again whether the chain is back. */
+/** Retry-After while the chain is down. */
 const DOWN_RETRY_SECONDS = 15
 
-/** A balance pays without the chain, and a subscription needs no money. */
+/** Whether payment needs the chain; balances and subscriptions do not. */
 function needsChain({ kind }: Credential): boolean {
   return kind !== 'balance' && kind !== 'key'
 }
@@ -75,16 +74,16 @@ function refuseWhileDown({ chain }: Context): void {
   throw new AppError('unavailable', `${what} ${wayOut}`, { retryAfter: DOWN_RETRY_SECONDS })
 }
 
-/** For the log of requests: who signed or whose key it is, and what it costs. */
+/** Payer and price for the request log. */
 function noteOrder({ exchange, payer, quote }: Order): void {
   exchange.facts.caller = payer.participant?.id ?? payer.wallet
   exchange.facts.price = quote.price
 }
 
-/** Reservations tried for one request: others of the wallet may land, or be released, in between. */
+/** Attempts to reserve: other payments of the wallet may settle or be released meanwhile. */
 const RESERVE_ATTEMPTS = 4
 
-/** Whoever finds no seat where the seller serves one at a time is refused before anything is reserved. */
+/** If the seller serves one at a time, a caller without a place is refused before reserving. */
 async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   await refuseUnpaid(order.ctx, order.payer.wallet)
   const key = order.seller.handler.serializeBy?.(order.input)
@@ -96,7 +95,7 @@ async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   }
 }
 
-/** Is it known? Then its answer, or afresh where it ended uncharged; else it is sold at once, or reserved and paid. */
+/** Returns the stored response of a known payment; otherwise sells at once, or reserves and pays. */
 async function reserveAndPayIn(order: Order, id: string, inTurn: Seat['run']): Promise<PaidAnswer> {
   let funds = await readFunds(order)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
@@ -120,7 +119,7 @@ async function answerTo(order: Order, sale: Begun, { id, inTurn }: Turn): Promis
   return sale.kind === 'reserved' ? inTurn(() => pay(order, sale.payment)) : answerKnown(order, sale.payment, id)
 }
 
-/** Check > run > mark > settle > fulfil; what was refused on the way releases, and nobody is charged. */
+/** Check > run > mark > settle > fulfil; a refusal on the way releases the reservation. */
 async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
   const { ctx, seller, input } = order
   const { handler } = seller
@@ -147,7 +146,7 @@ async function settleAndFulfil(order: Order, settling: PaymentRow): Promise<Paid
   throw unsettled(order, settled.fault)
 }
 
-/** Kept with the reservation, in the transaction of what it begins. */
+/** Stores what a run begins with its reservation, in that transaction. */
 function beginOf(ctx: Context, id: string): Begin {
   const begin = (body: Parameters<Begin>[0]) =>
     commit(ctx, async (t, draw) => {
@@ -169,26 +168,26 @@ function unsettled(order: Order, fault: PaymentFault): PaymentRefused {
 }
 
 /*
- * Where the money moves in the store, it moves in the transaction of the effect: a refusal charges nobody, and there is
- * no state in between to recover (decisions §4). Whatever is unusual returns undefined and has written nothing: it takes
- * the long way, which says what is wrong.
+ * If money moves inside the store, it moves in the effect's transaction: a refusal charges nobody and there is
+ * nothing to recover (decisions §4). Unusual cases return undefined without writing and take the full path, which
+ * explains the error.
  */
 
-/** Whether an order runs before it is paid. */
+/** Whether the service runs before the payment. */
 export function runsFirst({ seller, quote }: Order): boolean {
   return seller.handler.run !== undefined && quote.settle === 'last'
 }
 
 export type SoldAtOnce = { readonly kind: 'sold'; readonly answer: PaidAnswer } | Refusal
 
-/** Sells what does not run first: in one transaction, or, where the money moves outside, in one before and one after. */
+/** Sells what is paid before it runs: in one transaction, or, if money moves outside, one before and one after. */
 export async function sellAtOnce(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   if (runsFirst(order) || !(await passes(order))) return undefined
   const move = moveOf(order)
   return move ? sellWithin(order, { id, funds, move }) : sellByChain(order, id, funds)
 }
 
-/** The bytes are about to be sent as soon as the payment is reserved: a crash ends in the effect. */
+/** Marks the payment as about to be sent with the reservation, so that a crash ends in the effect. */
 async function sellByChain(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   const carried = { input: order.wire, outcome: null }
   if (largeText(carried) !== undefined) return undefined // a file of its own, once it is reserved
@@ -218,7 +217,7 @@ async function sellWithin(order: Order, { id, funds, move }: Within): Promise<So
   }
 }
 
-/** Settles and fulfils what has been reserved and has run. */
+/** Settles and fulfils after a run. */
 export async function payAtOnce(order: Order, id: string, outcome: RunResult): Promise<PaidAnswer | undefined> {
   const { ctx } = order
   const move = moveOf(order)
@@ -234,13 +233,13 @@ export async function payAtOnce(order: Order, id: string, outcome: RunResult): P
     })
   } catch (error) {
     const refusal = refusalOf(error)
-    // What a provider has worked for is kept until our fault is mended.
+    // A provider's finished work is kept until our fault is fixed.
     if (error instanceof Unmoved || (hasProvider && !(refusal instanceof AppError))) return undefined
     throw refusal
   }
 }
 
-/** What refuses here is asked again under a reservation. */
+/** Failed checks are repeated on the full path. */
 async function passes(order: Order): Promise<boolean> {
   try {
     await order.seller.handler.check(order.input, callOf(order))
@@ -250,15 +249,15 @@ async function passes(order: Order): Promise<boolean> {
   }
 }
 
-/** Moves the money of an order in a transaction. @returns the transaction of the chain; null where a hold moved it */
+/** Moves an order's money in a transaction. @returns the chain transaction; null for a hold */
 type Move = (t: Tx) => Promise<string | null>
 
-/** The money did not move, so the transaction is given up. */
+/** The money did not move, so the transaction is rolled back. */
 class Unmoved extends Error {
   override readonly name = 'Unmoved'
 }
 
-/** Undefined where the money moves outside of the store. */
+/** Undefined if the money moves outside the store. */
 function moveOf({ ctx, credential }: Order): Move | undefined {
   const signed = signedPayment(credential)
   if (!signed) return async () => null

@@ -16,7 +16,7 @@ import type { Tender } from '../listings/quote-window.ts'
 import { type Credential, isX402Only, payerOf, signedPayment, type Tendered } from './payer.ts'
 import type { PaidAnswer, PaidRequest, Payer, Quote } from './seller.ts'
 
-/** What a quote asks of an authorization. */
+/** The authorization that a quote requires. */
 export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
   const { asset, payTo, network } = ctx.chain
   return {
@@ -30,17 +30,17 @@ export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
 }
 
 export type OfferRefusal = {
-  /** Absent: nothing was offered yet. */
+  /** Absent: nothing was tendered. */
   readonly fault?: PaymentFault
   readonly payer?: Wallet
-  /** Another code than `payment_required`, with its members. */
+  /** A code other than `payment_required`, with its members. */
   readonly code?: 'insufficient_balance'
   readonly extra?: Readonly<Record<string, unknown>>
   readonly message?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A payment that was refused: the caller gets a 402 with the reason. */
+/** A refused payment: the caller gets a 402 with the reason. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused'
   readonly refusal: OfferRefusal
@@ -53,7 +53,7 @@ export class PaymentRefused extends Error {
 type QuoteFor = { readonly buyer: ParticipantRow | null; readonly tender: Tender; readonly withBody: boolean }
 const NOT_PAYING: Tender = { kind: 'none' }
 
-/** What the seller asks for; of a request that does not pay, the body is looked at only where the price depends on it. */
+/** The seller's quote; without a payment, the body is read only if the price depends on it. */
 export async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: QuoteFor): Promise<Quote> {
   const { seller, exchange, base } = request
   const { endpoint, handler } = seller
@@ -68,7 +68,7 @@ export async function quoteOf(request: PaidRequest, { buyer, tender, withBody }:
   return handler.quote({ params: parseParams(exchange), query, ...compact({ body }) }, { ...base, buyer, tender })
 }
 
-/** The 402 of a request with nothing to pay with. @throws AppError 401 on an unknown key. */
+/** The 402 of a request without payment. @throws AppError 401 on an unknown key. */
 export async function offer(request: PaidRequest, credential: Exclude<Credential, Tendered>): Promise<ReplyOut> {
   if (!isX402Only(request.seller.endpoint)) {
     const holder = await keyed(request.ctx, request.exchange)
@@ -79,7 +79,7 @@ export async function offer(request: PaidRequest, credential: Exclude<Credential
   return offerReply(request, quote, { fault: credential.fault, message: `The payment header: ${credential.detail}.` })
 }
 
-/** The 402 of a lone key that no subscription stands behind. @throws AppError 401 on an unknown one. */
+/** The 402 of a key without a covering subscription. @throws AppError 401 on an unknown one. */
 export async function offerUnlessCovered(
   request: PaidRequest,
   credential: Tendered,
@@ -92,13 +92,13 @@ export async function offerUnlessCovered(
   return quote.coveredBy === undefined ? offerReply(request, quote, {}) : undefined
 }
 
-/** The 402 of a payment that was refused. @throws whatever else went wrong. */
+/** The 402 of a refused payment. @throws other errors */
 export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): ReplyOut {
   if (!(error instanceof PaymentRefused)) throw error
   return offerReply(request, quote, error.refusal)
 }
 
-/** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
+/** The 402 in both generations (decisions §4), always with `accepts`. */
 function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: OfferRefusal): ReplyOut {
   const noticed = noticeOf(quote)
   const code = refusal.code ?? 'payment_required'
@@ -150,10 +150,7 @@ function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
   return notice === undefined ? {} : { notice }
 }
 
-/**
- * v2 discovery, short enough for a header: the whole schema of an input stands in the discovery list. What `info` says
- * is valid by `schema`.
- */
+/** v2 discovery, short enough for a header; the discovery list has the full input schema. `info` matches `schema`. */
 function bazaarOf(path: string): Record<string, unknown> {
   const body = { type: 'object' }
   const properties = { type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body }
@@ -169,7 +166,7 @@ function bazaarOf(path: string): Record<string, unknown> {
   }
 }
 
-/** v1 discovery: how the paid request is made (x402 v1, `outputSchema`). */
+/** v1 discovery (`outputSchema`): how to make the paid request. */
 function discovery(inputSchema: Record<string, unknown>): Record<string, unknown> {
   return {
     input: {
@@ -182,7 +179,7 @@ function discovery(inputSchema: Record<string, unknown>): Record<string, unknown
   }
 }
 
-/** The answer of a paid request with its settlement header in the generation that was spoken. */
+/** A paid response with the settlement header of the caller's generation. */
 export function reply(request: PaidRequest, credential: Credential, answer: PaidAnswer): ReplyOut {
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
   if (answer.replayed) headers['Idempotency-Replayed'] = 'true'
@@ -197,7 +194,7 @@ type SettlementEnd =
   | { readonly success: true; readonly transaction: Hex }
   | { readonly success: false; readonly fault: PaymentFault }
 
-/** How a settlement ended, for who signed; nothing where a key paid. */
+/** The settlement header for a signer; none if a key paid. */
 export function settlementHeader(
   { ctx }: PaidRequest,
   credential: Credential,
@@ -212,7 +209,7 @@ export function settlementHeader(
 
 const REFUSED_FROM = 400
 
-/** A stored refusal carries the id of the request that receives it. */
+/** Adds the current request id to a stored refusal. */
 function bodyFor({ exchange }: PaidRequest, { status, body }: PaidAnswer): string {
   if (status < REFUSED_FROM) return body
   return JSON.stringify({ ...JSON.parse(body), request_id: exchange.requestId })

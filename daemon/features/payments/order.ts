@@ -29,23 +29,23 @@ import { isX402Only, payerOf, type Tendered } from './payer.ts'
 import type { PaymentRow } from './rows.ts'
 import type { PaidRequest, PayCall, Payer, Quote } from './seller.ts'
 
-/** A request that pays, with all that was found out about it: nothing of it changes any more. */
+/** A paying request with all derived facts; immutable. */
 export type Order = PaidRequest & {
   readonly credential: Tendered
   readonly payer: Payer
   readonly quote: Quote
   readonly input: Input<PaidEndpoint>
-  /** The input as recovery parses it again. */
+  /** The stored form of the input, for recovery. */
   readonly wire: WireInput
-  /** What makes it the same request again. */
+  /** Identifies a repeated request. */
   readonly fingerprint: string
   /** Scoped and hashed `Idempotency-Key`. */
   readonly idempotency: string | null
-  /** What secrets of the answer are sealed under; null without an `Idempotency-Key`. */
+  /** Key for secrets in the stored response; null without an `Idempotency-Key`. */
   readonly sealKey: SealKey | null
 }
 
-/** Whoever pays, what it asks for and what that costs. @throws AppError of whatever stands in the way of that. */
+/** Resolves payer, order and price. @throws AppError when something prevents them */
 export async function openOrder(
   request: PaidRequest,
   credential: Tendered,
@@ -56,7 +56,7 @@ export async function openOrder(
   await refuseSanctioned(ctx, payer.wallet)
   if (seller.endpoint.whileSuspended !== true) refuseSuspended(payer.participant)
   const input = await parseInput(seller.endpoint, exchange)
-  // Who signs a payment means to pay.
+  // A signature always pays.
   const buyer = credential.kind === 'x402' ? null : payer.participant
   const quote = await quoteOf(request, { buyer, tender: tenderOf(credential), withBody: true })
   refuseAboveMax(exchange, amountOf(quote, credential))
@@ -82,7 +82,7 @@ function tenderOf(credential: Tendered): Tender {
   }
 }
 
-/** What would be charged: the price, or, where the payer chooses, what it signed. */
+/** The charge: the price, or the signed amount if the payer chooses it. */
 function amountOf({ price, upTo }: Quote, credential: Tendered): Usdc {
   if (upTo === undefined || credential.kind !== 'x402') return price
   const { value } = credential.payment.authorization
@@ -90,8 +90,8 @@ function amountOf({ price, upTo }: Quote, credential: Tendered): Usdc {
 }
 
 /**
- * Whoever pays may say what it costs at most (decisions §4).
- * @throws AppError 400 on a bound that is no amount, 409 that names the price where it is above the bound.
+ * Applies the payer's limit (decisions §4).
+ * @throws AppError 400 on an invalid limit, 409 with the price when it exceeds the limit.
  */
 function refuseAboveMax(exchange: Exchange, price: Usdc): void {
   const sent = exchange.header(maxPriceHeader)
@@ -106,7 +106,7 @@ function refuseAboveMax(exchange: Exchange, price: Usdc): void {
   )
 }
 
-/** By what a request is known again, and what its secrets are sealed under. */
+/** Fingerprint and sealing key of a request. */
 export async function repeatOf(
   request: PaidRequest,
   credential: Tendered,
@@ -116,7 +116,7 @@ export async function repeatOf(
   const key = idempotencyKeyOf(exchange)
   const proof = credential.kind === 'x402' ? credential.payment.signature : credential.key
   return {
-    // Who pays is in the payment's id, or in the scope of the key that it is found by.
+    // The payer is part of the payment id or of the key's scope.
     fingerprint: await fingerprintOf(exchange, null),
     idempotency: idempotencyOf(exchange, payer),
     sealKey: key === undefined ? null : { proof, idempotencyKey: key },
@@ -124,15 +124,15 @@ export async function repeatOf(
 }
 
 /**
- * The hash of the `Idempotency-Key` in its scope. The scope is the wallet that pays, whichever credential came along:
- * a retry with another credential of the same payer buys nothing twice.
+ * Hash of the `Idempotency-Key` in its scope, the paying wallet: a retry with another credential of the same payer
+ * buys nothing twice.
  */
 export function idempotencyOf(exchange: Exchange, { wallet }: Payer): string | null {
   const key = idempotencyKeyOf(exchange)
   return key === undefined ? null : idempotencyScope(exchange, wallet, key)
 }
 
-/** Under which keys a payment of this request may be found: builds before took the participant for the scope. */
+/** Keys under which a payment may be stored: earlier builds used the participant as scope. */
 export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): readonly string[] {
   const key = idempotencyKeyOf(exchange)
   if (key === undefined) return []
@@ -140,8 +140,8 @@ export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): r
 }
 
 /**
- * The order with the fingerprint that an earlier build would have stored: it hashed the participant of the API key too.
- * So a retry after an upgrade finds the first purchase and does not buy again.
+ * The order with the fingerprint of an earlier build, which included the participant: a retry after an upgrade finds
+ * the first purchase.
  */
 export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' | 'idempotency'>>(
   order: O,
@@ -154,22 +154,23 @@ export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' |
   return { ...order, fingerprint, idempotency: key === undefined ? null : idempotencyScope(exchange, id, key) }
 }
 
-/** How it is paid for. */
+/** Payment method. */
 export function methodOf({ credential, quote }: Order): PaymentRow['method'] {
   if (credential.kind === 'x402') return 'x402'
   return quote.coveredBy === undefined ? 'balance' : 'subscription'
 }
 
-/** The order as its seller sees it. */
+/** The order for its seller. */
 export function callOf({ base, payer, quote }: Order): PayCall {
   const { terms = null, delivers, coveredBy } = quote
   return { ...base, payer, terms, delivers, ...compact({ coveredBy }) }
 }
 
 /**
- * Whether what was tendered is good for the order, but for its funds. @returns the id of its payment: an authorization's
- * own, whatever endpoint it is sent to, since its nonce is used once; that of the request where a key pays.
- * @throws PaymentRefused, AppError 400 where only a signature proves the wallet.
+ * Checks the tendered payment except for its funds.
+ * @returns the payment id: the authorization's own on any endpoint, since its nonce works once; the request's if a
+ * key pays.
+ * @throws PaymentRefused, AppError 400 when only a signature proves the wallet.
  */
 export function verify(order: Order): string {
   const { ctx, credential, quote } = order
@@ -187,7 +188,7 @@ export function verify(order: Order): string {
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,
       signer,
-      // The reservation counts them, together with what the wallet has promised elsewhere.
+      // The reservation checks funds against all open payments.
       funds: payment.authorization.value,
       openReservations: 0n,
     },
@@ -196,7 +197,7 @@ export function verify(order: Order): string {
   return authorizationId(ctx, payment)
 }
 
-/** Id of the payment of an authorization. */
+/** Payment id of an authorization. */
 export function authorizationId(
   { chain }: Pick<Context, 'chain'>,
   { authorization }: { readonly authorization: Pick<Authorization, 'from' | 'nonce'> },
@@ -206,13 +207,13 @@ export function authorizationId(
 
 export type VerificationFacts = {
   wallNowSeconds: number
-  /** Seconds that must be left before `validBefore`: `paymentWindows[order].marginSeconds`. */
+  /** Seconds required before `validBefore`: `paymentWindows[order].marginSeconds`. */
   marginSeconds: number
-  /** Who signed, by recovery over the digest under the required asset's domain, or as its contract says. */
+  /** Signer, recovered under the asset's domain, or as confirmed by its contract. */
   signer: Wallet | null
-  /** Balance of the paying wallet on the chain. */
+  /** On-chain balance of the payer. */
   funds: bigint
-  /** Sum of that wallet's reservations that are not settled or released, without this one. */
+  /** Sum of the payer's other open reservations. */
   openReservations: bigint
 }
 
@@ -224,7 +225,7 @@ export type VerifiedPayment = {
 
 export type PaymentVerdict = { ok: true } | { ok: false; fault: PaymentFault }
 
-/** Everything that must hold before an authorization is reserved (decisions §4, Verification). */
+/** All conditions for reserving an authorization (decisions §4, Verification). */
 export function verifyAuthorization(verification: VerifiedPayment): PaymentVerdict {
   const fault =
     requirementFault(verification) ??
@@ -234,7 +235,7 @@ export function verifyAuthorization(verification: VerifiedPayment): PaymentVerdi
   return fault === undefined ? { ok: true } : { ok: false, fault }
 }
 
-/** Whether the payer speaks of the same scheme, network and, in v2, of the very entry that was offered. */
+/** Whether scheme, network and, in v2, the accepted entry match. */
 function requirementFault({ credential, requirement }: VerifiedPayment): PaymentFault | undefined {
   if (credential.scheme !== 'exact') return 'scheme_unsupported'
   const network = credential.version === 1 ? requirement.network : networks[requirement.network].caip2
@@ -258,7 +259,7 @@ function acceptedFault(
   return undefined
 }
 
-/** A deposit is quoted at its minimum; a payer who authorises more may echo either amount. */
+/** A deposit is quoted at its minimum; a larger authorization may echo either amount. */
 function acceptedAmounts(credential: PaymentCredential, requirement: PaymentRequirement): string[] {
   const { min, max } = priceRange(requirement.price)
   return min === max ? [min.toString()] : [min.toString(), credential.authorization.value.toString()]
@@ -274,7 +275,7 @@ function authorizationFault({ credential, requirement, facts }: VerifiedPayment)
   return undefined
 }
 
-/** A signature in another form than a key's can only be a contract's, which has been asked by then. */
+/** A signature of another form is a contract's, already checked. */
 function signatureFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
   if (facts.signer === credential.authorization.from) return undefined
   const split = splitSignature(credential.signature)

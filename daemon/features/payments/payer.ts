@@ -13,16 +13,16 @@ import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { PaidRequest, Payer } from './seller.ts'
 
-/** What a request has to pay with. */
+/** The means of payment in a request. */
 export type Tendered =
   | {
       readonly kind: 'x402'
       readonly payment: PaymentCredential
-      /** Whose key signed the authorization; null when nobody's did. */
+      /** Recovered signer; null if the signature is invalid. */
       readonly signer: Wallet | null
     }
   | { readonly kind: 'balance'; readonly key: string }
-  /** An API key alone: it pays for nothing, but a subscription of its holder may. */
+  /** An API key alone: only a subscription of its holder can pay. */
   | { readonly kind: 'key'; readonly key: string }
 
 export type Credential =
@@ -38,9 +38,8 @@ const PLAIN_HTTP =
   'payment credentials are refused over plain HTTP: use https (behind a proxy, the operator sets --public-url to its https address, and the proxy X-Forwarded-Proto)'
 
 /**
- * The one payment credential of a request. Where a subscription may pay, a key is worth looking at even if nothing
- * comes with it to pay with.
- * @throws AppError 400 on two of them, or over plain HTTP.
+ * The payment credential of a request; an API key counts where a subscription may pay.
+ * @throws AppError 400 on two credentials, or over plain HTTP.
  */
 function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
   const sent = sentCredential(ctx, exchange)
@@ -50,9 +49,8 @@ function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
 }
 
 /**
- * A wallet that is a contract says itself what it signed; it is asked where no key of its own did, and only about what
- * could be used here.
- * @throws AppError 503 where the chain does not answer.
+ * Asks a contract wallet to confirm its signature, if key recovery failed and the payment could be used here.
+ * @throws AppError 503 when the chain does not answer.
  */
 export async function provenCredential(request: PaidRequest): Promise<Credential> {
   const credential = readCredential(request)
@@ -96,15 +94,12 @@ function sentCredential(ctx: Context, exchange: Exchange): Credential {
   return { kind: 'x402', payment, signer }
 }
 
-/** The signed payment of a credential; undefined where a key pays. */
+/** The signed payment of a credential, if any. */
 export function signedPayment(credential: Credential): PaymentCredential | undefined {
   return credential.kind === 'x402' ? credential.payment : undefined
 }
 
-/**
- * Who signed, or whose key it is.
- * @returns undefined while nobody is proven, or the key is not known: the step whose turn it is refuses it.
- */
+/** The proven payer. @returns undefined if not proven yet; a later step refuses */
 export async function identifyPayer(request: PaidRequest, credential: Credential): Promise<Payer | undefined> {
   if (!isTendered(credential)) return undefined
   if (credential.kind === 'x402' && credential.signer !== credential.payment.authorization.from) return undefined
@@ -118,7 +113,7 @@ export async function identifyPayer(request: PaidRequest, credential: Credential
 
 const credentialNames = { balance: 'balance credential', key: 'API key' } as const
 
-/** Whom a credential names, proven or not. @throws AppError 401, and 403 where a key is another wallet's. */
+/** The named payer, proven or not. @throws AppError 401, and 403 for a key of another wallet. */
 export async function payerOf(request: PaidRequest, credential: Tendered): Promise<Payer> {
   const { ctx } = request
   if (credential.kind !== 'x402') {
@@ -139,7 +134,7 @@ export function isX402Only({ access }: PaidEndpoint): boolean {
   return access.kind === 'paid' && access.x402Only === true
 }
 
-/** Where the signature is the whole proof, a key that is dead by now does not stand in the way of a retry. */
+/** If a signature proves the payer, a revoked key does not block a retry. */
 async function keyHolder({ ctx, seller, exchange }: PaidRequest): Promise<ParticipantRow | null> {
   if (!isX402Only(seller.endpoint)) return keyed(ctx, exchange)
   const sent = readApiKey(exchange)

@@ -12,7 +12,7 @@ import { post } from '../ledger/post.ts'
 import { bare, dropFile, idempotency, type PaymentRow, payments } from './rows.ts'
 import type { Seller } from './seller.ts'
 
-/** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
+/** Releases an unsent reservation: the funds are free again, and a hold is returned. */
 export async function release(ctx: Context, paymentId: string, { handler }: Seller): Promise<void> {
   const at = ctx.clock.now()
   const released = await commit(ctx, async (t, draw) => {
@@ -29,7 +29,7 @@ export async function release(ctx: Context, paymentId: string, { handler }: Sell
   if (released) dropFile(ctx, released)
 }
 
-/** Released payments that are kept; the oldest go first, so that no number of them makes the store grow. */
+/** Released payments kept; the oldest are removed first. */
 export const MAX_RELEASED = 4_000
 
 async function forgetOldest(t: Tx): Promise<void> {
@@ -41,12 +41,12 @@ async function forgetOldest(t: Tx): Promise<void> {
   }
 }
 
-/** What a released payment leaves in the books goes with it. */
+/** Removes a released payment's transactions. */
 export async function forgetBooks(t: Tx, { books }: Pick<PaymentRow, 'books'>): Promise<void> {
   if (books !== undefined && books.length > 1) await forgetCancelled(t, books)
 }
 
-/** Gives a hold back to the balance it came from. @returns the member of its payment that names both transactions */
+/** Returns a hold to its balance. @returns the payment member with both transactions */
 export async function releaseHold(
   t: Tx,
   draw: Draw,
@@ -63,17 +63,17 @@ export async function releaseHold(
   return id === null || payment.books === undefined ? {} : { books: [...payment.books, id] }
 }
 
-/** The key may have gone to another payment since. */
+/** Another payment may use the key by now. */
 export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Promise<void> {
   if (key === null) return
   const used = await t.table(idempotency).getForUpdate(key)
   if (used?.payment_id === id) await t.table(idempotency).delete(key)
 }
 
-/** Reservations of one wallet within an hour that may end without a charge: each costs work that nobody pays for. */
+/** Reservations per wallet and hour that may end without a charge, since their work is unpaid. */
 export const MAX_UNPAID_ATTEMPTS = 600
 
-/** Wall time, in memory: what a restart forgets is an hour's count. */
+/** In memory by wall time; a restart loses at most an hour's count. */
 export const unpaidAttempts = defineResource<RateLimiterMemory>('counts of unpaid attempts')
 
 export const countingUnpaid = (): RateLimiterMemory =>
@@ -84,7 +84,7 @@ export async function countUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
   await unpaidAttempts.of(ctx).penalty(wallet)
 }
 
-/** @throws AppError 429 where too many reservations of a wallet have ended without a charge. */
+/** @throws AppError 429 after too many unpaid reservations of a wallet */
 export async function refuseUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
   const state: RateLimiterRes | null = await unpaidAttempts.of(ctx).get(wallet)
   if (state === null || state.consumedPoints < MAX_UNPAID_ATTEMPTS) return

@@ -15,9 +15,8 @@ import { finishPayment } from './settle.ts'
 import { refuseOtherRequest, singleFlight } from './single-flight.ts'
 
 /**
- * Is it known? The payment that an authorization made, or else the one made under the same `Idempotency-Key`: asked
- * ahead of the switches by whoever has proved its credential, and once more where a payment would be reserved. A
- * released one may be made afresh, and has freed its key.
+ * The existing payment of an authorization or `Idempotency-Key`; checked before the switches and again when
+ * reserving. A released one may be repeated and has freed its key.
  */
 export async function knownPayment(
   t: ReadTx,
@@ -39,8 +38,8 @@ async function livePayment(t: ReadTx, id: string): Promise<PaymentRow | undefine
 }
 
 /**
- * Serves a payment that was made before, ahead of the deferred and paused gates: who paid gets the
- * answer. The body is not looked at before something was found to be replayed.
+ * Returns the response of an earlier payment before the deferred and paused gates: whoever paid gets it. The body is
+ * read only after a match.
  * @returns undefined when nothing is known, or the first attempt ended without a charge.
  */
 export async function replay(
@@ -53,7 +52,7 @@ export async function replay(
   const signed = signedPayment(credential)
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
-    // A signature that looks up another payment has to be one that could be used now.
+    // A signature must be usable now to look up other payments.
     keys: signed && !isUsable(ctx, signed) ? [] : knownKeys(request.exchange, payer),
   })
   if (!known) return undefined
@@ -61,7 +60,7 @@ export async function replay(
     const answer = await answerKnown({ ...request, ...(await repeatOf(request, credential, payer)) }, known)
     return answer && reply(request, credential, answer)
   } catch (error) {
-    // The first copy was refused its payment: this one goes through the gate and gets a 402 of its own.
+    // The first copy's payment was refused; this one continues and gets its own 402.
     if (error instanceof PaymentRefused) return undefined
     throw error
   }
@@ -72,14 +71,14 @@ function isUsable({ chain, clock }: Context, { authorization }: PaymentCredentia
   return authorization.to === chain.payTo && authorization.validAfter <= now && authorization.validBefore > now
 }
 
-/** What of an order tells whether it was paid before. */
+/** Parts of an order that identify an earlier payment. */
 type Repeatable = Pick<Order, 'ctx' | 'exchange' | 'seller' | 'fingerprint' | 'idempotency' | 'sealKey'>
 
 /**
- * The answer of a payment that is known; one that was left open is finished first. `inFlight` is the payment that the
- * caller works on already: it does not wait for itself.
- * @returns undefined when it ended without a charge: the caller may pay afresh.
- * @throws AppError 409 for another request, 503 while the chain has not said whether it was paid.
+ * The response of a known payment; an open one is finished first. `inFlight` is the caller's own payment, which it
+ * must not wait for.
+ * @returns undefined if it ended without a charge.
+ * @throws AppError 409 for another request, 503 while the chain's result is unknown.
  */
 export async function answerKnown(
   asked: Repeatable,
@@ -104,8 +103,8 @@ export async function answerKnown(
 }
 
 /**
- * The stored answer of a finished payment (decisions §4 Retry). By the payment header alone it is
- * served until that authorization's `validBefore`: settled bytes are public on a chain.
+ * The stored response of a finished payment (decisions §4 Retry). With the payment header alone it is served until
+ * `validBefore`, since settled bytes are public.
  */
 async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<PaidAnswer> {
   const { ctx, sealKey } = order
@@ -135,7 +134,7 @@ function reversed({ receipt_id }: PaymentRow): AppError {
   return new AppError('conflict', message, { extra: { receipt_id } })
 }
 
-/** The body as its first caller got it, or with secrets withheld when the key is another. */
+/** The full body for the right key; otherwise without secrets. */
 function opened(body: string, box: string, key: SealKey): string {
   const secrets = unseal(box, key)
   if (typeof secrets !== 'object' || secrets === null) return body

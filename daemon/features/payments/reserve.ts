@@ -16,30 +16,30 @@ import { knownPayment } from './replay.ts'
 import { idempotency, type PaymentRow, payments } from './rows.ts'
 import { inFlight } from './single-flight.ts'
 
-/** Payments of one wallet that may be under way at once, and of all together. */
+/** Open payments per wallet, and in total. */
 export const MAX_OPEN_PAYMENTS = 256
 export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
 export type Reservation = { readonly kind: 'reserved'; readonly payment: PaymentRow } | Refusal
 
-/** Why a payment does not begin. */
+/** Why a payment cannot start. */
 export type Refusal =
-  /** The same authorization, or the same `Idempotency-Key`, was here before. */
+  /** The same authorization or `Idempotency-Key` was used before. */
   | { readonly kind: 'known'; readonly payment: PaymentRow }
-  /** `settling`: payments of the wallet whose money may have left it meanwhile. */
+  /** `settling`: payments of the wallet that may have moved money meanwhile. */
   | { readonly kind: 'unfunded'; readonly settling: readonly string[] }
   | { readonly kind: 'short'; readonly available: Usdc }
 
 export type Funds = {
-  /** What the wallet holds on the chain. */
+  /** On-chain balance of the wallet. */
   readonly onChain: Usdc
-  /** Open payments that the chain has moved already: gone from the wallet, so not promised any more. */
+  /** Open payments that already moved, so they no longer reserve funds. */
   readonly moved: ReadonlySet<string>
 }
 
 type Marked = Pick<PaymentRow, 'state' | 'input' | 'outcome'>
 
-/** Writes the payment row durably before anything runs. @param marked - what makes it about to be settled at once */
+/** Writes the payment row before anything runs. @param marked - set to mark it as about to be settled at once */
 export function reserve(beginning: Beginning & { readonly marked?: Marked }): Promise<Reservation> {
   const { order, marked } = beginning
   return commit(order.ctx, async (t, draw) => {
@@ -52,8 +52,8 @@ export function reserve(beginning: Beginning & { readonly marked?: Marked }): Pr
 type Beginning = { readonly order: Order; readonly id: string; readonly funds: Funds }
 
 /**
- * The row of a payment that may begin in this transaction, which holds its place; the pause flag is read again here, so
- * that a payment that races a pause is one or the other (decisions §12).
+ * Reserves within this transaction; reads the pause flag again, so that a payment racing a pause is either before or
+ * after it (decisions §12).
  */
 export async function begin(
   t: Tx,
@@ -61,7 +61,7 @@ export async function begin(
   { order, id, funds }: Beginning,
 ): Promise<Refusal | { readonly kind: 'begun'; readonly draft: Draft<PaymentRow> }> {
   const platform = await readPlatform(t)
-  // Held before it is looked at: the answer is still true when the row is written.
+  // Locks the id first, so that the check stays true.
   await t.table(payments).getForUpdate(id)
   const known = await knownPayment(t, { id, keys: knownKeys(order.exchange, order.payer) })
   if (known) return { kind: 'known', payment: known }
@@ -78,7 +78,7 @@ export async function begin(
 
 type Reserving = { readonly order: Order; readonly draft: Draft<PaymentRow>; readonly funds: Funds }
 
-/** What a subscription pays for needs no money. */
+/** A subscription payment needs no money. */
 async function refusalOf(t: Tx, draw: Draw, { order, draft, funds }: Reserving): Promise<Refusal | undefined> {
   await refuseTooMany(t, draft.payer)
   if (draft.method === 'x402') return authorizationRefusal(t, draft, funds)
@@ -96,7 +96,7 @@ function draftOf(order: Order, draw: Draw, id: string): Draft<PaymentRow> {
     open: true,
     payer: payer.wallet,
     participant_id: payer.participant?.id ?? null,
-    // Verified: the price, or within the range where the payer chooses.
+    // Verified: the price, or the payer's choice within the range.
     price: signed ? usdc(signed.authorization.value) : quote.price,
     settle: quote.settle,
     endpoint: order.seller.name,
@@ -153,7 +153,7 @@ async function authorizationRefusal(
   return { kind: 'unfunded', settling: promised.filter((row) => row.state === 'settling').map((row) => row.id) }
 }
 
-/** A balance payment is first a hold. */
+/** A balance payment starts as a hold. */
 async function holdBalance(
   t: Tx,
   draw: Draw,
@@ -179,7 +179,7 @@ function shownAs({ seller, quote }: Order): HistoryType {
   return quote.escrow ? 'escrow_hold' : 'purchase'
 }
 
-/** Of a balance that is short of the price. */
+/** The error of an insufficient balance. */
 export function insufficientBalance({ price }: Order['quote'], balance: Usdc): PaymentRefused {
   const [required, available] = [formatAmount(price), formatAmount(balance)]
   return new PaymentRefused({
@@ -193,16 +193,15 @@ export function insufficientFunds({ payer }: Order): PaymentRefused {
   return new PaymentRefused({ fault: 'insufficient_funds', payer: payer.wallet })
 }
 
-/** What a wallet that signed holds on the chain. @throws PaymentRefused when the chain does not say. */
+/** On-chain balance of a signing wallet. @throws PaymentRefused when the chain does not answer. */
 export async function readFunds({ ctx, credential, payer }: Order): Promise<Funds> {
   const isSigned = credential.kind === 'x402'
   return { onChain: isSigned ? await chainSays(ctx, payer.wallet) : usdc(0n), moved: new Set() }
 }
 
 /**
- * The wallet's funds once its payments that were being settled have landed: until then their money
- * is both gone from the chain and promised in their rows.
- * @throws PaymentRefused when nothing was being settled: the money is not there.
+ * The balance after settling payments have landed; until then their money counts twice.
+ * @throws PaymentRefused if nothing was settling, so the money is missing.
  */
 export async function fundsAfter(order: Order, settling: readonly string[]): Promise<Funds> {
   const { ctx, payer } = order

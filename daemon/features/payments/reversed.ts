@@ -17,14 +17,14 @@ import { type HandlerTable, sellerOf, sellers } from './seller.ts'
 
 const PAGE = 100
 
-/** Books each settlement that the chain undid for good as the loss that it is, and its return; old ones are told again. */
+/** Books permanent chain reversals as losses, and their returns; old ones are reported again. */
 export function followReversals(ctx: Context): void {
   ctx.chain.onReversed?.((reversal) =>
     inBackground(ctx, 'x402', () => followReversal({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
   )
 }
 
-/** What a reversal is booked with. */
+/** Context of reversals. */
 export type ReversalMeans = Pick<Context, 'store' | 'blobs' | 'entropy' | 'clock' | 'chain' | 'log'> & {
   readonly sellers: HandlerTable
 }
@@ -34,9 +34,8 @@ function followReversal(means: ReversalMeans, reversal: Reversal): Promise<void>
 }
 
 /**
- * The payment becomes `reversed`, and what it had brought into the books is taken out of them in the same transaction:
- * from the balance that a deposit had credited, else from what the marketplace has earned. What that does not cover
- * stays with the payment until it does. Once, however often it is told.
+ * Marks the payment `reversed` and removes its money from the books in one transaction: from the credited balance for
+ * a deposit, else from the marketplace's revenue. A remainder stays on the payment until covered. Idempotent.
  */
 export async function reverse(means: ReversalMeans, { from, nonce, value, transaction }: Reversal): Promise<void> {
   const id = authorizationId(means, { authorization: { from, nonce } })
@@ -67,7 +66,7 @@ export async function reverse(means: ReversalMeans, { from, nonce, value, transa
   means.log.error(facts, 'the chain permanently reverted a settled payment: its money is missing')
 }
 
-/** What was booked as a loss is there after all: once, however often it is told, and nothing where it was never booked. */
+/** Undoes a booked loss when the money is back. Idempotent. */
 export async function restore(means: ReversalMeans, { from, nonce, value, returned }: Reversal): Promise<void> {
   if (returned === undefined) return
   const id = authorizationId(means, { authorization: { from, nonce } })
@@ -83,14 +82,14 @@ export async function restore(means: ReversalMeans, { from, nonce, value, return
   means.log.warn({ ...facts, transaction: returned }, 'the money of a payment that the chain had undone came back')
 }
 
-/** A refund of what was undone is not paid, as its money never came: it is if that comes back. */
+/** Withholds a refund of a reversed payment until its money is back. */
 export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<void> {
   const payment = await t.table(payments).getForUpdate(paymentId)
   if (payment?.state !== 'reversed') return
   await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
 }
 
-/** One that is not settled yet asks the chain itself, and one that was released brought nothing. */
+/** A payment not yet settled asks the chain itself, a released one brought nothing. */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
 }
@@ -107,7 +106,7 @@ const nothingLost: Covered = { uncovered: ZERO, borne: [] }
 
 type Lost = { readonly payment: PaymentRow; readonly at: number }
 
-/** Nothing was given for it, but a provider may have worked. */
+/** Nothing was delivered, but a provider may have worked. */
 async function tellUnpaid(
   t: Tx,
   draw: Draw,
@@ -117,7 +116,7 @@ async function tellUnpaid(
   if (hasRun) await sellerOf(all, payment.endpoint)?.handler.onUnpaid?.(t, draw, { payment, now: at })
 }
 
-/** What could not be covered now, and who bore the rest. */
+/** The uncovered part, and who bore the rest. */
 type Covered = { readonly uncovered: Usdc; readonly borne: readonly Bearing[] }
 
 async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { readonly loss: Usdc }): Promise<Covered> {
@@ -136,7 +135,7 @@ async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { read
   return { uncovered, borne: parts }
 }
 
-/** Whose balance a deposit had credited: it never came in, so that what is left of it is not there either. */
+/** The balance that a deposit credited; what is left of it is taken back. */
 async function creditedTo(
   t: ReadTx,
   { endpoint, payer, state, reversed_from: was = state }: PaymentRow,
@@ -145,7 +144,7 @@ async function creditedTo(
   return (await t.table(participants).page('wallet', [payer], { limit: 1 })).rows[0]?.id
 }
 
-/** Takes what is still lost out of what was earned since, oldest first. */
+/** Covers losses from later revenue, oldest first. */
 export async function coverLosses(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
   const open = await everyRow(ctx.store.table(payments), { index: 'uncovered', prefix: [], limit: PAGE })
   for (const { id } of open) {
@@ -163,7 +162,7 @@ export async function coverLosses(ctx: Pick<Context, 'store' | 'entropy' | 'cloc
   }
 }
 
-/** What reversed payments have cost that nothing has covered yet. */
+/** Losses not covered yet. */
 export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]> {
   return everyRow(t.table(payments), { index: 'uncovered', prefix: [], limit: PAGE })
 }
@@ -171,9 +170,8 @@ export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]>
 type Back = { readonly payment: PaymentRow; readonly transaction: string; readonly at: number }
 
 /**
- * Puts a reversed payment back to what it was: whoever bore the loss has it again, to the unit, and a refund that was
- * withheld meanwhile is paid, as far as the marketplace still has it: the rest stays with the payment until it has. A
- * payment that had bought nothing yet goes back to its payer.
+ * Restores a reversed payment: returns each bearer's share, and pays a withheld refund as far as the marketplace has
+ * the money; the rest stays on the payment. An unfulfilled payment is refunded.
  */
 export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }: Back): Promise<void> {
   const { uncovered = ZERO, borne, reversed_from: was = 'fulfilled', withheld = ZERO, ...bared } = payment
@@ -198,7 +196,7 @@ export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }
 
 type Part = { readonly from: string; readonly amount: Usdc; readonly at: number }
 
-/** A balance that a deposit had filled has it again. */
+/** Tells a depositor that the balance is restored. */
 async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
   const participantId = from.startsWith('bal:') ? accountOwner(from) : null
   if (participantId === null) return
@@ -209,10 +207,7 @@ async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise
 
 type Withheld = { readonly payment: PaymentRow; readonly withheld: Usdc; readonly at: number }
 
-/**
- * The marketplace has had it since, as far as it has not spent it.
- * @returns what the payer is still owed.
- */
+/** Pays a withheld refund from what the marketplace has. @returns the remaining debt */
 async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withheld): Promise<Usdc> {
   if (withheld === ZERO) return ZERO
   const { payer, receipt_id: id } = payment
@@ -227,14 +222,14 @@ async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withhel
   return left
 }
 
-/** Of one that is undone nothing is owed: its money is not there. */
+/** States in which a withheld refund is owed. */
 export const owingStates = ['fulfilled', 'refunded'] as const
 
 function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {
   return left > 0n ? { withheld: left } : {}
 }
 
-/** Pays what payers of returned payments are still owed, oldest first, out of what the marketplace has earned since. */
+/** Pays withheld refunds, oldest first, from later revenue. */
 export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
   const table = ctx.store.table(payments)
   const owed = await Promise.all(
@@ -255,14 +250,14 @@ export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'c
 }
 
 /**
- * What the marketplace itself has, in the order in which it bears a loss: nothing of it was promised to anybody. Money
- * of providers, holds and refunds is never touched, whatever the chain does.
+ * Accounts that bear losses, in order: the marketplace's own money only. Providers' money, holds and refunds are
+ * never used.
  */
 export const bearers = [account.oper, account.ops, account.fees] as const
 
 export type Bearing = { readonly from: string; readonly amount: Usdc }
 
-/** Divides a loss among accounts in their order; nobody gives more than is there. */
+/** Divides a loss among accounts in order, within their balances. */
 export function dividedLoss(
   loss: Usdc,
   sources: readonly { readonly from: string; readonly balance: Usdc }[],

@@ -8,37 +8,37 @@ import { largeText, putText, readText } from '../../store/blobs.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
 /**
- * A payment row is durable before anything runs. From `settling` on it carries all that is needed to
- * finish the call without its caller: the row's name, its wire input, the signed bytes, the outcome.
- * Once it has ended, what it carried is gone: of a released one stay fingerprint, hash and state.
+ * A payment, durable before anything runs. From `settling` on it has everything to finish without its caller:
+ * endpoint, input, signed bytes, outcome. When it ends these are dropped; a released one keeps fingerprint, hash and
+ * state.
  */
 export const PaymentRow = z.strictObject({
   /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
   id: z.string(),
   version: z.int(),
-  /** `subscription`: paid for with a period; the price is 0, and no money moves. */
+  /** `subscription`: covered by a period; price 0, no money moves. */
   method: z.enum(['x402', 'balance', 'subscription']),
   state: z.enum(paymentStates),
-  /** True until fulfilled, released, refunded or reversed: such rows are what recovery walks. */
+  /** True until fulfilled, released, refunded or reversed; recovery reads these. */
   open: z.boolean(),
   payer: StoredWallet,
   participant_id: z.string().nullable(),
   price: Micro,
   settle: z.enum(['first', 'last']),
   endpoint: z.string(),
-  /** Wire form of params, query and body, re-parsed by recovery; null before it is about to be settled, and after its end. */
+  /** Params, query and body for recovery; null before settling and after the end. */
   input: WireInput.nullable(),
-  /** SHA-256 of the file that holds body and outcome where they are large; both are null here then. */
+  /** SHA-256 of the file with a large body and outcome, which are then null here. */
   file_sha256: z.string().exactOptional(),
-  /** What the run has begun outside of this daemon, as its row wrote it down before it did. */
+  /** What the run started outside, recorded before it did. */
   begun: KnownJson.exactOptional(),
   fingerprint: z.string(),
-  /** Scoped `Idempotency-Key`, hashed; null when none was sent. */
+  /** Scoped and hashed `Idempotency-Key`; null if not sent. */
   idempotency: z.string().nullable(),
   receipt_id: z.string(),
-  /** Of the request that made it; absent in rows of earlier builds. */
+  /** Request id; absent in rows of earlier builds. */
   request_id: z.string().exactOptional(),
-  /** The signed bytes, kept from before they are sent. */
+  /** The signed bytes, stored before sending. */
   authorization: z
     .strictObject({
       x402_version: z.union([z.literal(1), z.literal(2)]),
@@ -49,18 +49,18 @@ export const PaymentRow = z.strictObject({
       signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
     })
     .nullable(),
-  /** Transactions of the books that hold a balance for it and, once it is released, give all of it back. */
+  /** Transactions of its balance hold and, once released, of the return. */
   books: z.array(z.string()).exactOptional(),
-  /** Of a reversed one: what nothing has covered yet. */
+  /** Of a reversed one: the uncovered loss. */
   uncovered: Micro.exactOptional(),
-  /** What it was before, and who has borne how much of the loss: they get it back if the money comes back. */
+  /** Its earlier state, and each bearer's share of the loss, returned if the money comes back. */
   reversed_from: z.enum(paymentStates).exactOptional(),
   borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
-  /** What a refund to its payer would have been since: the payer is owed it once the money is back. */
+  /** A refund withheld since the reversal; owed once the money is back. */
   withheld: Micro.exactOptional(),
-  /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
+  /** Quoted facts besides the price (shares, provider), fixed against later edits. */
   terms: KnownJson,
-  /** What the run returned, for rows that settle last. */
+  /** Result of the run, for endpoints that settle last. */
   outcome: KnownJson,
   transaction: z.string().nullable(),
   created_at: z.int(),
@@ -68,23 +68,23 @@ export const PaymentRow = z.strictObject({
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
 
-/** The answer that a payment bought, kept so that a retry is safe. */
+/** Stored response of a payment, for retries. */
 export const AnswerRow = z.strictObject({
   /** Id of the payment. */
   id: z.string(),
   version: z.int(),
   status: z.int(),
-  /** JSON text with secrets nulled; empty where it is large. */
+  /** JSON text with secrets set to null; empty if large. */
   body: z.string(),
-  /** SHA-256 of the file that holds a large one. */
+  /** SHA-256 of a large body's file. */
   file_sha256: z.string().exactOptional(),
-  /** AES-256-GCM box of the secret members, base64; null when there are none or no key to seal them under. */
+  /** AES-256-GCM box of the secret members, base64; null without secrets or sealing key. */
   sealed: z.string().nullable(),
   at: z.int(),
 })
 export type AnswerRow = z.infer<typeof AnswerRow>
 
-/** A used `Idempotency-Key` in its scope → the payment that used it. */
+/** A used `Idempotency-Key` in its scope → its payment. */
 export const IdempotencyRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -127,15 +127,15 @@ export const idempotency = defineCollection('idempotency', {
 
 export const paymentCollections: readonly AnyCollection[] = [payments, answers, idempotency]
 
-/** What a payment carries until it has ended: what was asked for, and what the run returned. */
+/** Temporary data of a payment: input and run result. */
 export type Carried = { readonly input: WireInput; readonly outcome: PaymentRow['outcome'] }
 type CarriedMembers = Pick<PaymentRow, 'input' | 'outcome' | 'file_sha256'>
 
 const SALT_BYTES = 16
 
 /**
- * Makes what a payment carries durable where it is large. @returns the members of its row. The file is this payment's
- * alone, whatever others carry, so that it can go at once when the payment has ended.
+ * Stores large temporary data.
+ * @returns the row's members. The file belongs to this payment only, so it can be removed at its end.
  */
 export async function carry(ctx: Context, { input, outcome }: Carried): Promise<CarriedMembers> {
   const text = largeText({ body: input.body, outcome })
@@ -144,7 +144,7 @@ export async function carry(ctx: Context, { input, outcome }: Carried): Promise<
   return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(ctx.blobs, salted) }
 }
 
-/** What a payment carries, wherever it lies. */
+/** Temporary data of a payment, from row or file. */
 export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carried> {
   const { id, input, outcome, file_sha256 } = payment
   if (input === null) throw new Error(`payment ${id} carries nothing`)
@@ -153,12 +153,12 @@ export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carr
   return { input: { ...input, body: file.body }, outcome: file.outcome }
 }
 
-/** A payment that has ended, without what it carried. */
+/** An ended payment without temporary data. */
 export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow {
   return { ...payment, input: null, outcome: null, terms: null, open: false }
 }
 
-/** Removes the file of a payment that has ended; one that a crash leaves is swept with all that nobody names. */
+/** Removes an ended payment's file; after a crash, housekeeping does. */
 export function dropFile(ctx: Pick<Context, 'blobs' | 'log'>, { receipt_id, file_sha256 }: PaymentRow): void {
   if (file_sha256 === undefined) return
   ctx.blobs.remove(file_sha256).catch((error: unknown) => {

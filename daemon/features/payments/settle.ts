@@ -23,13 +23,12 @@ import { answers, bare, type Carried, carriedBy, carry, dropFile, type PaymentRo
 import { type PaidAnswer, type Payer, sellerOf, sellers } from './seller.ts'
 import { inFlight, singleFlight } from './single-flight.ts'
 
-/** What of an order ends its payment; recovery has it from the payment alone. */
+/** Parts of an order needed to finish a payment; recovery derives them from the row. */
 export type Ordered = Pick<Order, 'seller' | 'sealKey'>
 
 /**
- * Gives what was paid for: the seller's writes, its ledger entry, the stored answer and the `fulfilled` row are one
- * transaction. When the seller refuses although the money has moved, the refund is posted instead, in one transaction
- * too.
+ * Delivers what was paid: seller's writes, ledger entry, stored response and `fulfilled` row in one transaction. If
+ * the seller refuses, one transaction posts the refund.
  */
 export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKey }: Ordered): Promise<PaidAnswer> {
   try {
@@ -49,7 +48,7 @@ export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKe
   }
 }
 
-/** A write that somebody else's came before is a refusal too. */
+/** A conflicting earlier write also counts as a refusal. */
 export function refusalOf(error: unknown): unknown {
   return error instanceof Conflict ? new AppError('conflict', 'Another request came first.') : error
 }
@@ -63,7 +62,7 @@ type Fulfilling = Ordered & {
   readonly now: number
 }
 
-/** Gives what was paid for, as a part of a transaction that holds the payment. */
+/** Delivers within a transaction that holds the payment. */
 export async function applyFulfilment(t: Tx, draw: Draw, fulfilling: Fulfilling): Promise<PaidAnswer> {
   const { ctx, seller, payment, carried, sealKey, now } = fulfilling
   const { endpoint, handler } = seller
@@ -102,14 +101,14 @@ async function payerOf(t: Tx, payment: PaymentRow): Promise<Payer> {
 }
 
 type Answered = Ordered & {
-  /** Of the payment. */
+  /** Payment id. */
   readonly id: string
   readonly status: number
   readonly at: number
   readonly wire: Record<string, unknown>
 }
 
-/** Keeps an answer without its secrets. @returns its text, secrets included */
+/** Stores a response without secrets. @returns its full text */
 async function storeAnswer(t: Tx, draw: Draw, answered: Answered): Promise<string> {
   const { id, status, at, wire, seller, sealKey } = answered
   const secrets = seller.endpoint.reply.secrets.filter((name) => typeof wire[name] === 'string')
@@ -130,7 +129,7 @@ function nulls(names: readonly string[]): Record<string, null> {
 
 type Refusing = Ordered & { readonly refusal: AppError }
 
-/** The money moved but nothing can be given for it: it goes back where it came from, and the answer says so. */
+/** The money moved but nothing can be delivered: refunds it and says so in the response. */
 export async function refund(
   ctx: Context,
   settled: PaymentRow,
@@ -152,7 +151,7 @@ export async function refund(
   return answer
 }
 
-/** Balance to balance; x402 to the wallet, with the payout that takes it there; under a subscription nothing moved. */
+/** Balance to balance; x402 to the wallet by a payout; a subscription moved nothing. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
   if (payment.method === 'balance') {
@@ -165,7 +164,7 @@ async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRo
   await openRefund(t, draw, { wallet: payment.payer, ref: { kind: 'receipt', id: payment.receipt_id }, at })
 }
 
-/** A fulfilment that failed for no reason of its own waits as `settled` for recovery. */
+/** After an internal fault, the payment waits as `settled` for recovery. */
 function markSettled(ctx: Context, { id, transaction }: PaymentRow): Promise<void> {
   return ctx.store.tx(async (t) => {
     const payment = await t.table(payments).getForUpdate(id)
@@ -175,7 +174,7 @@ function markSettled(ctx: Context, { id, transaction }: PaymentRow): Promise<voi
 }
 
 export type Settled =
-  /** Names its transaction, which the stored row does once it is fulfilled. */
+  /** With its chain transaction, which the stored row gets when fulfilled. */
   | { readonly ok: true; readonly payment: PaymentRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly final: boolean }
 
@@ -193,10 +192,7 @@ export const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
   unavailable: 'settlement_pending',
 }
 
-/**
- * Stores the signed bytes as about to be sent, with what was asked for and what the run returned: from here a crash
- * ends in the effect.
- */
+/** Stores the signed bytes, input and run result before sending: from here a crash ends in the effect. */
 export async function markSettling(ctx: Context, paymentId: string, carried: Carried): Promise<PaymentRow> {
   const members = await carry(ctx, carried)
   return ctx.store.tx(async (t) => {
@@ -206,7 +202,7 @@ export async function markSettling(ctx: Context, paymentId: string, carried: Car
   })
 }
 
-/** Moves the money of a `settling` payment. A balance payment moved when it was held. */
+/** Moves the money of a `settling` payment; a balance payment moved with its hold. */
 export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled> {
   if (!payment.authorization) return { ok: true, payment }
   const result = await askChain(ctx, payment, payment.authorization)
@@ -215,8 +211,8 @@ export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled
 }
 
 /**
- * What was never sent can be let go at once. What was sent may be public by now: until its window closes anyone may
- * submit the bytes again, so the payment stays open and is asked about.
+ * Whether a failure is final. Sent bytes may be public, and anyone may submit them until the window closes, so such a
+ * payment stays open.
  */
 export function isFinal({ failure, sent }: SettleRefusal): boolean {
   return !sent && failure !== 'unavailable' && failure !== 'token_paused'
@@ -224,7 +220,7 @@ export function isFinal({ failure, sent }: SettleRefusal): boolean {
 
 type SignedBytes = NonNullable<PaymentRow['authorization']>
 
-/** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */
+/** A chain error may hide a transfer: that is `unavailable`, never a refusal. */
 async function askChain(ctx: Context, payment: PaymentRow, signed: SignedBytes): Promise<SettleResult> {
   try {
     return await ctx.chain.settle(authorizationOf(ctx, payment, signed), signed.signature)
@@ -248,10 +244,9 @@ function authorizationOf({ chain }: Context, { payer }: PaymentRow, signed: Sign
 const RECOVERY_PAGE = 100
 
 /**
- * Ends a payment that was left open; whoever calls has it alone. Nothing sent: released. Sent or
- * about to be: settled (the chain is asked by the same bytes) and then fulfilled, or refunded where
- * the seller refuses.
- * @returns the answer, or undefined when there is none: released, ended before, or the chain did not say.
+ * Finishes an open payment; the caller must have exclusive access. Unsent: released. Sent: settled with the same
+ * bytes, then fulfilled or refunded.
+ * @returns the response; undefined if released, already ended, or still unknown.
  */
 export async function finishPayment(ctx: Context, id: string, ordered: Ordered): Promise<PaidAnswer | undefined> {
   const payment = await ctx.store.table(payments).get(id)
@@ -267,10 +262,7 @@ export async function finishPayment(ctx: Context, id: string, ordered: Ordered):
   return undefined
 }
 
-/**
- * The nonce is unused in a block that is never undone, and by the clock of that block its window has closed: nobody
- * can use it any more.
- */
+/** Whether, at a final block, the nonce is unused and the window closed. */
 async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean> {
   const signed = payment.authorization
   if (!signed || signed.valid_before >= BigInt(unixSeconds(ctx.clock.wall()))) return false
@@ -285,7 +277,7 @@ async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean>
 
 export type Recovered = { readonly finished: number; readonly released: number; readonly waiting: number }
 
-/** Walks all open payments that no request of this process is working on; for the start and for crons. */
+/** Finishes all open payments without an active request; for the start and for crons. */
 export async function recoverPayments(ctx: Context): Promise<Recovered> {
   const counts = { finished: 0, released: 0, waiting: 0 }
   for await (const rows of eachPage(ctx.store.table(payments), { index: 'open', prefix: [], limit: RECOVERY_PAGE })) {
@@ -303,7 +295,7 @@ async function recoverOne(ctx: Context, payment: PaymentRow): Promise<keyof Reco
   try {
     const seller = sellerOf(sellers.of(ctx), payment.endpoint)
     if (!seller) throw new Error(`payment ${id} belongs to no paid endpoint: ${payment.endpoint}`)
-    // Its secrets stay sealed from everyone, since no caller is here.
+    // Secrets stay sealed, since there is no caller.
     await singleFlight(ctx, { id, fingerprint }, () => finishOrGiveBack(ctx, payment, { seller, sealKey: null }))
   } catch (error) {
     ctx.log.error({ ...log, err: String(error) }, 'payment not recovered')
@@ -314,7 +306,7 @@ async function recoverOne(ctx: Context, payment: PaymentRow): Promise<keyof Reco
   return now?.open ? 'waiting' : 'finished'
 }
 
-/** A fulfilment that failed for long enough, not by a refusal but by a fault of ours, ends in a refund. */
+/** A fulfilment that keeps failing by our fault ends in a refund. */
 async function finishOrGiveBack(ctx: Context, payment: PaymentRow, ordered: Ordered): Promise<PaidAnswer | undefined> {
   try {
     return await finishPayment(ctx, payment.id, ordered)
@@ -328,5 +320,5 @@ async function finishOrGiveBack(ctx: Context, payment: PaymentRow, ordered: Orde
   }
 }
 
-/** An open payment is fulfilled, or its money goes back, this long after it was made. */
+/** An open payment is fulfilled or refunded within this time. */
 export const FULFIL_PATIENCE_MS = HOUR_MS

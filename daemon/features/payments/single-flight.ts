@@ -4,19 +4,19 @@ import { defineResource } from '../../kernel/resource.ts'
 import type { ShortLived } from '../../kernel/short-lived.ts'
 import type { PaidAnswer } from './seller.ts'
 
-/** A payment that is being worked on. */
+/** A payment in progress. */
 export type InFlight = {
   readonly fingerprint: string
-  /** The first caller's; when it left, whoever waits starts over under its own. Absent in recovery. */
+  /** The first caller's; if it disconnects, waiting callers start over. Absent in recovery. */
   readonly signal?: () => AbortSignal
-  /** Undefined: it ended without a charge. */
+  /** Undefined: ended without a charge. */
   readonly answer: Promise<PaidAnswer | undefined>
 }
 
-/** Payments under way by id. */
+/** Payments in progress, by id. */
 export const inFlight = defineResource<ShortLived<InFlight>>('in-flight')
 
-/** @throws AppError 409 when the payment, or the key, was used for another request. */
+/** @throws AppError 409 when payment or key was used for another request */
 export function refuseOtherRequest(payment: { readonly fingerprint: string }, fingerprint: string): void {
   if (payment.fingerprint === fingerprint) return
   throw new AppError(
@@ -26,10 +26,9 @@ export function refuseOtherRequest(payment: { readonly fingerprint: string }, fi
 }
 
 /**
- * Whatever moves a payment does it here, alone: requests, retries and recovery alike. Who comes
- * while a payment is worked on waits for that answer, and starts over when there was none, or when
- * it failed only because the first caller went away.
- * @throws AppError 409 when the same payment is under way for another request.
+ * Runs work on a payment exclusively: requests, retries and recovery. Later callers wait for the result, and start
+ * over if there was none or the first caller disconnected.
+ * @throws AppError 409 when the payment is in progress for another request.
  */
 export async function singleFlight<Answered extends PaidAnswer | undefined>(
   ctx: Context,
@@ -46,12 +45,12 @@ export async function singleFlight<Answered extends PaidAnswer | undefined>(
     })
     if (answer) return { ...answer, replayed: true }
   }
-  // The entry is gone before anybody hears of the end: who comes then finds the stored state.
+  // The entry is removed before anyone sees the end, so later callers find the stored state.
   const answer = Promise.resolve()
     .then(work)
     .finally(() => inFlight.of(ctx).delete(flight.id))
   inFlight.of(ctx).set(flight.id, { ...flight, answer })
-  // A caller that hung up is waited for by nobody else: a stop waits until its payment has an end.
+  // A stop waits for the payment even if its caller disconnected.
   const ended = answer.then(
     () => undefined,
     () => undefined,

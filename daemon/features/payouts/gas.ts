@@ -7,25 +7,25 @@ import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { gasDays } from './rows.ts'
 
-/* Acts that cost the operator gas and bring no fee: withdrawals, and refunds after a buyer's cancel (decisions §4 Gas). */
+/* Acts that cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4 Gas). */
 
-/** Of one wallet in a day (UTC). */
+/** Per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
-/** Less leaves a balance on a chain only where it empties it, once a day. */
+/** Smaller on-chain withdrawals must empty the balance, once a day. */
 export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
 
 type Machine = Pick<Context, 'chain' | 'clock'>
 
-/** Whether money moves on a chain, where each transaction costs the operator gas. */
+/** Whether transactions cost gas. */
 export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
   return chain.status !== undefined
 }
 
-/** So many of all wallets in a day are told to the operator. */
+/** Daily acts of all wallets above which the operator is told. */
 export const GAS_ACTS_TOLD = 100
 const PAGE_ROWS = 1_000
 
-/** Acts of today (UTC) that cost gas and brought no fee, of all wallets. */
+/** Today's (UTC) gas acts of all wallets. */
 export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<number> {
   const today = { index: 'day', prefix: [Math.floor(clock.wall() / DAY_MS)], limit: PAGE_ROWS }
   return (await everyRow(store.table(gasDays), today)).reduce((sum, { acts }) => sum + acts, 0)
@@ -33,13 +33,13 @@ export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'cl
 
 type GasAct = {
   readonly wallet: Wallet
-  /** Withdraws a whole balance of less than `SMALLEST_ON_CHAIN`. */
+  /** Withdraws a whole balance below `SMALLEST_ON_CHAIN`. */
   readonly empties?: boolean
 }
 
 /**
- * Counts an act in the transaction that does it; nothing is counted where nothing costs gas.
- * @throws AppError rate_limited when the wallet has had its acts of the day: its money stays where it is
+ * Counts an act in its transaction, if gas costs anything.
+ * @throws AppError rate_limited when the wallet used up its acts of the day; its money stays
  */
 export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
   if (!costsGas(machine)) return

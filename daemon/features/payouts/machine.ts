@@ -3,9 +3,9 @@ import { defineMachine } from '../../kernel/machine.ts'
 import type { PayoutRow } from './rows.ts'
 
 /**
- * Payouts (decisions §4). Effects name what happens to the money in the same transaction: `leave` takes it out of
- * the books, `give_back` puts it where it waited, `block` keeps it for a wallet that cannot be paid, and `unblock`
- * puts that back. Where no effect names the money, it stays.
+ * Payout state machine (decisions §4). Effects in the same transaction: `leave` removes the money from the books,
+ * `give_back` returns it to its account, `block` keeps it for a blocked wallet, `unblock` returns that. Without an
+ * effect it stays.
  */
 export const payoutMachine = defineMachine({
   noun: 'payout',
@@ -39,12 +39,12 @@ export type PayoutTransition = (typeof payoutMachine)['transitions'][number]
 export type PayoutEvent = PayoutTransition['event']
 export type PayoutState = (typeof payoutMachine)['states'][number]
 
-/** A failed payout whose money is kept is in a state of its own. */
+/** A failed payout with blocked money is a state of its own. */
 export function payoutState({ status, blocked }: Pick<PayoutRow, 'status' | 'blocked'>): PayoutState {
   return blocked ? 'blocked' : status
 }
 
-/** Whether money of it is on its way: what makes a wallet wait with its next payout. */
+/** Whether money is in flight, so that the wallet's next payout waits. */
 export function isOpenPayout(state: PayoutState): boolean {
   return state !== 'confirmed' && state !== 'failed' && state !== 'blocked'
 }

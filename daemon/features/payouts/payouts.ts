@@ -20,9 +20,9 @@ import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
 
 const PAYOUT_PAGE = 100
-/** Blocked payouts of one wallet that are summed. */
+/** Blocked payouts summed per wallet. */
 const MAX_KEPT = 1_000
-/** How soon it is looked again whether a wallet is free for its next payout. */
+/** How often to check whether a wallet is free for its next payout. */
 const BUSY_REVIEW_MS = HOUR_MS
 const SANCTIONED = 'the wallet is sanctioned'
 const SUSPENDED = 'the participant is suspended'
@@ -33,20 +33,19 @@ type Ref = { readonly kind: string; readonly id: string }
 type NewPayout = {
   readonly kind: PayoutKind
   readonly wallet: Wallet
-  /** Account that is paid out of. */
+  /** Account to pay from. */
   readonly source: string
-  /** The source's whole balance unless given. */
+  /** (default: the whole balance) */
   readonly amount?: Usdc
   readonly ref: Ref
-  /** Of the transaction that sets it aside; drawn unless given. */
+  /** Transaction id (default: new). */
   readonly transactionId?: string
   readonly at: number
 }
 
 /**
  * Sets an account's money aside for a wallet, in the transaction that made it due.
- * @returns null when nothing is due, or while another payout of the wallet is open: what waits in
- * the account is then taken up when that one ends.
+ * @returns null when nothing is due, or another payout of the wallet is open; the rest follows when that ends.
  */
 export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
@@ -59,7 +58,7 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
   return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
 }
 
-/** Keeps an account's whole balance from a sanctioned wallet; it goes back to where it waited when that is cleared. */
+/** Blocks an account's balance for a sanctioned wallet; returned when the wallet is cleared. */
 export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
   const amount = payout.amount ?? (await balanceOf(t, source))
@@ -105,13 +104,13 @@ export async function openPayoutOf(t: ReadTx, wallet: Wallet): Promise<PayoutRow
   return (await t.table(payouts).page('open_wallet', [wallet], { limit: 1 })).rows[0]
 }
 
-/** What is kept from a wallet that would be paid out of an account. */
+/** Blocked money of a wallet by account. */
 export async function keptOf(t: ReadTx, { wallet, source }: Pick<PayoutRow, 'wallet' | 'source'>): Promise<Usdc> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   return usdc(rows.reduce((sum, row) => (row.source === source ? sum + row.amount : sum), 0n))
 }
 
-/** Pays out all that a wallet is owed in refunds. */
+/** Pays out all refunds owed to a wallet. */
 export function openRefund(
   t: Tx,
   draw: Draw,
@@ -120,7 +119,7 @@ export function openRefund(
   return openPayout(t, draw, { ...refund, kind: 'refund', source: account.refund(refund.wallet) })
 }
 
-/** Takes a wallet's refund back from a payout that was never sent, where its account does not hold so much any more. */
+/** Recalls a wallet's refund from an unsent payout if its account no longer covers it. */
 export async function recallRefund(
   t: Tx,
   draw: Draw,
@@ -136,9 +135,8 @@ export async function recallRefund(
 export type PayoutCounts = { confirmed: number; waiting: number; failed: number }
 
 /**
- * Drives every payout that is due; safe to stop at any point and to run again, also beside itself:
- * each step is one transaction that looks at the row's status, and the chain pays an id once.
- * Refunds go on while paid activity is paused, other payouts wait (decisions §12).
+ * Advances every due payout; safe to interrupt, repeat and run concurrently: each step is one transaction that checks
+ * the status, and the chain pays an id once. Refunds continue during a pause, other payouts wait (decisions §12).
  */
 export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
   const counts: PayoutCounts = { confirmed: 0, waiting: 0, failed: 0 }
@@ -156,7 +154,7 @@ export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
 
 async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   const { id } = payout
-  // What still lies in the contract may be paid to the wallet by the contract.
+  // Money still in the contract may be paid by the contract itself.
   const isBack = payout.kind !== 'refund' || (await contractMirror.of(ctx)?.hasReturned(payout.wallet))
   if (isBack === false) return 'waiting'
   const verdict = await screen(ctx, payout.wallet)
@@ -189,12 +187,12 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
   return 'waiting'
 }
 
-/** Whether it goes back to an account of its payee; a refund or a payee's part has none to go back to. */
+/** Whether a failed payout returns to its payee's account; refunds and payees' shares do not. */
 function isOwnedBack({ kind }: PayoutRow): boolean {
   return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
 }
 
-/** Without a list where there must be one nothing is paid; what is due stays due. */
+/** Without a required sanctions list nothing is paid. */
 async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
   try {
     return (await compliance.of(ctx).isSanctioned(wallet)) ? 'sanctioned' : 'clear'
@@ -205,18 +203,18 @@ async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanction
 }
 
 /**
- * Whether what somebody earned goes back to wait in its account, since its payee was suspended before anything was
- * sent. A refund never waits for that.
+ * Whether earnings return to their account because the payee was suspended before sending. Refunds never wait for
+ * that.
  */
 async function waitsForStanding(ctx: Context, { kind, source, attempts }: PayoutRow): Promise<boolean> {
   if (kind === 'refund' || attempts > 0) return false
   return isSuspended(await ctx.store.table(participants).get(accountOwner(source)))
 }
 
-/** What was sent may have arrived: only what never was can be taken back. */
+/** Only an unsent payout can be taken back. */
 async function holdBack(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
-    // A balance that cannot be spent is kept well enough.
+    // A withdrawal returns to the balance, which the wallet cannot spend.
     await step(ctx, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
     return 'failed'
   }
@@ -237,7 +235,7 @@ async function transfer(
   }
 }
 
-/** One step of a payout in a transaction; undefined when another run was first and there is nothing to do any more. */
+/** One step of a payout in a transaction; undefined if another run was first. */
 function step(ctx: Context, id: string, { ...facts }: Omit<PayoutStep, 'at'>): Promise<PayoutRow | undefined> {
   return commit(ctx, async (t, draw) => {
     const row = await t.table(payouts).getForUpdate(id)
@@ -256,38 +254,38 @@ function refOf({ id }: PayoutRow): Ref {
 }
 
 /**
- * What an ended payout lets go on: one that was blocked is paid anew, and refunds that came due while it was open are
- * paid now. What its owner withdrew is the owner's to withdraw again, and a settlement waits for the cron that opens it.
+ * Continues after a payout's end: a blocked one is paid anew, and refunds that came due meanwhile are paid.
+ * Withdrawals are left to their owner, settlements to their cron.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row
   const anew = { kind, wallet, source, ref: refOf(row), at }
   if (row.blocked && kind === 'settlement') await openPayout(t, draw, anew)
-  // Its source is what all payees share: only its own part goes to it.
+  // Payees share its account, and it gets only its own part.
   if (row.blocked && kind === 'splitter') await openPayout(t, draw, { ...anew, amount })
   await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
 
-/** Blocked payouts of wallets that may be paid again go back to where they waited, and out anew. */
+/** Returns blocked payouts of cleared wallets and pays them anew. */
 async function reviewBlocked(ctx: Context): Promise<void> {
   for (;;) {
     const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
     const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) await review(ctx, row)
-    // Each one looked at has left the front of the index.
+    // Reviewed ones move from the front of the index.
     if (due.length < PAYOUT_PAGE) return
   }
 }
 
 async function review(ctx: Context, row: PayoutRow): Promise<void> {
   if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
-  // A payee's part would be divided anew if it could not go out at once.
+  // Wait if a payee's share could not be sent at once, since it would be divided again.
   else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
   else await step(ctx, row.id, { event: 'unblock' })
 }
 
-/** What was kept from a wallet that is cleared goes back with the next run, not only when it would be looked at. */
+/** A cleared wallet's money returns with the next run. */
 export async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   for (const { id } of rows) {

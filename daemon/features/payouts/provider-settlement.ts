@@ -28,7 +28,7 @@ const work = [
   }),
 ]
 
-/** Pays providers what they earned: `prov → out`, then through the chain (decisions §5). */
+/** Pays providers' earnings: `prov → out`, then the chain (decisions §5). */
 export const providerSettlement = defineCron({
   name: 'provider-settlement',
   schedule: everyHour,
@@ -51,8 +51,8 @@ function providerOf(table: Participants, { id }: AccountRow): Promise<Participan
 }
 
 /**
- * A wallet has one payout at a time: while one is on its way, what was earned since waits for the next run. What a
- * suspended provider earned waits for the end of its suspension.
+ * One payout per wallet at a time; later earnings wait for the next run, a suspended provider's for the end of its
+ * suspension.
  */
 async function canSettle(t: ReadTx, { account, sanctioned }: AccountItem): Promise<boolean> {
   const provider = await providerOf(t.table(participants), account)
@@ -67,7 +67,7 @@ async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Con
   const { id, wallet } = provider
   const ref = { kind: 'participant', id }
   if (provider.first_party) {
-    // The house has no wallet of its own: what it earned is the operator's and never leaves through the chain.
+    // First-party earnings are the operator's and never leave by the chain.
     const legs = legsOf.firstPartySettlement({ providerId: id, amount: account.balance })
     await post(t, draw, { kind: 'settlement', ref, legs, at })
     return

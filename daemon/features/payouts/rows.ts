@@ -3,31 +3,31 @@ import type { Payout } from '../../../src/api/sections/money.ts'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/words.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
-/** A payout row is written with the postings that put its money aside in `out:<id>`. */
+/** A payout, written with the postings that set its money aside in `out:<id>`. */
 export const PayoutRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   kind: z.enum(payoutKinds),
   wallet: StoredWallet,
   amount: Micro,
-  /** Account that the money waited in, and goes back to if the payout fails. */
+  /** Account of the money; a failed payout returns it. */
   source: z.string(),
   ref_kind: z.string(),
   ref_id: z.string(),
-  /** Last transaction of the books when its money was set aside: what its source had gained until then is in it. */
+  /** Last transaction when the money was set aside. */
   covers: z.int(),
   status: z.enum(payoutStates),
-  /** Until confirmed or failed; a wallet has one open payout at most. */
+  /** Until confirmed or failed; one per wallet. */
   open: z.boolean(),
-  /** Failed, and the money waits in `blk:<wallet>` until the wallet may be paid. */
+  /** Failed; the money waits in `blk:<wallet>`. */
   blocked: z.boolean(),
-  /** The order as it was fixed before it was first sent: every later attempt sends it again. */
+  /** The transfer order, fixed before the first send; retries send the same. */
   bytes: z.string().nullable(),
   /** SHA-256 of `bytes`, hex. */
   hash: z.string().nullable(),
   attempts: z.int(),
   last_error: z.string().nullable(),
-  /** Business time of the next attempt, or of the next look at a blocked one; null when it is over. */
+  /** Business time of the next attempt or review; null when over. */
   next_attempt_at: z.int().nullable(),
   transaction: z.string().nullable(),
   created_at: z.int(),
@@ -51,14 +51,14 @@ export const payouts = defineCollection('payouts', {
   ],
 })
 
-/** What one wallet did on one day that cost the operator gas. */
+/** Gas acts of one wallet on one day. */
 const GasDayRow = z.strictObject({
   /** `<day>:<wallet>`; days (UTC) since the epoch. */
   id: z.string(),
   version: z.int(),
   day: z.int(),
   acts: z.int(),
-  /** It has emptied a balance of less than the smallest withdrawal. */
+  /** Whether it emptied a small balance. */
   emptied: z.boolean(),
 })
 

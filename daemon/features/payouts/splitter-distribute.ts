@@ -17,15 +17,15 @@ type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }
 
 const WHOLE_BPS = 10_000n
 
-/** Default: all of it goes to the operator (decisions §5). */
+/** Default: all to the operator (decisions §5). */
 export const operatorOnly: readonly Payee[] = [{ to: 'operator', bps: WHOLE_BPS }]
 
-/** Shares of the payees in an amount, floored to atomic units; the remainder is not moved. */
+/** Payees' shares, floored to atomic units; the remainder stays. */
 export function sharesOf(amount: Usdc, payees: readonly Payee[]): PayeeShare[] {
   return payees.map(({ to, bps }) => ({ to, amount: share(amount, bps) })).filter((one) => one.amount > ZERO)
 }
 
-/** What is wrong with a list of payees, undefined when nothing is. */
+/** The fault in a list of payees, if any. */
 export function payeeFault(payees: readonly Payee[]): string | undefined {
   if (new Set(payees.map(({ to }) => to)).size < payees.length) return 'a payee is named twice'
   if (payees.some(({ bps }) => bps <= 0n)) return 'a share must be more than 0'
@@ -33,14 +33,14 @@ export function payeeFault(payees: readonly Payee[]): string | undefined {
   return sum === WHOLE_BPS ? undefined : `the shares sum to ${Number(sum) / 100} %, not 100 %`
 }
 
-/** What the marketplace earned, in the order in which it is distributed. */
+/** Revenue accounts, in order of distribution. */
 const sources = ['fees', 'ops'] as const
 
 const works: readonly DueWork[] = sources.map((kind) =>
   accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
 )
 
-/** Divides what the marketplace earned among its payees: `fees`, `ops → out`, or `→ oper` (decisions §5). */
+/** Distributes revenue among payees: `fees`, `ops → out`, or `→ oper` (decisions §5). */
 export const splitterDistribute = defineCron({
   name: 'splitter-distribute',
   schedule: everyHour,
@@ -49,7 +49,7 @@ export const splitterDistribute = defineCron({
   async run(round) {
     const skip = await restsWhilePaused(round.ctx)
     if (skip) return skip
-    // One after the other: a wallet that has a part in both has one payout at a time.
+    // Sequential, since a wallet has one payout at a time.
     for (const work of works) await distributeOf(work, round)
     return undefined
   },
@@ -66,8 +66,8 @@ function payeesOf({ config }: Context): readonly Payee[] {
 }
 
 /**
- * All parts are set aside together, so each payee's wallet has to be free for one, and each part is at least one
- * atomic unit: what is left over never drifts to the largest payee.
+ * All shares are set aside together, so each payee's wallet must be free and each share at least one atomic unit;
+ * otherwise remainders would drift to the largest payee.
  */
 async function canDistribute(t: ReadTx, { account: row }: AccountItem, ctx: Context): Promise<boolean> {
   const payees = payeesOf(ctx)

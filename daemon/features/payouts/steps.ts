@@ -12,11 +12,11 @@ import { post } from '../ledger/post.ts'
 import { isOpenPayout, type PayoutEvent, type PayoutTransition, payoutMachine, payoutState } from './machine.ts'
 import { type PayoutRow, payouts } from './rows.ts'
 
-/** Wait before the next attempt: doubled each time, up to the longest. */
+/** First retry delay; doubled each time up to the longest. */
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = HOUR_MS
 const MAX_DOUBLINGS = 20
-/** How often it is looked whether a key has come, or a blocked wallet may be paid again. */
+/** How often to check for a key, or whether a blocked wallet is cleared. */
 const KEY_REVIEW_MS = HOUR_MS
 export const BLOCKED_REVIEW_MS = DAY_MS
 
@@ -26,17 +26,16 @@ export type PayoutStep = {
   readonly at: number
   /** Why it waits or ended. */
   readonly error?: string
-  /** When a blocked one is looked at again, where that is not in a day. */
+  /** Review delay of a blocked one (default: a day). */
   readonly waitMs?: number
-  /** On the chain, of a confirmed one. */
+  /** Chain transaction of a confirmed one. */
   readonly transaction?: string
 }
 
 type Step = { readonly row: PayoutRow; readonly step: PayoutStep }
 
 /**
- * The one way in which a payout changes its state: row, money and event in the caller's transaction, which holds
- * the row.
+ * The only way to change a payout's state: row, money and event in the caller's transaction, which holds the row.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyPayoutStep(t: Tx, draw: Draw, { row, step }: Step): Promise<PayoutRow> {
@@ -51,7 +50,7 @@ function stateAfter({ to }: PayoutTransition): Pick<PayoutRow, 'status' | 'block
   return { status: to === 'blocked' ? 'failed' : to, blocked: to === 'blocked', open: isOpenPayout(to) }
 }
 
-/** What each event leaves in the row besides the state. */
+/** Further row members after each event. */
 function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   const { at, error = row.last_error, transaction = null } = step
   switch (step.event) {
@@ -74,7 +73,7 @@ function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   }
 }
 
-/** Fixes the order: from here every attempt sends the same bytes. */
+/** Fixes the order; all attempts send the same bytes. */
 function orderOf(row: PayoutRow): Pick<PayoutRow, 'bytes' | 'hash'> {
   const bytes = JSON.stringify({ id: row.id, to: row.wallet, amount: row.amount.toString() })
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
@@ -112,7 +111,7 @@ const announced: Partial<Record<PayoutEvent, EventType>> = {
   unblock: 'payout.unblocked',
 }
 
-/** The event of a step, where it is one that others want to know. */
+/** Emits the event of a step, if relevant to others. */
 export async function announce(
   t: Tx,
   draw: Draw,
@@ -129,7 +128,7 @@ export async function announce(
   })
 }
 
-/** Who asked for its own money hears what became of it. */
+/** Whether its owner requested it and is told the result. */
 function isAskedFor({ kind }: PayoutRow): boolean {
   return kind === 'withdrawal' || kind === 'referral'
 }

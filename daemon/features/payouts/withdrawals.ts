@@ -10,7 +10,7 @@ import { countGasAct } from './gas.ts'
 import { openPayout, openPayoutOf } from './payouts.ts'
 import type { PayoutRow } from './rows.ts'
 
-/** @throws AppError 503 while paid activity is paused: looked at in the transaction that would move money. */
+/** @throws AppError 503 while paid activity is paused, checked in the transaction */
 export async function refusePaused(t: ReadTx): Promise<void> {
   const platform = await readPlatform(t)
   if (platform.paused_at !== null) throw paused(pauseOf(platform))
@@ -19,18 +19,18 @@ export async function refusePaused(t: ReadTx): Promise<void> {
 type Withdrawal = {
   readonly participant: Pick<ParticipantRow, 'id' | 'wallet'>
   readonly kind: Extract<PayoutRow['kind'], 'withdrawal' | 'referral'>
-  /** Account of the participant that it is taken from. */
+  /** The participant's account. */
   readonly source: string
   readonly amount: Usdc
-  /** It takes all that is there, and that is less than the smallest. */
+  /** Takes the whole balance, which is below the minimum. */
   readonly empties?: boolean
   readonly now: number
   readonly ctx: Pick<Context, 'chain' | 'clock'>
 }
 
 /**
- * Sets money of a participant aside for its own wallet; the cron that pays refunds pays it out.
- * @throws AppError 409 while another payout of the wallet is open: a wallet has one at a time; 429 after those of a day.
+ * Sets a participant's money aside for its wallet; the refund cron sends it.
+ * @throws AppError 409 while another payout of the wallet is open, 429 after the daily limit.
  */
 export async function openWithdrawal(
   t: Tx,

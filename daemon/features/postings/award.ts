@@ -28,14 +28,14 @@ import {
   shownPosting,
 } from './rows.ts'
 
-/** What was quoted, frozen in the payment row: the shares of the price stay as they were. */
+/** Quoted facts, fixed in the payment row. */
 const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.string() })
 
 type Asked = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
 
 /**
- * What an award costs. Without a bid, what the poster would spend: bids are for the poster's eyes, and anyone
- * may ask here. @throws AppError 404, 409, 503
+ * Quotes an award. Without a bid, the maximum budget: only the poster sees bids, and anyone may ask.
+ * @throws AppError 404, 409, 503
  */
 export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): Promise<Quote> {
   const posting = await shownPosting(t, postingId)
@@ -53,7 +53,7 @@ export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): P
   }
 }
 
-/** As they were when the bid was made. */
+/** Shares fixed when the bid was made. */
 function sharesOf({ price, shares }: BidRow, service: ServiceRow): Split {
   return shares ? { ...shares, fee: usdc(shares.agent - shares.net) } : split(saleKind(service), price)
 }
@@ -105,9 +105,9 @@ type Paid = {
 }
 
 /**
- * Opens the job of an awarded bid, in the transaction that pays for it: the bid is accepted, all others are rejected.
- * Whether there was still time is judged by when it was paid.
- * @throws AppError 409 when something else came first; the payment goes back then
+ * Opens the job of an awarded bid in the paying transaction; the other bids are rejected. The payment's time decides
+ * whether it was in time.
+ * @throws AppError 409 when something else came first; the payment is refunded
  */
 export async function award(
   t: Tx,

@@ -10,7 +10,7 @@ import { bidStatusAt } from './machine.ts'
 import { bids, mutexKey, postingById, refuseUnlessPoster } from './rows.ts'
 import { bidView } from './view.ts'
 
-/** In the order they were made; a posting never has more of them than fit into one page of the store. */
+/** In order of creation; a request's bids fit into one page. */
 const listBids: FreeHandler<typeof bidsApi.listBids> = async ({ params, query }, { ctx, caller, now }) => {
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {

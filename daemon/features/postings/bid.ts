@@ -24,17 +24,17 @@ import {
   refuseHidden,
 } from './rows.ts'
 
-/** Unverified providers bid on and hear of budgets up to this (decisions §9). */
+/** Largest budget for unverified providers (decisions §9). */
 export const UNVERIFIED_MAX_BUDGET = usdc(25_000_000n)
 
-/** Whether a provider of this tier may deal with an amount: the upper end of a budget, or a bid. */
+/** Whether a provider of this tier may handle an amount: a maximum budget, or a bid. */
 export function isWithinTier(tier: ParticipantRow['verification_tier'], amount: Usdc): boolean {
   return tier !== 'unverified' || amount <= UNVERIFIED_MAX_BUDGET
 }
 
 type Wish = Pick<OptInRow, 'enabled' | 'min_budget' | 'max_budget' | 'categories'>
 
-/** Whether a posting is one that somebody asked to hear of: by the upper end of its budget, and its category. */
+/** Whether a request matches an opt-in, by maximum budget and category. */
 export function isWished(wish: Wish, { budget_max, category }: Pick<PostingRow, 'budget_max' | 'category'>): boolean {
   if (!wish.enabled) return false
   if (wish.min_budget !== null && budget_max < wish.min_budget) return false
@@ -42,11 +42,11 @@ export function isWished(wish: Wish, { budget_max, category }: Pick<PostingRow, 
   return wish.categories.length === 0 || wish.categories.includes(category)
 }
 
-/** Bids that a posting ever gets, withdrawn ones included, and those of one provider among them. */
+/** Bids per request, withdrawn ones included, and per provider. */
 export const MAX_BIDS = 500
 export const MAX_BIDS_PER_PROVIDER = 10
 
-/** A bid with what it is shown with. */
+/** A bid with the facts for its view. */
 export type PlacedBid = { readonly bid: BidRow; readonly posting: PostingRow; readonly service: ServiceRow }
 
 type Bidding = {
@@ -56,7 +56,7 @@ type Bidding = {
   readonly now: number
 }
 
-/** @throws AppError 400 for a bad price or service, 403 for one's tier, 404, 409 */
+/** @throws AppError 400 for a bad price or service, 403 for the tier, 404, 409 */
 export async function placeBid(t: Tx, draw: Draw, { postingId, body, bidder, now }: Bidding): Promise<PlacedBid> {
   const posting = await lockPosting(t, postingId)
   refuseHidden(posting)
@@ -96,7 +96,7 @@ function refuseTier({ verification_tier: tier }: ParticipantRow, posting: Postin
   })
 }
 
-/** @throws AppError 400: a listing of somebody else looks like none */
+/** @throws AppError 400, also for somebody else's listing */
 async function ownService(t: ReadTx, id: string, bidder: ParticipantRow): Promise<ServiceRow> {
   const service = await t.table(services).get(id)
   if (service?.provider_id !== bidder.id || service.status !== 'active') {
@@ -143,7 +143,7 @@ export async function withdrawBid(
   return { bid: changed, posting: counted, service: await serviceOf(t, changed) }
 }
 
-/** The listing that a bid names; the row stays, whatever became of the listing. */
+/** The listing of a bid, in any state. */
 export async function serviceOf(t: ReadTx, bid: BidRow): Promise<ServiceRow> {
   const service = await t.table(services).get(bid.service_id)
   if (!service) throw new Error(`${bid.id} names no service`)

@@ -20,18 +20,18 @@ type Step = {
   readonly by: PostingRole
   /** Business time. */
   readonly at: number
-  /** When it was asked for, where that was before. */
+  /** Time of the request, if earlier. */
   readonly askedAt?: number
   readonly change?: Partial<Pick<PostingRow, 'awarded_bid_id' | 'job_id'>>
 }
 
 /**
- * The one way in which a posting changes its state, with what that means to its bids.
+ * The only way to change a request's state, with its bids.
  * @throws AppError 409 invalid_transition; nothing is written then
  */
 export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<PostingRow> {
   const { posting, event, by, at, askedAt = at, change = {} } = step
-  // Only the cron sees what it is there to end as still open.
+  // Only the cron may see an expired request as open.
   const from = event === 'expire' ? posting.status : postingStatusAt(posting, askedAt)
   const { to, effects } = transition(postingMachine, { event, from, by })
   const { poster_suspended: _isOver, ...kept } = posting
@@ -45,7 +45,7 @@ export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<Postin
 
 type Rejecting = { readonly posting: PostingRow; readonly by: BidRole; readonly at: number }
 
-/** All that are still submitted: an accepted one is no longer among them. */
+/** All submitted bids; an accepted one is no longer among them. */
 async function rejectBids(t: Tx, draw: Draw, { posting, by, at }: Rejecting): Promise<void> {
   const { rows } = await t.table(bids).page('live', [posting.id], { limit: MAX_BIDS })
   for (const { id } of rows) {
@@ -61,7 +61,7 @@ type BidStep = {
   readonly at: number
 }
 
-/** What becomes of a bid that this transaction holds, told to its bidder. @throws AppError 409 invalid_transition */
+/** Changes a held bid and tells its bidder. @throws AppError 409 invalid_transition */
 export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep): Promise<BidRow> {
   const { to } = transition(bidMachine, { event, from: bid.status, by })
   const changed = await t.table(bids).put({ ...bid, status: to, live: false, updated_at: at })
@@ -69,14 +69,14 @@ export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep
   return changed
 }
 
-/** How a job's money went, as the posting behind it sees it (decisions §9). */
+/** How a job's money ended, as an event of its request (decisions §9). */
 const eventOf: Partial<Record<JobRow['escrow_status'], 'complete' | 'refund'>> = {
   released: 'complete',
   split: 'complete',
   refunded: 'refund',
 }
 
-/** A posting ends with the job that came of it, in the transaction that moves the job's money. */
+/** Ends a request with its job, in the transaction that moves the money. */
 export async function followJob(t: Tx, draw: Draw, { job, at }: { readonly job: JobRow; readonly at: number }) {
   const event = eventOf[job.escrow_status]
   if (job.posting_id === null || event === undefined) return

@@ -10,18 +10,18 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { emitPosting, fanouts, type PostingRow, postings } from './rows.ts'
 
-/** A posting that nobody awards is open for this long. */
+/** How long a request stays open. */
 export const POSTING_LIFE_MS = 30 * DAY_MS
-/** Postings of one poster that are open at once. */
+/** Open requests per poster. */
 export const MAX_OPEN_POSTINGS = 100
 export const MAX_BRIEF_BYTES = 16 * 1024
 const NO_CATEGORY = 'other'
-/** Id of the counter that numbers postings without gaps, in commit order. */
+/** Counter id of request numbers: without gaps, in commit order. */
 const POSTING_COUNTER = 'postings'
 
 type Wanted = { readonly body: NewPosting; readonly poster: ParticipantRow; readonly now: number }
 
-/** @throws AppError 400 that names the field at fault */
+/** @throws AppError 400 that names the field */
 export function checkPosting({ body, now }: Pick<Wanted, 'body' | 'now'>): void {
   const { budget_min_usd: min = ZERO, budget_max_usd: max, deadline, brief } = body
   if (max < MIN_PRICE || max > MAX_PRICE) {
@@ -34,7 +34,7 @@ export function checkPosting({ body, now }: Pick<Wanted, 'body' | 'now'>): void 
   }
 }
 
-/** Writes a posting, and that its providers are to be told. @throws AppError 400, 409 */
+/** Writes a request and queues its notifications. @throws AppError 400, 409 */
 export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Wanted): Promise<PostingRow> {
   await refuseSuspendedNow(t, poster.id)
   if ((await t.table(postings).count('poster_open', [poster.id])) >= MAX_OPEN_POSTINGS) {
@@ -68,7 +68,7 @@ export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Wa
   return posting
 }
 
-/** Another's job looks like none: who provides it is no stranger's business. */
+/** Another's job looks unknown, to keep its provider private. */
 async function checkParent(t: ReadTx, jobId: string, poster: ParticipantRow): Promise<void> {
   const job = await t.table(jobs).get(jobId)
   if (job?.provider_id !== poster.id) throw invalidField('parent_job_id', 'is no job that you provide')

@@ -2,13 +2,13 @@ import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from
 import { defineMachine } from '../../kernel/machine.ts'
 import type { BidRow, PostingRow } from './rows.ts'
 
-/** Who acts on a request for work; `system` is a cron, or the job that came of it. */
+/** Who acts on a request; `system` is a cron or the resulting job. */
 export const postingRoles = ['poster', 'provider', 'system'] as const
 export type PostingRole = (typeof postingRoles)[number]
 
 /**
- * Requests for work (decisions §9). Effects name what happens in the same transaction: `open_job` pays the bid into
- * escrow, `accept_bid` and `reject_bids` end the bids, `count_bid` takes one more in.
+ * Request state machine (decisions §9). Effects in the same transaction: `open_job` pays the bid into escrow,
+ * `accept_bid` and `reject_bids` end the bids, `count_bid` counts one more.
  */
 export const postingMachine = defineMachine({
   noun: 'posting',
@@ -32,16 +32,16 @@ export const postingMachine = defineMachine({
 export type PostingTransition = (typeof postingMachine)['transitions'][number]
 export type PostingEvent = PostingTransition['event']
 
-/** Where a posting stands at a time: one whose time has run out is expired, whether a cron has been there or not. */
+/** Status at a time: an overdue request is expired even before the cron ran. */
 export function postingStatusAt({ status, expires_at }: Pick<PostingRow, 'status' | 'expires_at'>, now: number) {
   return status === 'open' && expires_at <= now ? 'expired' : (status satisfies PostingStatus)
 }
 
-/** Who acts on a bid; `system` ends those of a posting that nobody awarded. */
+/** Who acts on a bid; `system` ends those of expired requests. */
 export const bidRoles = ['bidder', 'poster', 'system'] as const
 export type BidRole = (typeof bidRoles)[number]
 
-/** Bids (decisions §9); `uncount` takes one out of what the posting shows. */
+/** Bid state machine (decisions §9); `uncount` removes one from the shown count. */
 export const bidMachine = defineMachine({
   noun: 'bid',
   states: bidStatuses,
@@ -54,7 +54,7 @@ export const bidMachine = defineMachine({
 
 type Place = { readonly posting: Pick<PostingRow, 'status' | 'expires_at'>; readonly now: number }
 
-/** Where a bid stands at a time: with a posting that has expired, it is rejected. */
+/** Status at a time: bids of an expired request are rejected. */
 export function bidStatusAt({ status }: Pick<BidRow, 'status'>, { posting, now }: Place): BidStatus {
   return status === 'submitted' && postingStatusAt(posting, now) === 'expired' ? 'rejected' : status
 }

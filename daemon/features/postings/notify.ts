@@ -11,11 +11,11 @@ import { isWished, isWithinTier } from './bid.ts'
 import { postingStatusAt } from './machine.ts'
 import { fanouts, notices, type OptInRow, optIns, type PostingRow, postings } from './rows.ts'
 
-/** Opt-ins looked at in one transaction. */
+/** Opt-ins processed per transaction. */
 export const FANOUT_ROWS = 50
-/** Participants that hear of one posting. */
+/** Participants notified of one request. */
 export const MAX_TOLD = 10_000
-/** How long after each failed try the next one comes; after the last one the notification is given up. */
+/** Delay after each failed attempt; after the last one the notification is dropped. */
 export const NOTICE_DELAYS_MS: readonly number[] = [
   MINUTE_MS,
   2 * MINUTE_MS,
@@ -25,17 +25,14 @@ export const NOTICE_DELAYS_MS: readonly number[] = [
   6 * HOUR_MS,
   DAY_MS,
 ]
-/** So many failures in a row switch an opt-in off (decisions §9). */
+/** Failures in a row that switch an opt-in off (decisions §9). */
 export const MAX_CONSECUTIVE_FAILURES = 20
-/** Type of the message that tells of a new posting. */
+/** Type of the notification. */
 const NOTICE = 'request.created'
 
 type Due = { readonly id: string; readonly now: number }
 
-/**
- * Tells the next of those who opted in of a new posting.
- * @returns whether there are more to be told.
- */
+/** Notifies the next opt-ins of a new request. @returns whether more remain */
 export async function tellNext(t: Tx, draw: Draw, { id, now }: Due): Promise<boolean> {
   const fanout = await t.table(fanouts).getForUpdate(id)
   if (!fanout) return false
@@ -59,7 +56,7 @@ async function finished(t: Tx, id: string): Promise<boolean> {
 
 type Telling = { readonly optIn: OptInRow; readonly posting: PostingRow; readonly now: number }
 
-/** In the event log always, at the endpoint where there is one. @returns whether it concerned the participant. */
+/** Writes to the event log, and to the endpoint if there is one. @returns whether the participant was concerned */
 async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promise<boolean> {
   const { id: participantId } = optIn
   const participant = await t.table(participants).get(participantId)
@@ -90,7 +87,7 @@ async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promis
   return true
 }
 
-/** Members of `request.created`; the paths are relative (decisions §10). */
+/** Members of `request.created`, with relative paths (decisions §10). */
 function noticeOf({ id, title, category, budget_min, budget_max }: PostingRow): JsonObject {
   return {
     posting_id: id,
@@ -107,14 +104,14 @@ const MICRO_PER_USD = 1_000_000
 
 type Heard = { readonly postingId: string; readonly participantId: string }
 
-/** Whether a notification still makes sense: there is something to bid on, and it is wished for. */
+/** Whether a notification is still useful: the request is open and wanted. */
 async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise<boolean> {
   const posting = await t.table(postings).get(postingId)
   if (posting?.poster_suspended) return false
   return posting?.status === 'open' && (await t.table(optIns).get(participantId))?.enabled === true
 }
 
-/** The same of a delivery; one of another kind is wanted as far as this goes. */
+/** The same for a delivery; other kinds are always wanted. */
 export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: DeliveryRow): Promise<boolean> {
   if (type !== NOTICE) return true
   const { posting_id: postingId } = JSON.parse(body) as { posting_id: string } // bytes of `noticeOf`
@@ -123,7 +120,7 @@ export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: 
 
 type Ended = { readonly delivery: DeliveryRow; readonly now: number }
 
-/** What follows for the opt-in when a try has ended; one that is under way is left alone. */
+/** Updates the opt-in after an attempt; one in progress is left alone. */
 export async function noticeEnded(t: Tx, draw: Draw, { delivery, now }: Ended): Promise<void> {
   if (delivery.type !== NOTICE || delivery.open) return
   const [found] = (await t.table(notices).page('delivery', [delivery.id], { limit: 1 })).rows
@@ -161,7 +158,7 @@ async function countFailure(t: Tx, draw: Draw, { optIn, count, now }: Count): Pr
   return enabled
 }
 
-/** Sends a notification again whose time has come: the same bytes, so that who got it after all can tell. */
+/** Sends a due notification again with the same bytes, so that receivers can recognise it. */
 export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   const notice = await t.table(notices).getForUpdate(id)
   if (!notice?.waiting || notice.next_at === null || notice.next_at > now) return
@@ -175,12 +172,12 @@ export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   await replay(t, delivery_id, { owner, now })
 }
 
-/** A bounded number in each transaction; what a crash leaves is taken up where it stopped. */
+/** A limited number per transaction; resumes after a crash. */
 export async function tellAll(ctx: Context, id: string, now: number): Promise<void> {
   while (await commit(ctx, (t, draw) => tellNext(t, draw, { id, now })));
 }
 
-/** Begins to tell of a new posting; the cron finishes what this leaves. */
+/** Starts notifying; the cron finishes the rest. */
 export function startTelling(ctx: Context, id: string): void {
   inBackground(ctx, 'postings', () => tellAll(ctx, id, ctx.clock.now()))
 }

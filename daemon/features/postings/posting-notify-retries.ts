@@ -8,10 +8,10 @@ import { stepPosting } from './close.ts'
 import { retryNotice, tellAll } from './notify.ts'
 import { fanouts, notices, postings } from './rows.ts'
 
-/** Under the cutover nobody could bid, so nobody is notified of requests. */
+/** No notifications under the cutover, since nobody could bid. */
 const rests = ({ checkout_v2 }: Platform) => checkout_v2
 
-/** What falls due on postings, in the order in which it is done. */
+/** Due work on requests, in order. */
 export const postingWork: readonly DueWork[] = [
   dueWork({
     name: 'posting.expire',
@@ -46,7 +46,7 @@ export const postingWork: readonly DueWork[] = [
   }),
 ]
 
-/** Ends requests whose time has run out, and tells of new ones who was not reached yet (decisions §9, §10). */
+/** Ends expired requests, and continues notifications of new ones (decisions §9, §10). */
 export const postingNotifyRetries = defineCron({
   name: 'posting-notify-retries',
   schedule: everyMinute,

@@ -59,7 +59,7 @@ export const postingAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listA
 
 type Change = { readonly id: string; readonly body: NotificationChange; readonly now: number }
 
-/** Sets what was given and opts in unless told otherwise; who opts in again starts without failures. */
+/** Applies the given settings and opts in by default; opting in again resets the failures. */
 async function changeOptIn(t: Tx, { id, body, now }: Change): Promise<OptInRow> {
   const locked = (await t.table(optIns).getForUpdate(id)) ?? fresh(id, now)
   const enabled = body.enabled ?? true
@@ -119,7 +119,7 @@ const listPostings: FreeHandler<typeof postingsApi.listPostings> = async ({ quer
     total,
     limit,
     offset,
-    // Behind the end of the list too, so that a poller goes on from where it was.
+    // Also past the end, so that a poller can resume.
     next_cursor: isSearch ? null : String(last?.number ?? cursor ?? START),
   }
 }

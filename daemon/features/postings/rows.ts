@@ -18,47 +18,47 @@ export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {
   return posting
 }
 
-/** A posting that is there for everybody. @throws AppError 404 */
+/** A request that everybody may see. @throws AppError 404 */
 export async function shownPosting(t: ReadTx, id: string): Promise<PostingRow> {
   const posting = await postingById(t, id)
   refuseHidden(posting)
   return posting
 }
 
-/** @throws AppError 404 for that of a poster who is suspended, as if it were not there */
+/** @throws AppError 404 for a suspended poster's request */
 export function refuseHidden({ poster_suspended: isHidden }: PostingRow): void {
   if (isHidden) throw notFound('The request')
 }
 
-/** Holds a posting for this transaction. @throws AppError 404 */
+/** Locks a request for this transaction. @throws AppError 404 */
 export async function lockPosting(t: Tx, id: string): Promise<PostingRow> {
   const posting = await t.table(postings).getForUpdate(id)
   if (!posting) throw notFound('The request')
   return posting
 }
 
-/** @throws AppError 404 where there is no such bid on the posting */
+/** @throws AppError 404 if the request has no such bid */
 export async function bidById(t: ReadTx, { id, postingId }: { id: string; postingId: string }): Promise<BidRow> {
   const bid = await t.table(bids).get(id)
   if (bid?.posting_id !== postingId) throw notFound('The bid')
   return bid
 }
 
-/** @throws AppError 403 for anybody but the poster */
+/** @throws AppError 403 for others than the poster */
 export function refuseUnlessPoster(posting: PostingRow, caller: Pick<ParticipantRow, 'id'>): void {
   if (posting.poster_id !== caller.id) throw notYours('The request')
 }
 
-/** What acts on one posting at once goes one at a time under this key; see `keyedMutex`. */
+/** Acts on one request run one at a time under this key; see `keyedMutex`. */
 export function mutexKey(postingId: string): string {
   return `posting:${postingId}`
 }
 
-/** Stored form of a request for work. Times are epoch milliseconds of the business clock. */
+/** A stored request for work. Times are epoch milliseconds of business time. */
 export const PostingRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Place among all postings in the order they were made, without gaps: what pollers resume from. */
+  /** Request number: without gaps, in order of creation; pollers resume from it. */
   number: z.int(),
   poster_id: z.string(),
   poster_wallet: StoredWallet,
@@ -69,14 +69,14 @@ export const PostingRow = z.strictObject({
   budget_max: Micro,
   deadline: z.int().nullable(),
   status: z.enum(postingStatuses),
-  /** True while `open`: such rows fall due. */
+  /** True while `open`, when it can fall due. */
   open: z.boolean(),
   expires_at: z.int(),
-  /** While it is open and its poster is suspended: nobody else sees it. */
+  /** Set while open and its poster is suspended: hidden from others. */
   poster_suspended: z.literal(true).exactOptional(),
-  /** The job of the poster that this is a part of; null where it is none. */
+  /** The poster's job of which this is a part; null if none. */
   parent_job_id: z.string().nullable(),
-  /** Bids that were not withdrawn. */
+  /** Bids without withdrawn ones. */
   bid_count: z.int(),
   awarded_bid_id: z.string().nullable(),
   job_id: z.string().nullable(),
@@ -91,22 +91,22 @@ export const BidRow = z.strictObject({
   posting_id: z.string(),
   provider_id: z.string(),
   service_id: z.string(),
-  /** What the provider nets; the poster pays it with the fee. */
+  /** The provider's net; the poster pays it plus the fee. */
   price: Micro,
-  /** What the poster pays and the provider nets, and the terms of the listing, as of when it was made; absent in those of before. */
+  /** Poster's price, provider's net and the listing's terms when the bid was made; absent in old rows. */
   shares: z.strictObject({ agent: Micro, net: Micro }).exactOptional(),
   terms: SaleTerms.exactOptional(),
   eta_hours: z.number(),
   pitch: z.string(),
   status: z.enum(bidStatuses),
-  /** True while `submitted`: a provider has one such bid on a posting at most. */
+  /** True while `submitted`; one per provider and request. */
   live: z.boolean(),
   created_at: z.int(),
   updated_at: z.int(),
 })
 export type BidRow = z.infer<typeof BidRow>
 
-/** A participant's wish to hear of new postings; it is opted in while `enabled`. */
+/** A participant's opt-in to notifications of new requests. */
 export const OptInRow = z.strictObject({
   /** Id of the participant. */
   id: z.string(),
@@ -114,38 +114,38 @@ export const OptInRow = z.strictObject({
   enabled: z.boolean(),
   min_budget: Micro.nullable(),
   max_budget: Micro.nullable(),
-  /** Empty: of every category. */
+  /** Empty: all categories. */
   categories: z.array(z.string()),
-  /** Notifications since the last one that was taken. */
+  /** Failed notifications since the last success. */
   consecutive_failures: z.int(),
   updated_at: z.int(),
 })
 export type OptInRow = z.infer<typeof OptInRow>
 
-/** How far telling of a new posting has come; the row is gone when everybody was told. */
+/** Progress of notifying about a new request; removed at the end. */
 export const FanoutRow = z.strictObject({
   /** Id of the posting. */
   id: z.string(),
   version: z.int(),
-  /** Cursor of the last opt-in that was looked at. */
+  /** Cursor of the last opt-in processed. */
   after: z.string().nullable(),
   told: z.int(),
   at: z.int(),
 })
 export type FanoutRow = z.infer<typeof FanoutRow>
 
-/** A notification that was not taken yet: under way, or waiting for its next try. */
+/** An undelivered notification: in progress, or waiting for a retry. */
 export const NoticeRow = z.strictObject({
   /** `<posting id>:<participant id>`. */
   id: z.string(),
   version: z.int(),
   posting_id: z.string(),
   participant_id: z.string(),
-  /** The delivery of the latest try. */
+  /** Delivery of the latest attempt. */
   delivery_id: z.string(),
-  /** Tries that failed. */
+  /** Failed attempts. */
   failures: z.int(),
-  /** True while the next try waits for its time. */
+  /** True while a retry is scheduled. */
   waiting: z.boolean(),
   next_at: z.int().nullable(),
 })
@@ -200,7 +200,7 @@ export const postingCollections: readonly AnyCollection[] = [postings, bids, opt
 
 type Told = { readonly posting: PostingRow; readonly type: EventType; readonly at: number }
 
-/** The poster's own event: `posting.<what happened>`. */
+/** Emits `posting.<event>` to the poster. */
 export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Told): Promise<void> {
   const { id, poster_id, title, status, bid_count, job_id } = posting
   await emit(t, draw, {
@@ -214,7 +214,7 @@ export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Told
 
 type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
 
-/** `bid.<what happened>`: to the poster what a bidder did, to the bidder what became of it. */
+/** Emits `bid.<event>`: bidder's acts to the poster, results to the bidder. */
 export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {
   const { posting_id, provider_id, service_id, price, status } = bid
   const data: JsonObject = { posting_id, provider_id, service_id, price: formatAmount(price), status }

@@ -1,16 +1,16 @@
 import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
+/** File format; a file of another one is deleted. Increase it with every change to the schema or the terms. */
 const FORMAT = 1
-/** "post" in ASCII: a file without it is not ours. */
+/** "post" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x706f7374
 const CACHE_KIB = 16 * 1_024
 const MEMORY = ':memory:'
 
 /**
- * `n` is a posting's number: the order of every list. `words` keeps no text of its own (the store has it) and takes
- * terms made by us: the ascii tokenizer splits them at the spaces between and leaves the rest as it is.
+ * `n` is the request number, the order of every list. `words` stores no text and takes prepared terms, so the ascii
+ * tokenizer only splits at spaces.
  */
 const SCHEMA = `
   create table state (seq integer not null);
@@ -28,17 +28,17 @@ const SCHEMA = `
   pragma user_version = ${FORMAT};
 `
 
-/** Opens the table; a file that is missing, of another format or cannot be read is made anew. */
+/** Opens the table; a missing, outdated or unreadable file is created anew. */
 export function openTable(path: string): DatabaseSync {
   try {
     return connect(path)
   } catch {
-    // Derived from the store: whatever is wrong with the file, a new one says the same.
+    // The table is derived, so a new one is as good.
     return freshTable(path)
   }
 }
 
-/** An empty table in place of whatever is there. */
+/** An empty table that replaces any existing file. */
 export function freshTable(path: string): DatabaseSync {
   if (path !== MEMORY) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
   return connect(path)

@@ -3,19 +3,19 @@ import type { PostingStatus } from '../../../src/model/words.ts'
 import type { Prepared } from '../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../store/fulltext/terms.ts'
 
-/** Filters of the list (decisions §9); equality is exact, bounds are inclusive but for `after` and `created_after`. */
+/** List filters (decisions §9); equality is exact, bounds are inclusive except `after` and `created_after`. */
 export type PostingQuery = {
   readonly status?: PostingStatus | undefined
   readonly category?: string | undefined
-  /** Text of a stranger: every term must occur, the last may be a beginning. */
+  /** Search text: all terms must occur; the last may be a prefix. */
   readonly q?: string | undefined
-  /** Number of the last posting seen. */
+  /** Number of the last request seen. */
   readonly after?: number | undefined
   readonly created_after?: number | undefined
-  /** Bounds on the upper end of the budget, micro-USDC. */
+  /** Bounds of the maximum budget, micro-USDC. */
   readonly min_budget?: bigint | undefined
   readonly max_budget?: bigint | undefined
-  /** Business time: what has run out by then is expired. */
+  /** Business time, for expiry. */
   readonly now: number
   readonly limit: number
   readonly offset: number
@@ -25,12 +25,12 @@ export type PostingPage = { readonly ids: readonly string[]; readonly total: num
 
 type Condition = readonly [sql: string, ...values: SQLInputValue[]]
 
-/** Matches that are ranked, the latest ones: each costs about a microsecond. The others follow, latest first. */
+/** Latest matches to rank, about a microsecond each. The others follow, latest first. */
 export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'
 
-/** In the order they were made; in a search, by relevance. */
+/** In order of creation; searches by relevance. */
 export function select(prepared: Prepared, query: PostingQuery): PostingPage {
   const filters = conditionsOf(query)
   const text = query.q?.trim()
@@ -55,7 +55,7 @@ type Search = { readonly text: string; readonly filters: readonly Condition[]; r
 
 function search(prepared: Prepared, { text, filters, query }: Search): PostingPage {
   const terms = searchTerms(text)
-  // Punctuation alone is a question that nothing answers.
+  // A query of punctuation only matches nothing.
   if (terms.length === 0) return { ids: [], total: 0 }
   const { limit, offset } = query
   const found = whereOf([['words match ?', allOf(terms)], ...filters])
@@ -93,7 +93,7 @@ function conditionsOf({ status, category, created_after, min_budget, max_budget,
   return given.filter((one) => one !== undefined)
 }
 
-/** A posting whose time has run out is expired, whatever its row still says. */
+/** Overdue requests count as expired whatever their row says. */
 function statusCondition(status: PostingStatus | undefined, now: number): Condition | undefined {
   switch (status) {
     case undefined:

@@ -13,11 +13,11 @@ import { type PostingPage, type PostingQuery, select } from './search-select.ts'
 
 const REBUILD_PAGE = 500
 
-/** The derived table of postings: answers lists and searches, and is never a source of truth. */
+/** The derived table of requests for lists and searches; the store is the source of truth. */
 export type PostingSearch = {
-  /** Sees every change that was durable when it was asked. @throws AppError unavailable while the table is made anew */
+  /** Sees every change durable at the call. @throws AppError unavailable while the table is rebuilt */
   readonly query: (query: PostingQuery) => PostingPage
-  /** Writes down which state of the store the table shows, so that the next start need not make it anew. */
+  /** Records the store's state in the table, so that the next start need not rebuild it. */
   readonly close: () => Promise<void>
 }
 
@@ -30,7 +30,7 @@ type Parts = {
 
 export const postingSearch = defineResource<PostingSearch>('posting-search')
 
-/** Opens it over the store; at a stop it is closed. */
+/** Opens it over the store; a stop closes it. */
 export async function openPostingSearchOf(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const onFault = (error: unknown) =>
@@ -40,8 +40,8 @@ export async function openPostingSearchOf(ctx: Context): Promise<void> {
 }
 
 /**
- * Opens the table and keeps it in step with what is committed. One that is not of the store's state, or that was
- * damaged, is filled again from the store; a list is rather refused than short of a posting.
+ * Opens the table and keeps it in step with commits. A table that is outdated or damaged is rebuilt; lists are
+ * refused meanwhile, rather than incomplete.
  */
 export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
   let db = openTable(path)
@@ -57,7 +57,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
 
   function repair(error: unknown): void {
     onFault(error)
-    // When that fails too, lists stay unavailable until the next start.
+    // If that fails too, lists stay unavailable until the next start.
     rebuilding ??= rebuild().then(() => {
       rebuilding = undefined
     }, onFault)
@@ -76,7 +76,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
   }
 
   if (numberOf(db, 'select seq from state') !== store.stats().seq) await rebuild()
-  // Until it is closed in order, the table says that it is of no known state.
+  // Marks the table as unclean until it is closed.
   db.exec('update state set seq = -1')
   const unfollow = store.subscribe(follow)
   return {
@@ -121,7 +121,7 @@ const PUT = `insert into doc (n, id, status, category, budget, created_at, expir
 const MOVE = 'update doc set status = ?, expires_at = ? where n = ?'
 const PUT_WORDS = 'insert into words (rowid, title, category, brief) values (?, ?, ?, ?)'
 
-/** Text, category and budget of a posting never change: only its state does, and whether it is seen at all. */
+/** Only state and visibility of a request ever change. */
 function put(prepared: Prepared, row: PostingRow): void {
   if (row.poster_suspended) {
     prepared('delete from words where rowid = ?').run(row.number)
@@ -138,7 +138,7 @@ function put(prepared: Prepared, row: PostingRow): void {
   prepared(PUT_WORDS).run(number, ...words)
 }
 
-/** What is said in a brief; the names of its members are no part of it. */
+/** Text of a brief's values, without member names. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return String(value)

@@ -6,7 +6,7 @@ import { saleKind } from '../listings/versions.ts'
 import { bidStatusAt, postingStatusAt } from './machine.ts'
 import type { BidRow, OptInRow, PostingRow } from './rows.ts'
 
-/** A request for work as everybody sees it at a time. */
+/** Public view of a request at a time. */
 export function postingView(row: PostingRow, now: number): z.output<typeof Posting> {
   return {
     id: row.id,
@@ -29,7 +29,7 @@ export function postingView(row: PostingRow, now: number): z.output<typeof Posti
 
 type Around = { readonly posting: PostingRow; readonly service: ServiceRow; readonly now: number }
 
-/** A bid as its two sides see it. */
+/** A bid for its two sides. */
 export function bidView(row: BidRow, { posting, service, now }: Around): z.output<typeof Bid> {
   return {
     id: row.id,

@@ -56,8 +56,8 @@ async function ownerOf(t: ReadTx, { id, provider_id }: ProductRow): Promise<Part
 export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllProducts'>> = { listAllProducts }
 
 /**
- * Digital products (decisions §9). A draft waits for its file; `publish` sets it, once. Whoever bought
- * a product keeps its file in every state. What is for sale goes off it with a provider that is suspended, and comes back.
+ * Product state machine (decisions §9). A draft waits for its file; `publish` sets it once. Buyers keep the file in
+ * every state. A provider's suspension takes products off sale and back.
  */
 export const productMachine = defineMachine({
   noun: 'product',
@@ -72,9 +72,9 @@ export const productMachine = defineMachine({
   ],
 })
 
-/** Products of one provider that are not deleted. */
+/** Products per provider, without deleted ones. */
 const MAX_PRODUCTS = 500
-/** Rows that a search by words looks at, newest first; older products are found by category or provider. */
+/** Rows that a text search reads, newest first; older products are found by category or provider. */
 const MAX_SEARCHED_ROWS = 10_000
 const SEARCH_PAGE_ROWS = 1_000
 const NO_CATEGORY = 'other'
@@ -97,7 +97,7 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
 type Wanted = (row: ProductRow) => boolean
 type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: Wanted | undefined }
 
-/** The index that answers most of a query, and what is left to look at. @throws AppError 401 for one's own without a key. */
+/** The index for most of a query, and the remaining filter. @throws AppError 401 for one's own without a key. */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const hasWords: Wanted = (row) => {
@@ -145,7 +145,7 @@ async function viewOf(t: ReadTx, row: ProductRow) {
   return productView(row, provider)
 }
 
-/** A draft is for its owner alone. */
+/** Only the owner sees a draft. */
 const getProduct: FreeHandler<typeof productsApi.getProduct> = async ({ params }, { ctx, caller }) =>
   ctx.store.read(async (t) => {
     const row = await t.table(products).get(params.id)
@@ -201,7 +201,7 @@ function published(row: ProductRow, { file, now }: Publishing): ProductRow {
   return { ...row, status: to, file, file_sha256: file.sha256, listed_at: now }
 }
 
-/** A file makes a draft a product for sale; one that is for sale keeps its file. */
+/** A file puts a draft up for sale; published products keep their file. */
 const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   async check({ params, body, hasFile }, { ctx, caller }) {
     const row = ownedBy(caller, await ctx.store.table(products).get(params.id))
@@ -221,7 +221,7 @@ const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   },
 }
 
-/** What was quoted stays good for a while; nobody was quoted a draft. */
+/** Opens a quote window; drafts have none. */
 function withWindow(held: ProductRow, product: ProductRow, wall: number): ProductRow {
   if (held.status === 'draft') return product
   const [before, after] = [{ price: held.price }, { price: product.price }]
@@ -250,7 +250,7 @@ function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): Product
   return from === to ? from : transition(productMachine, { event, from, by: 'provider' }).to
 }
 
-/** The row stays, as `deleted`: purchases and receipts name it, and its buyers keep its file. */
+/** The row stays as `deleted`: purchases refer to it, and buyers keep the file. */
 const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
@@ -261,7 +261,7 @@ const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ pa
   return { id: params.id, product_id: params.id, deleted: true }
 }
 
-/** @throws AppError 404 when there is none, 403 when it is another's. */
+/** @throws AppError 404 when there is none, 403 when it belongs to another. */
 function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRow {
   if (!row?.kept) throw notFound('The product')
   if (row.provider_id !== caller.id) throw row.status === 'draft' ? notFound('The product') : notYours('The product')

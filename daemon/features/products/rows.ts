@@ -4,7 +4,7 @@ import { paymentMethods } from '../../../src/model/job.ts'
 import { StoredFile } from '../../../src/model/service.ts'
 import { productStatuses } from '../../../src/model/words.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
-/** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
+/** A stored product. Its file is set once, so that sold products stay the same. */
 export const ProductRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -12,26 +12,26 @@ export const ProductRow = z.strictObject({
   name: z.string(),
   description: z.string(),
   price: Micro,
-  /** The one before, and until when (wall time) it is still good; absent where it was not edited. */
+  /** The previous version, and until when (wall time) it is valid. */
   previous: z.strictObject({ version: z.strictObject({ price: Micro }), until: z.int() }).exactOptional(),
   category: z.string(),
   status: z.enum(productStatuses),
-  /** Null on a draft that never had one. */
+  /** Null on a draft without a file. */
   file: StoredFile.nullable(),
-  /** That of the file, for who sweeps files that nobody names. */
+  /** The file's hash, for the sweep of unnamed files. */
   file_sha256: z.string().nullable(),
   /** Not deleted. */
   kept: z.boolean(),
-  /** Purchases so far. */
+  /** Number of purchases. */
   sold: z.int(),
   created_at: z.int(),
-  /** When it was first for sale; a draft stands where it was made. */
+  /** When it was first for sale; for a draft, its creation. */
   listed_at: z.int(),
   updated_at: z.int(),
 })
 export type ProductRow = z.infer<typeof ProductRow>
 
-/** Stored form of a product that was bought; the file is good for ever, whatever becomes of the product. */
+/** A purchased product; the file stays available whatever becomes of the product. */
 export const PurchaseRow = z.strictObject({
   id: z.string(),
   version: z.int(),

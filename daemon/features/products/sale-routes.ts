@@ -20,12 +20,12 @@ import { productSplit, purchaseView } from './view.ts'
 
 type Row = typeof productSalesApi.purchaseProduct
 
-/** What was quoted, frozen in the payment row: a price that changes meanwhile changes nothing. */
+/** Quoted facts, fixed in the payment row. */
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
 /**
- * Purchase of a product (decisions §9): nothing is escrowed, the file is there at once. It is honoured
- * even if the product is withdrawn between the quote and the payment, but not of a provider who is suspended then.
+ * Purchase of a product (decisions §9): no escrow, the file is available at once. Valid even if the product is
+ * withdrawn after the quote, but not if the provider is suspended.
  */
 const purchaseProduct: PaidHandler<Row> = {
   async quote({ params }, { ctx, tender, wall }) {
@@ -74,7 +74,7 @@ const purchaseProduct: PaidHandler<Row> = {
 
 type Paying = { readonly tender: Tender; readonly wall: number }
 
-/** At today's price, or at the one before where that was quoted. */
+/** Price shares: today's, or the quoted previous ones. */
 function sharesFor(product: ProductRow, provider: ParticipantRow, { tender, wall }: Paying): Split {
   const before = stillGood(product.previous, wall)
   const today = offerOf(product, provider)
@@ -156,7 +156,7 @@ async function tellBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<voi
   }
 }
 
-/** For who bought it, whatever became of it since, and for its owner. */
+/** Download for buyers, in every state, and for the owner. */
 const downloadProduct: FreeHandler<typeof productSalesApi.downloadProduct> = async ({ params }, { ctx, caller }) =>
   ctx.store.read(async (t) => {
     const product = await t.table(products).get(params.id)

@@ -7,19 +7,19 @@ import { checkAddress } from '../docs/pages.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { fetchPage, mediaType } from '../web/page.ts'
 
-/** The specification's bounds of a recording. */
+/** Limits of a recording (specification). */
 const MAX_SOURCE_BYTES = 8 * 1024 * 1024
 const MAX_SECONDS = 180
 const DEFAULT_LUFS = -16
 const TIMEOUT_MS = 120_000
 const OK = 200
 
-/** A peak between the samples above this clips where it is played. */
+/** A true peak above this clips on playback. */
 const MAX_PEAK_DBTP = -1
-/** Encoding moves peaks: what holds them starts a little lower, and is lowered by what came out too high. */
+/** Encoding moves peaks, so limiting starts lower and is lowered further if needed. */
 const FIRST_CEILING_DBTP = -1.3
 const CEILING_MARGIN_DB = 0.2
-/** Near enough that nobody hears or measures a difference. */
+/** Difference that is inaudible. */
 const CLOSE_LU = 0.2
 const MAX_PASSES = 5
 const SILENCE_LUFS = -70
@@ -33,7 +33,7 @@ type Pass = Settings & { readonly mp3: Buffer; readonly output: Loudness }
 type Fitted = { readonly best: Pass; readonly passes: number }
 type Normalized = Fitted & { readonly source: Uint8Array; readonly input: Loudness; readonly version: string }
 
-/** Brings a recording to a loudness by EBU R 128: measured, raised or lowered, measured again until it fits. */
+/** Normalises a recording to a loudness by EBU R 128: measures, adjusts and repeats until it fits. */
 export const audioLoudnessNormalization = defineService({
   slug: 'audio_loudness_normalization',
   needs: ['audio'],
@@ -99,7 +99,7 @@ async function sourceOf(input: JsonInput, ctx: ServiceCtx<'audio'>): Promise<Uin
   return page.body
 }
 
-/** Servers that do not know an ending send it as anything; what says that it is text is a page. */
+/** Servers send unknown files as any type; text is surely a page. */
 function mayBeAudio(type: string): boolean {
   return /^(audio|video)\//.test(type) || ['', 'application/ogg', 'application/octet-stream'].includes(type)
 }
@@ -115,7 +115,7 @@ async function heard<T>(asked: Promise<T>): Promise<T> {
 
 type Aim = { readonly recording: Recording; readonly before: Loudness; readonly target: number }
 
-/** The encoder moves the loudness a little, and what holds the peaks moves it more: so the result itself is measured. */
+/** Encoder and limiter change the loudness, so the result itself is measured. */
 async function brought({ recording, before, target }: Aim): Promise<Fitted> {
   const shape = {
     channels: before.channels === 1 ? 1 : 2,
@@ -140,7 +140,7 @@ async function brought({ recording, before, target }: Aim): Promise<Fitted> {
   return { best, passes: passes.length }
 }
 
-/** What the next pass does otherwise. */
+/** Parameters of the next pass. */
 function mended({ gainDb, ceilingDbtp, output }: Pass, target: number): Settings {
   const next = bounded(gainDb + target - output.integratedLufs)
   const tooHigh = peakOf(output) - MAX_PEAK_DBTP
@@ -149,7 +149,7 @@ function mended({ gainDb, ceilingDbtp, output }: Pass, target: number): Settings
   return { gainDb: next, ceilingDbtp: lower }
 }
 
-/** A peak that clips weighs more than every distance from the target. */
+/** Clipping weighs more than any distance from the target. */
 function faultOf({ output }: Pick<Pass, 'output'>, target: number): number {
   const tooHigh = Math.max(0, peakOf(output) - MAX_PEAK_DBTP)
   return Math.abs(target - output.integratedLufs) + (tooHigh > 0 ? MAX_GAIN_DB + tooHigh : 0)

@@ -8,10 +8,10 @@ import { fromUpstream } from '../service/upstream.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
-/** A guess that is less sure may be of a short text in another language. */
+/** Below this confidence, a short text may be in another language. */
 const SURE = 0.5
 
-/** Speaks a text: by the program on this machine, or by natural voices where they are configured. */
+/** Speaks a text with the local program, or with configured natural voices. */
 export const textToSpeech = defineService({
   slug: 'text_to_speech',
   needs: ['speech'],
@@ -42,13 +42,13 @@ export const textToSpeech = defineService({
     characters: textOf(input, 'text').length,
     bytes: spoken.audio.byteLength,
     sha256: createHash('sha256').update(spoken.audio).digest('hex'),
-    // What reaches a thread is no Buffer any more.
+    // Worker results are plain Uint8Arrays.
     audio_base64: Buffer.from(spoken.audio).toString('base64'),
     engine: { ...spoken.engine, ...(spoken.isFallback ? { fallback_from: 'natural voices' } : {}) },
   }),
 })
 
-/** @throws AppError input_invalid for a text that is surely in a language of which there is no voice. */
+/** @throws AppError input_invalid for a text that is surely in a language without a voice */
 function spokenIn(found: Language | undefined, speaks: Speech['speaks']): string {
   if (!found) return DEFAULT_LANGUAGE
   if (speaks(found.language)) return found.language
@@ -64,7 +64,7 @@ function nameIn(input: JsonInput, field: string): string | undefined {
   return textOf(input, field).trim() || undefined
 }
 
-/** @throws AppError input_invalid that says what there is. */
+/** @throws AppError input_invalid that lists the choices */
 function check(input: JsonInput, field: 'voice_id' | 'model_id', there: ReturnType<Speech['voices']>): void {
   const name = nameIn(input, field)
   if (name === undefined || there.includes(name)) return

@@ -18,7 +18,7 @@ type Seen = {
   readonly at: number
   readonly engine: ResultEngine
 }
-/** Without a browser: the page as the site sent it, for the thread that parses it. */
+/** Without a browser: the page as sent. */
 type Sent = {
   readonly kind: 'sent'
   readonly finalUrl: string
@@ -31,7 +31,7 @@ type Source = Seen | Sent
 const AUTOMATED_MS = 120_000
 const MAX_ISSUES = 100
 
-/** The rules of WCAG that a program can decide, over the page as a browser shows it. */
+/** The automatic WCAG rules, over a page in a browser. */
 export const accessibilityAudit = defineService({
   slug: 'accessibility_audit',
   wants: ['browser', 'dom'],

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { AppError } from '../../../../src/core/error.ts'
 import { AXE_RUN, type AxeReport, axeSource, reportOf } from './axe.ts'
 
-/** As much of jsdom as is needed. */
+/** The used part of jsdom. */
 type Jsdom = {
   readonly JSDOM: new (
     html: string,
@@ -21,7 +21,7 @@ export const MAX_DOM_BYTES = 512 * 1024
 const MAX_ELEMENTS = 5_000
 const TAG = /<[a-z]/gi
 
-/** Rules that ask where things are on a screen and in which colours: nobody knows who has not laid the page out. */
+/** Rules that need layout or colours. */
 const layoutRules = [
   'color-contrast',
   'color-contrast-enhanced',
@@ -32,10 +32,10 @@ const layoutRules = [
   'landmark-one-main',
 ] as const
 
-/** The page cannot ask for anything, and neither can the rules. */
+/** Blocks network access of the page and of the rules. */
 const NO_WAY_OUT = `for (const name of ['XMLHttpRequest', 'fetch', 'WebSocket', 'EventSource', 'Worker']) delete globalThis[name]`
 
-/** What is left out because there is no browser. */
+/** Not checked without a browser. */
 export const withoutLayout = [
   ...layoutRules.map((rule) => `rule ${rule}: the page is not laid out`),
   'whatever styles hide or show, and whatever scripts of the page add',
@@ -45,11 +45,11 @@ export const withoutLayout = [
 type Asked = { readonly html: string; readonly url: string; readonly entry: string }
 
 /**
- * The rules over a page that is parsed and not shown. Its scripts do not run and nothing that it names is fetched.
- * @throws AppError provider_failed for a page of more elements than that can be done for.
+ * Runs the rules over a parsed page. Scripts do not run and nothing is fetched.
+ * @throws AppError provider_failed for a page with too many elements
  */
 export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeReport> {
-  // Counted before it is parsed: each element takes kilobytes.
+  // Checked before parsing: each element takes kilobytes.
   if ((html.match(TAG)?.length ?? 0) > MAX_ELEMENTS) throw tooMuch()
   const { JSDOM, VirtualConsole }: Jsdom = (await import(pathToFileURL(entry).href)).default
   const { window } = new JSDOM(html, { url, runScripts: 'outside-only', virtualConsole: new VirtualConsole() })
@@ -58,7 +58,7 @@ export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeRepor
     window.eval(NO_WAY_OUT)
     window.eval(await axeSource())
     const off = JSON.stringify(Object.fromEntries(layoutRules.map((rule) => [rule, { enabled: false }])))
-    // As text: what it says is of another world than ours.
+    // As text, because its objects belong to another realm.
     return reportOf([JSON.parse(String(await window.eval(`${AXE_RUN(off)}.then(JSON.stringify)`)))])
   } finally {
     window.close()

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { prepared } from '../../../ports/browser/cdp.ts'
 import type { BrowserPage } from '../../../ports/browser/page.ts'
 
-/** Name of the rules beside the bundle, where the build put them. */
+/** File name of the rules beside the bundle. */
 const AXE = 'axe.min.js'
 const MAX_HTML_CHARS = 200
 const MAX_SELECTOR_CHARS = 300
@@ -24,7 +24,7 @@ const Issue = z.object({
   html: z.string(),
   count: z.number(),
   contrast: Contrast.optional().catch(undefined),
-  /** Address of the frame that it is in, where that is not the page itself. */
+  /** URL of the frame, unless it is the page itself. */
   frame: z.string().optional(),
 })
 export type AxeIssue = z.output<typeof Issue>
@@ -36,10 +36,7 @@ const Report = z.object({
 })
 export type AxeReport = z.output<typeof Report>
 
-/**
- * Runs in a world of its own beside the page: its policy does not forbid it, its scripts cannot talk it round.
- * It asks for nothing: rules would otherwise fetch the sheets of other places.
- */
+/** Runs in an isolated world, so the page's policy and scripts do not affect it. It fetches nothing. */
 export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.run(document, {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
   rules: ${rules},
@@ -61,7 +58,7 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
   }),
 }))`
 
-/** What is wrong with a page and the frames of its own site, by rule. */
+/** Violations of a page and its same-site frames, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
   script ??= axeSource().then((source) => prepared(`${source};${AXE_RUN()}`))
   const [main, ...frames] = await page.evaluateInFrames(await script, Report)
@@ -74,7 +71,7 @@ export async function runAxe(page: BrowserPage): Promise<AxeReport> {
 
 let script: Promise<Buffer> | undefined
 
-/** What was found in all frames together, the worst first. @throws ZodError for what is no report */
+/** Merges the results of all frames, worst first. @throws ZodError for an invalid report */
 export function reportOf(found: readonly unknown[]): AxeReport {
   const reports = found.map((one) => Report.parse(one))
   const [first] = reports
@@ -91,7 +88,7 @@ export function reportOf(found: readonly unknown[]): AxeReport {
 
 let text: Promise<string> | undefined
 
-/** The rules themselves, as a script. */
+/** Source of the rules. */
 export function axeSource(): Promise<string> {
   const beside = fileURLToPath(new URL(`./${AXE}`, import.meta.url))
   const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`axe-core/${AXE}`)
@@ -102,13 +99,13 @@ export function axeSource(): Promise<string> {
 const weights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
 const WHOLE = 100
 
-/** A rule costs by how bad it is, and the more the more often, but never in proportion. */
+/** A rule costs by its impact, and sublinearly by its number of hits. */
 export function accessibilityScore(issues: readonly AxeIssue[]): number {
   const cost = issues.reduce((sum, { severity, count }) => sum + weights[severity] * (1 + Math.log2(count)), 0)
   return Math.max(0, Math.round(WHOLE - cost))
 }
 
-/** What no program can decide, and what this one does not look at. */
+/** Criteria that no program can decide, or that this one does not check. */
 export const undecidable = [
   'frames of other sites',
   'whether alternative texts, labels and headings say the right thing',

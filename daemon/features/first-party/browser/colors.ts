@@ -1,4 +1,4 @@
-/** A colour of the screen: red, green and blue from 0 to 1. */
+/** Red, green and blue from 0 to 1. */
 export type Rgb = readonly [number, number, number]
 
 const FULL = 255
@@ -6,7 +6,7 @@ const CHANNELS = /rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/
 const LOW = 0.04045
 const HEX = 16
 
-/** Of a computed style; undefined for one in another space. */
+/** Parses a computed colour; undefined in another colour space. */
 export function rgbOf(text: string): Rgb | undefined {
   const [, r, g, b] = CHANNELS.exec(text) ?? []
   return r === undefined ? undefined : [Number(r) / FULL, Number(g) / FULL, Number(b) / FULL]
@@ -37,7 +37,7 @@ export function contrastOf(a: Rgb, b: Rgb): number {
   return Math.round((100 * (light + 0.05)) / (dark + 0.05)) / 100
 }
 
-/** How different two colours look: their distance in OKLab. */
+/** Perceived difference of two colours: distance in OKLab. */
 export function distanceOf(a: Rgb, b: Rgb): number {
   const [one, other] = [oklab(a), oklab(b)]
   return Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])

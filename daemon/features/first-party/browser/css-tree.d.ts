@@ -1,4 +1,4 @@
-// Parts of the package that need no list of all that CSS knows.
+// Entry points without the data of all CSS properties.
 declare module 'css-tree/parser' {
   // biome-ignore lint/style/noDefaultExport: the package has it so
   export { parse as default } from 'css-tree'

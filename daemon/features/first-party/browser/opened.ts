@@ -10,17 +10,17 @@ import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/
 
 export type BrowserCtx = ServiceCtx<'browser'>
 
-/** What a page is opened for. */
+/** What to open, and how. */
 export type Opening = {
   readonly input: JsonInput
-  /** Field of the input that holds the address. */
+  /** Input field with the address. */
   readonly field: string
   readonly screen: ScreenName
 }
 
 /**
- * Opens the page that a field of the input names in a browser of its own.
- * @throws AppError input_invalid for an address that is refused, provider_failed for a page that is not to be had.
+ * Opens the page of an input field in its own browser.
+ * @throws AppError input_invalid for a refused address, provider_failed for an unavailable page
  */
 export async function onPage<T>(
   ctx: BrowserCtx,
@@ -32,14 +32,14 @@ export async function onPage<T>(
   )
 }
 
-/** @throws AppError provider_failed for a page that answers anything but yes. */
+/** @throws AppError provider_failed unless the page responds with success */
 export async function loadedOk(page: BrowserPage, url: string): Promise<Loaded> {
   const loaded = await page.load(url)
   if (!isOk(loaded)) throw new AppError('provider_failed', `The page answered ${loaded.status}.`)
   return loaded
 }
 
-/** @throws AppError and EngineGone for what went wrong with the page or the browser. */
+/** @throws AppError or EngineGone when page or browser fails */
 export async function inBrowser<T>(
   { engines, signal, who }: BrowserCtx,
   { field, screen }: Omit<Opening, 'input'>,
@@ -62,7 +62,7 @@ function asServiceError(cause: unknown, field: string): unknown {
   return cause.failure === 'gone' ? new EngineGone('the browser', { cause }) : cause
 }
 
-/** `Chromium 156.0.8078.79` as a result names it. */
+/** Browser name and version for results. */
 export function engineOf({ engines }: BrowserCtx): ResultEngine {
   const [name = 'Chromium', ...rest] = engines.browser.version().split(' ')
   return { name: name.toLowerCase(), version: rest.find((word) => /^\d/.test(word)) ?? '0', kind: 'deterministic' }

@@ -35,7 +35,7 @@ type Source = Practice & {
   readonly engine: ResultEngine
 }
 
-/** Four looks at one page as one screen shows it: speed, accessibility, good practice and search. */
+/** Audits one page on one screen: speed, accessibility, best practices and search. */
 export const pageQualityAudit = defineService({
   slug: 'page_quality_audit',
   needs: ['browser'],
@@ -113,7 +113,7 @@ function accessibilityFindings({ issues, passes }: AxeReport): Finding[] {
   return [...found, { id: 'accessibility_rules', status: 'pass', message: `${passes} rules are kept.`, weight: 0 }]
 }
 
-/** The rules for search engines over the page as its scripts left it. */
+/** SEO rules over the page after its scripts ran. */
 function searchOf({ document, loaded, robots, resources }: Source) {
   const body = Buffer.from(`<!doctype html>${document.markup}`)
   const headers = { ...loaded.headers, 'content-type': 'text/html; charset=utf-8' }

@@ -24,19 +24,19 @@ const MARKER = 0xff
 const FIRST_SEGMENT_AT = 2
 const FRAME_HEIGHT_AT = 5
 const FRAME_WIDTH_AT = 7
-/** Kinds of JPEG frames; other markers from the same range define tables. */
+/** JPEG frame markers; others in the range define tables. */
 const frames: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
-/** Pixels of the page; what is below is left out. */
+/** Page height in pixels; the rest is cut off. */
 const MAX_HEIGHT = 10_000
-/** Everything else in the result. */
+/** Bytes for the rest of the result. */
 const ROOM_BYTES = 64 * 1024
 const BASE64_OF_BYTES = 4 / 3
-/** A picture or file that a deliverable can hold. */
+/** Largest file that fits into a deliverable. */
 export const MAX_FILE_BYTES = Math.floor((MAX_DELIVERABLE_BYTES - ROOM_BYTES) / BASE64_OF_BYTES)
 
 const HEIGHT = 'Math.ceil(Math.max(document.documentElement.scrollHeight, document.body?.scrollHeight ?? 0))'
 
-/** A picture of a page, as a desktop or a phone shows it. */
+/** A screenshot of a page, on desktop or phone. */
 export const pageScreenshot = defineService({
   slug: 'page_screenshot',
   needs: ['browser'],
@@ -97,11 +97,11 @@ type Shot = {
   readonly format: 'png' | 'jpeg'
   readonly width: number
   readonly height: number
-  /** Pixels of the device in one of the page. */
+  /** Device pixels per CSS pixel. */
   readonly sharpness: number
 }
 
-/** A picture that is too large is taken again, less sharp and then less high; the format stays what was asked for. */
+/** A screenshot that is too large is taken again with less sharpness, then less height; the format stays. */
 async function shoot(
   page: BrowserPage,
   { format, width, height, sharpness }: Shot,
@@ -117,7 +117,7 @@ async function shoot(
   throw new AppError('provider_failed', `The picture is larger than ${MAX_FILE_BYTES} bytes: ${way}.`)
 }
 
-/** Width and height of a PNG or JPEG in pixels, as its own header says. */
+/** Width and height of a PNG or JPEG from its header. */
 function pictureSize(picture: Buffer): { width: number; height: number } {
   if (picture[0] !== MARKER) {
     return { width: picture.readUInt32BE(PNG_WIDTH_AT), height: picture.readUInt32BE(PNG_HEIGHT_AT) }

@@ -17,9 +17,9 @@ const papers = {
 } as const
 const MAX_HTML_BYTES = 100 * 1024
 const MAX_PAGES = 200
-/** The last words of a file name where its table of objects stands. */
+/** Bytes at the end of a file that point to its object table. */
 const TRAILER_BYTES = 100
-/** A line of that table. */
+/** Length of a table entry. */
 const ENTRY_BYTES = 20
 const OFFSET_DIGITS = 10
 
@@ -33,7 +33,7 @@ type Source = {
   readonly engine: ResultEngine
 }
 
-/** A page, or a text in HTML, as it prints. */
+/** Prints a page, or HTML text, as PDF. */
 export const pdfGeneration = defineService({
   slug: 'pdf_generation',
   needs: ['browser'],
@@ -70,7 +70,7 @@ export const pdfGeneration = defineService({
   },
 })
 
-/** Where both are given, the text is printed. */
+/** Text wins over a URL. */
 async function shownIn(
   page: BrowserPage,
   input: JsonInput,
@@ -100,7 +100,7 @@ async function print(page: BrowserPage, paper: Omit<Paper, 'pages'>) {
   return { bytes, pages: pagesIn(bytes), truncated: isLonger }
 }
 
-/** As the root of the tree of pages counts them (ISO 32000-1, 7.7.3); the browser writes plain tables of objects. */
+/** Page count from the root of the page tree (ISO 32000-1, 7.7.3); the browser writes plain object tables. */
 function pagesIn(file: Buffer): number {
   const end = file.subarray(-TRAILER_BYTES).toString('latin1')
   const table = file.subarray(Number(/startxref\s+(\d+)/.exec(end)?.[1])).toString('latin1')

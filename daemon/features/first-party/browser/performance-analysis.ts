@@ -19,7 +19,7 @@ const AUTOMATED_MS = 120_000
 const MAX_RESOURCES = 50
 const MAX_URL_CHARS = 500
 
-/** How fast a page is on a desktop and on a slowed phone, and what makes it slow. */
+/** Measures the speed of a page on desktop and on a slowed phone, and its causes. */
 export const performanceAnalysis = defineService({
   slug: 'performance_analysis',
   needs: ['browser'],
@@ -53,7 +53,7 @@ export const performanceAnalysis = defineService({
   },
 })
 
-/** Each in a browser of its own, so that nothing is kept from the run before. */
+/** Each in a new browser, so that no cache is shared. */
 function run(ctx: BrowserCtx, input: JsonInput, screen: ScreenName): Promise<PageSpeed> {
   return inBrowser(ctx, { field: 'site_url', screen }, async (page) => {
     if (screen === 'mobile') await page.throttle(phone)

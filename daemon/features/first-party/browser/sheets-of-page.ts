@@ -9,7 +9,7 @@ export type StyledPage = {
   readonly url: string
   readonly html: string
   readonly sheets: readonly string[]
-  /** Sheets that it names and that could not be had. */
+  /** Named style sheets that could not be fetched. */
   readonly lost: number
 }
 
@@ -19,7 +19,7 @@ const SHEET_MS = 5_000
 const pagesIn = defineStep('style_guide.pages', (page: WebPage) => bestLinks(page, () => 1))
 const sheetsIn = defineStep('style_guide.sheets', sheetsNamedIn)
 
-/** A page of a site and up to two more that it links to, each with the sheets that it names. @throws AppError */
+/** A page and up to two linked pages of its site, with their style sheets. @throws AppError */
 export async function pagesWithSheets(input: JsonInput, ctx: ServiceCtx): Promise<StyledPage[]> {
   const first = await readFirst(ctx, input, { field: 'site_url' })
   const pages: WebPage[] = [first]
@@ -46,7 +46,7 @@ async function withSheets(page: WebPage, ctx: ServiceCtx, known: Map<string, str
   return { url: page.url, html, sheets, lost: urls.length - sheets.length }
 }
 
-/** Not those for print. */
+/** Excludes print style sheets. */
 function sheetsNamedIn(html: string, from: string): string[] {
   const found = new Set<string>()
   for (const { name, attribs } of elementsOf(parseHtml(html))) {
@@ -57,7 +57,7 @@ function sheetsNamedIn(html: string, from: string): string[] {
   return [...found]
 }
 
-/** Undefined for a sheet that cannot be had. */
+/** Undefined if the sheet is not available. */
 async function sheetAt(url: string, { web, signal }: ServiceCtx): Promise<string | undefined> {
   try {
     const sheet = await web.get(url, { accept: 'text/css', maxBytes: MAX_SHEET_BYTES, timeoutMs: SHEET_MS, signal })

@@ -18,7 +18,7 @@ const HALF = 0.5
 const packable = /^(Document|Stylesheet|Script|XHR|Fetch)$/
 const keepable = /^(Stylesheet|Script|Image|Font)$/
 
-/** What makes a page slow, each by what was seen of it. */
+/** Causes of slow pages, each with its evidence. */
 export const speedRules: readonly Rule<PageSpeed>[] = [
   {
     id: 'render_blocking',
@@ -184,7 +184,7 @@ function siteOf(url: string): string {
   return parseName(host).domain ?? host
 }
 
-/** How long an answer may be kept, in seconds; null: it does not say. */
+/** Cache lifetime of a response in seconds; null if not given. */
 export function cacheSeconds({ headers }: Pick<PageResource, 'headers'>): number | null {
   const control = headers['cache-control'] ?? ''
   if (/no-store|no-cache/i.test(control)) return 0

@@ -5,9 +5,9 @@ import type { PageResource } from '../../../ports/browser/traffic.ts'
 
 const MAX_LISTED = 250
 const MAX_CHARS = 300
-/** A page has come to rest when nothing shifted and no long task ended for so long. */
+/** A page has settled when there was no layout shift and no long task for this long. */
 const QUIET_MS = 1_000
-/** Longest wait for it, below the longest wait for an answer of the page. */
+/** Longest wait for that; below the response limit of the page. */
 const MAX_WAIT_MS = 3_500
 const LOOK_MS = 50
 
@@ -36,7 +36,7 @@ export type PageSpeed = {
   readonly blocked: number
 }
 
-/** What the browser recorded since the page began, asked for beside the page. */
+/** Reads the browser's recorded timings in an isolated world. */
 const TIMINGS = `(async () => {
   const begun = performance.now()
   let heard = begun
@@ -81,10 +81,10 @@ const TIMINGS = `(async () => {
 })()`
 
 const BITS = 8
-/** A phone of the middle of the market, on a network of the slower half. */
+/** A mid-range phone on a slow network. */
 export const phone = { cpu: 4, latencyMs: 150, bytesPerSecond: (1.6 * 1_000 * 1_000) / BITS } as const
 
-/** Of a page that was just loaded. */
+/** Measures a page that was just loaded. */
 export async function measured(page: BrowserPage, loaded: Loaded): Promise<PageSpeed> {
   const timings = await page.evaluate(TIMINGS, Timings)
   return { loaded, timings, resources: page.resources(), blocked: page.blocked() }
@@ -92,16 +92,16 @@ export async function measured(page: BrowserPage, loaded: Loaded): Promise<PageS
 
 type Curve = readonly [p10: number, median: number, weight: number]
 type Metric = 'fcp_ms' | 'lcp_ms' | 'tbt_ms' | 'cls'
-/** Published control points: what one page in ten is better than, and what one in two is. */
+/** Published control points: the value of the best 10 % and of the median. */
 const curves: Readonly<Record<ScreenName, Readonly<Record<Metric, Curve>>>> = {
   mobile: { fcp_ms: [1_800, 3_000, 10], lcp_ms: [2_500, 4_000, 25], tbt_ms: [200, 600, 30], cls: [0.1, 0.25, 25] },
   desktop: { fcp_ms: [934, 1_600, 10], lcp_ms: [1_200, 2_400, 25], tbt_ms: [150, 350, 30], cls: [0.1, 0.25, 25] },
 }
-/** Standard deviations below the mean, under which one in ten lies. */
+/** Standard deviations below the mean of the lowest 10 %. */
 const TENTH = 1.2815515655446004
 const WHOLE = 100
 
-/** Of what could be measured; a page that painted nothing has 0. */
+/** Score of the measured metrics; 0 for a page that painted nothing. */
 export function speedScore(timings: Pick<Timings, Metric>, screen: ScreenName): number {
   if (timings.fcp_ms === null) return 0
   let got = 0
@@ -115,14 +115,14 @@ export function speedScore(timings: Pick<Timings, Metric>, screen: ScreenName): 
   return Math.round((WHOLE * got) / whole)
 }
 
-/** The share of pages that are worse, on a log-normal curve. */
+/** Share of worse pages on a log-normal curve. */
 export function share(value: number, p10: number, median: number): number {
   if (value <= 0) return 1
   const deviations = (Math.log(value / median) * TENTH) / Math.log(median / p10)
   return 1 - normal(deviations)
 }
 
-/** The normal distribution (Abramowitz and Stegun, 26.2.17), exact to seven places. */
+/** Normal distribution (Abramowitz and Stegun, 26.2.17), exact to seven digits. */
 function normal(x: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(x))
   const tail =

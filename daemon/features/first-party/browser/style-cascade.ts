@@ -6,11 +6,11 @@ import { type Declared, readDeclarations, readSheet, type StyleRule, type StyleS
 
 extend([names])
 
-/** What rules give an element, and what it has of those around it. */
+/** Styles of an element, declared and inherited. */
 export type Styled = {
   readonly element: Element
   readonly isUnseen: boolean
-  /** Letters of its own, and of all that stands in it. */
+  /** Characters of its own text, and including its descendants. */
   readonly letters: number
   readonly within: number
   readonly color: string
@@ -20,18 +20,18 @@ export type Styled = {
     readonly weight: string
     readonly lineHeight: string
   }
-  /** By property, as declared; references to custom properties are resolved. */
+  /** Declared values by property, custom properties resolved. */
   readonly own: ReadonlyMap<string, string>
 }
 
 const MAX_ELEMENTS = 3_000
-/** Elements times selectors: looking takes a microsecond or so each. */
+/** Limit of elements times selectors: each match takes about a microsecond. */
 const MAX_LOOKS = 4_000_000
 const MAX_REFERENCES = 5
 const INLINE = 1_000_000
 const IMPORTANT = 10_000_000
 const unseen = new Set('head script style template noscript title meta link svg iframe object'.split(' '))
-/** What browsers show without being told. */
+/** Browser defaults. */
 const headings: Readonly<Record<string, number>> = { h1: 2, h2: 1.5, h3: 1.17, h4: 1, h5: 0.83, h6: 0.67 }
 const bold = /^(h[1-6]|b|strong|th)$/
 const LINK = 'rgb(0, 0, 238)'
@@ -46,7 +46,7 @@ export type Cascade = {
   readonly properties: ReadonlyMap<string, string>
 }
 
-/** Applies sheets to a page as far as that can be done without laying it out. */
+/** Applies style sheets to a page without layout. */
 export function cascadeOf(html: string, sheets: readonly string[]): Cascade {
   const page = openHtml(html)
   const read = [...page.find('style').map(textOf), ...sheets].map(readable)
@@ -60,7 +60,7 @@ export function cascadeOf(html: string, sheets: readonly string[]): Cascade {
   }
 }
 
-/** A sheet that is nested deeper than anybody nests one is no sheet. */
+/** An absurdly nested sheet counts as empty. */
 function readable(css: string): StyleSheet {
   try {
     return readSheet(css)
@@ -73,7 +73,7 @@ function readable(css: string): StyleSheet {
 type Page = ReturnType<typeof openHtml>
 type Given = ReadonlyMap<HtmlNode, ReadonlyMap<string, string>>
 
-/** What each element is told, where the strongest wins. */
+/** Declarations of each element by cascade order. */
 function declaredFor(page: Page, rules: readonly StyleRule[]): Given {
   const weighed = new Map<HtmlNode, Map<string, { value: string; weight: number }>>()
   const tell = (node: HtmlNode, declared: readonly Declared[], weight: number) => {
@@ -109,7 +109,7 @@ function walked(document: HtmlNode, given: Given, properties: ReadonlyMap<string
   return styled
 }
 
-/** The last first: they are taken from the end. */
+/** Reversed, for a stack. */
 function childrenOf({ children = [] }: HtmlNode): HtmlNode[] {
   return [...children].reverse()
 }
@@ -173,20 +173,20 @@ function inherited({ name }: Element, own: ReadonlyMap<string, string>, from: In
 
 const FONT = /^(.*?)\b(\d[\d.]*(?:px|r?em|pt|%))(?:\s*\/\s*([\d.]+(?:px|r?em|pt|%)?|normal))?\s+(\S.*)$/
 
-/** The shorthand; undefined for a system font, or what is no font. */
+/** Parses the font shorthand; undefined for a system font or an invalid value. */
 function fontOf(text: string) {
   const [, before = '', size, lineHeight = 'normal', stack] = FONT.exec(text) ?? []
   if (size === undefined || stack === undefined) return undefined
   return { size, lineHeight, stack, weight: /\b(bold|[1-9]00)\b/.exec(before)?.[1] ?? 'normal' }
 }
 
-/** A colour in the words of a computed style; undefined for what is none, or cannot be seen. */
+/** A colour as computed; undefined if invalid or transparent. */
 export function rgb(text: string): string | undefined {
   const color = colord(text.trim())
   return color.isValid() && color.alpha() > 0 ? color.toRgbString() : undefined
 }
 
-/** Undefined for a length that depends on more than letters. */
+/** Undefined for a length that depends on layout. */
 export function pxOf(text: string, emPx: number): number | undefined {
   const [, digits, unit] = /^(-?\d*\.?\d+)(px|rem|em|pt|%)?$/.exec(text.trim()) ?? []
   const factors: Readonly<Record<string, number>> = { px: 1, rem: EM_PX, em: emPx, pt: POINTS, '%': emPx / 100 }

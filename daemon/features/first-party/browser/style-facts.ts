@@ -21,10 +21,10 @@ const Part = z.object({
 })
 const uses = z.array(Use).max(MAX_LISTED)
 
-/** What one page looks like, by what is seen of it; unused rules of its sheets have no part in it. */
+/** Visible style of one page; unused rules do not count. */
 export const StyleFacts = z.object({
   background: z.string(),
-  /** By area, letters, and number of links and buttons. */
+  /** By area, characters, and number of links and buttons. */
   colors: z.object({ background: uses, text: uses, accent: uses, border: uses }),
   fonts: z.array(Font).max(MAX_LISTED),
   spacings: uses,
@@ -37,7 +37,7 @@ export const StyleFacts = z.object({
 })
 export type StyleFacts = z.output<typeof StyleFacts>
 
-/** Runs beside the page: computed styles of what is visible. */
+/** Runs in an isolated world: computed styles of visible elements. */
 export const STYLE_FACTS = `(() => {
   const cut = (text) => String(text).slice(0, ${MAX_CHARS})
   const top = (map) => [...map].sort((a, b) => b[1] - a[1]).slice(0, ${MAX_LISTED}).map(([value, count]) => ({ value: cut(value), count: Math.round(count) }))

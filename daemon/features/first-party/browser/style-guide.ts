@@ -18,11 +18,11 @@ type Seen = {
   readonly at: number
   readonly engine: ResultEngine
 }
-/** Without a browser: what the site sent. */
+/** Without a browser: the page and sheets as sent. */
 type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
 const AUTOMATED_MS = 120_000
-/** Colours nearer than this in OKLab look the same. */
+/** OKLab distance below which colours look the same. */
 const SAME_COLOR = 0.03
 const MAX_COLORS = 24
 const MAX_FONTS = 16
@@ -30,7 +30,7 @@ const MAX_STEPS = 12
 const roles = ['background', 'text', 'accent', 'border'] as const
 type Role = (typeof roles)[number]
 
-/** What the pages of a site look like, by what a browser shows of them. */
+/** The visible style of a site, from what a browser shows. */
 export const styleGuide = defineService({
   slug: 'style_guide',
   wants: ['browser'],
@@ -63,7 +63,7 @@ const unseen = [
   'anything laid out: shares are by letters instead of by area',
   'styles and elements that scripts add, sheets that import others, and custom properties that differ within a page',
 ]
-/** css-tree reads the sheets. */
+/** Engine name when css-tree reads the sheets. */
 const readingEngine: ResultEngine = {
   name: 'css-tree',
   version: '3.2.1',
@@ -102,7 +102,7 @@ function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Seen> {
   })
 }
 
-/** One of the further pages may be gone, forbidden or no page. */
+/** Further pages may be missing; undefined then. */
 async function factsOfFurther(page: BrowserPage, url: string): Promise<StyleFacts | undefined> {
   try {
     await loadedOk(page, url)
@@ -147,7 +147,7 @@ function summed(lists: readonly (readonly Use[])[]): Use[] {
   return [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count)
 }
 
-/** Colours that look the same are one: the commonest of them. */
+/** Merges colours that look the same into the most common one. */
 function colorsOf(facts: readonly StyleFacts[], role: Role, background: Rgb) {
   const uses = summed(facts.map(({ colors }) => colors[role]))
   const clusters: { color: Rgb; count: number }[] = []
@@ -198,7 +198,7 @@ function typographyOf(facts: readonly StyleFacts[]) {
 const UNITS = [8, 5, 4, 3, 2, 1] as const
 const MOST = 0.75
 
-/** The largest unit that most distances are multiples of. */
+/** The largest unit of which most distances are multiples. */
 function spacingOf(uses: readonly Use[]) {
   const whole = uses.reduce((sum, { count }) => sum + count, 0)
   const fits = (unit: number) =>
@@ -223,7 +223,7 @@ function componentsOf(facts: readonly StyleFacts[], background: Rgb) {
   })
 }
 
-/** Design tokens in the form of the W3C community group. */
+/** Design tokens in the W3C community group's format. */
 function tokensOf({ colors, typography, radii, spacing }: Guide): Json {
   const numbered = <T>(list: readonly T[], token: (item: T) => Json) =>
     Object.fromEntries(list.map((item, at) => [String(at + 1), token(item)]))

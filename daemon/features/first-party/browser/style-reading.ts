@@ -12,7 +12,7 @@ const styles = /\b(solid|dashed|dotted|double|groove|ridge|inset|outset)\b/
 
 type Use = readonly [value: string, by: number]
 
-/** What a page looks like as far as its markup and sheets tell: the same facts that a browser finds, less surely. */
+/** Style facts from markup and sheets alone: like the browser's, but less certain. */
 export function styleFactsOf(html: string, sheets: readonly string[]): Omit<StyleFacts, 'links'> {
   const { styled, breakpoints, properties } = cascadeOf(html, sheets)
   const most = (of: (one: Styled) => readonly Use[]) => top(styled.flatMap(of))
@@ -20,7 +20,7 @@ export function styleFactsOf(html: string, sheets: readonly string[]): Omit<Styl
   return {
     background: pages.map(backgroundOf).findLast(Boolean) ?? WHITE,
     colors: {
-      // How large an element is, nobody knows who has not laid it out: what stands in it says how much of it is seen.
+      // Size is unknown without layout; the amount of content stands in for it.
       background: most((one) => used(backgroundOf(one), one.within + 1)),
       text: most((one) => used(one.color, one.letters)),
       accent: most((one) => used(accentOf(one))),
@@ -67,7 +67,7 @@ function backgroundOf({ own }: Styled): string | undefined {
   return rgb(declared) ?? words(declared).map(rgb).find(Boolean)
 }
 
-/** Parts of a value; what stands in brackets stays together. */
+/** Splits a value at spaces outside brackets. */
 function words(value: string): string[] {
   return value.match(/[^\s()]+\([^()]*\)|[^\s()]+/g) ?? []
 }
@@ -109,7 +109,7 @@ function radiusOf({ own, font }: Styled): string | undefined {
   return px === undefined || px <= 0 ? undefined : `${px}px`
 }
 
-/** As `style-facts.ts` tells them apart, by name and shape. */
+/** Component kind by name and shape, as in `style-facts.ts`. */
 function kindOf(one: Styled): string | undefined {
   const { name, attribs } = one.element
   const { role, class: classes = '' } = attribs
@@ -138,7 +138,7 @@ function partsOf(styled: readonly Styled[]): StyleFacts['parts'] {
   return [...parts.values()]
 }
 
-/** The opening tag: what stands in it is not what the component looks like. */
+/** The opening tag. */
 function startOf({ element: { name, attribs } }: Styled): string {
   const written = Object.entries(attribs).map(([member, value]) => ` ${member}="${value.replaceAll('"', '&quot;')}"`)
   return cut(`<${name}${written.join('')}>`)
@@ -174,7 +174,7 @@ function fontsOf(styled: readonly Styled[]): StyleFacts['fonts'] {
 
 const MAX_TAGS = 10
 
-/** In pixels, as a browser computes it. */
+/** Line height in pixels, as a browser computes it. */
 function lineOf(text: string, sizePx: number): string {
   const px = /^[\d.]+$/.test(text) ? Number(text) * sizePx : pxOf(text, sizePx)
   return px === undefined ? text : `${Math.round(px * EM_PX) / EM_PX}px`

@@ -7,7 +7,7 @@ import { screens } from '../../../ports/browser/browser.ts'
 export type Declared = { readonly property: string; readonly value: string; readonly isImportant: boolean }
 export type StyleRule = {
   readonly selector: string
-  /** Of two that say something else of one element, the higher wins; of two equal ones the later. */
+  /** Higher wins; of equals, the later. */
   readonly specificity: number
   readonly declared: readonly Declared[]
 }
@@ -18,11 +18,11 @@ const MAX_DECLARED = 100
 const MAX_VALUE_CHARS = 300
 const NAMES_A_CLASS = 100
 const EM_PX = 16
-/** What depends on a hand or a moment; `::before` and its like are no elements. */
+/** Selectors of states and pseudo-elements, which are skipped. */
 const STATES = /::|:(?:hover|focus|active|visited|target|checked|disabled|before|after|invalid|valid|open|autofill)|&/
 const WIDTH = /(min|max)-width\s*:\s*(\d+(?:\.\d+)?)(px|r?em)/g
 
-/** What a sheet says of elements on a wide screen at rest; what cannot be read is left out, as browsers do. */
+/** Rules for a wide screen without interaction; invalid parts are skipped, as browsers do. */
 export function readSheet(css: string): StyleSheet {
   const rules: StyleRule[] = []
   const breakpoints: string[] = []
@@ -87,7 +87,7 @@ function breakpointsOf(media: string): string[] {
   return [...media.matchAll(WIDTH)].map(([, , width, unit]) => `${width}${unit}`)
 }
 
-/** Whether what stands in an at-rule holds on a desktop screen that shows light colours. */
+/** Whether an at-rule applies to a desktop screen with a light scheme. */
 function isShown(rule: Atrule | null): boolean {
   if (!rule) return true
   if (rule.name !== 'media') return rule.name === 'supports' || rule.name === 'layer' || rule.name === 'container'

@@ -1,6 +1,6 @@
 import { ownOf } from '../../../../src/core/record.ts'
 
-/* Base scores of CVSS 2, 3.0 and 3.1 by their published equations. Version 4 has tables in the place of equations. */
+/* Base scores of CVSS 2, 3.0 and 3.1 by their published equations. Version 4 uses tables and is not supported. */
 
 type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>
 
@@ -12,7 +12,7 @@ const v3: Weights = {
   I: { H: 0.56, L: 0.22, N: 0 },
   A: { H: 0.56, L: 0.22, N: 0 },
 }
-/** Privileges weigh less where what is reached is beyond what they were for. */
+/** Privileges weigh less when the scope changes. */
 const privileges: Weights = { U: { N: 0.85, L: 0.62, H: 0.27 }, C: { N: 0.85, L: 0.68, H: 0.5 } }
 
 const v2: Weights = {
@@ -26,7 +26,7 @@ const v2: Weights = {
 
 const MOST = 10
 
-/** 0 to 10, in tenths; undefined for a vector of another version or one that lacks something. */
+/** 0 to 10 with one decimal; undefined for another version or an incomplete vector. */
 export function cvssScore(vector: string): number | undefined {
   const [head = ''] = vector.split('/')
   const metrics = new Map<string, string>()
@@ -64,7 +64,7 @@ function scoreOf3(metrics: Metrics): number | undefined {
   return impact <= 0 ? 0 : roundedUp(Math.min(MOST, (isChanged ? 1.08 : 1) * (impact + exploit)))
 }
 
-/** The smallest number of tenths that is no less; by whole numbers, as 3.1 has it. */
+/** Rounds up to tenths with integer arithmetic, as 3.1 defines. */
 function roundedUp(score: number): number {
   const whole = Math.round(score * 100_000)
   return whole % 10_000 === 0 ? whole / 100_000 : (Math.floor(whole / 10_000) + 1) / 10
@@ -80,7 +80,7 @@ function scoreOf2(metrics: Metrics): number | undefined {
   return Math.round(score * 10) / 10
 }
 
-/** The words of version 3 for a score. */
+/** Severity names of version 3. */
 export function severityOfScore(score: number): 'critical' | 'high' | 'moderate' | 'low' | 'unknown' {
   if (score >= 9) return 'critical'
   if (score >= 7) return 'high'

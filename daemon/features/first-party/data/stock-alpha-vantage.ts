@@ -12,7 +12,7 @@ import {
 
 const MAX_DAYS = 200
 
-/** It says so in words, whether it was asked too often or the key is not taken. */
+/** Reports rate limits and bad keys as text. */
 const Busy = z.union([z.object({ Note: z.string() }), z.object({ Information: z.string() })]).transform((): never => {
   throw busySource()
 })
@@ -53,7 +53,7 @@ const Quote = z
       as_of: quote['07. latest trading day'],
     }),
   )
-/** Of a symbol that it does not know it quotes nothing. */
+/** Quotes nothing for an unknown symbol. */
 const Quoted = z
   .object({ 'Global Quote': z.record(z.string(), z.unknown()) })
   .transform((answer) => {

@@ -3,7 +3,7 @@ import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 
 export const STOCK_DAYS = 100
 
-/** Of one security, as every source tells it; a text of a price is a number by then. */
+/** Prices of one security in a common form. */
 export type StockFacts = {
   readonly symbol: string
   readonly name?: string | undefined
@@ -17,9 +17,9 @@ export type StockFacts = {
   readonly change?: number | undefined
   readonly change_pct?: number | undefined
   readonly price: number
-  /** A day, or a moment in ISO 8601. */
+  /** A day, or an ISO 8601 time. */
   readonly as_of: string
-  /** Newest last, as a chart is drawn. */
+  /** Newest last, for charts. */
   readonly history?: readonly StockDay[]
 }
 
@@ -32,18 +32,18 @@ export type StockDay = {
   readonly volume: number | null
 }
 
-/** Who tells prices, and how it is asked. */
+/** A price provider and its requests. */
 export type StockSource = {
-  /** Name of the engine in results. */
+  /** Engine name in results. */
   readonly engine: string
   readonly source: string
   readonly terms_url: string
   readonly path: (symbol: string, isHistory: boolean) => string
-  /** Its answers as facts. @throws UpstreamError asker for a symbol that it does not know, busy while it gives none. */
+  /** Parses responses. @throws UpstreamError asker for an unknown symbol, busy when it gives none */
   readonly answers: (isHistory: boolean) => z.ZodType<StockFacts>
 }
 
-/** Numbers come as text; what is none is refused, never read as something near. */
+/** Numbers come as text; invalid ones are refused. */
 export const Numeric = z
   .string()
   .regex(/^-?\d{1,20}(\.\d{1,20})?$/)
@@ -55,7 +55,7 @@ export function unknownSymbol(): UpstreamError {
   return new UpstreamError('asker', 'is not known to the source of prices, or not carried by it')
 }
 
-/** Errors come with the status 200 of HTTP, and say it inside. */
+/** Errors come with HTTP status 200. */
 export function busySource(): UpstreamError {
   return new UpstreamError('busy', 'The source of prices is busy or failing.')
 }

@@ -10,7 +10,7 @@ import {
   unknownSymbol,
 } from './stock-source.ts'
 
-/** Codes by which it says that it has no such security, or not for this account. */
+/** Error codes for an unknown or unavailable security. */
 const OF_SYMBOL: readonly number[] = [400, 403, 404]
 
 const Failed = z.object({ status: z.literal('error'), code: z.number() }).transform(({ code }): never => {

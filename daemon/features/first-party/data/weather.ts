@@ -57,7 +57,7 @@ const DAILY =
 
 type Spot = { readonly place: string; readonly country?: string; readonly lat: number; readonly lon: number }
 
-/** Weather of a place now, and of the next seven days where it is asked for. */
+/** Current weather of a place and, on request, the next seven days. */
 export const weather = defineService({
   slug: 'weather',
   needs: ['weather', 'geocoding'],
@@ -100,7 +100,7 @@ export const weather = defineService({
   },
 })
 
-/** Coordinates go before a city, which then only names them. @throws AppError input_invalid for half of them. */
+/** Coordinates win over a city. @throws AppError input_invalid when one of them is missing */
 function coordinatesOf(input: JsonInput): Spot | undefined {
   const { lat, lon } = input
   const city = textOf(input, 'city').trim()
@@ -124,7 +124,7 @@ async function placeOf({ engines, signal }: ServiceCtx<'geocoding'>, city: strin
   return { place: name, ...compact({ country }), lat: latitude, lon: longitude }
 }
 
-/** Codes of the World Meteorological Organization (table 4677), as far as they are used. */
+/** Weather codes of the WMO (table 4677). */
 const conditions: Readonly<Record<number, string>> = {
   0: 'clear',
   1: 'mainly clear',
@@ -163,7 +163,7 @@ function conditionsOf(code: number | null | undefined): string {
 const MINUTE_S = 60
 const HOUR_S = 3_600
 
-/** Local time comes without its offset. */
+/** Adds the offset to local time. */
 function withOffset(local: string, offset: number): string {
   const [hours, minutes] = [Math.floor(Math.abs(offset) / HOUR_S), (Math.abs(offset) % HOUR_S) / MINUTE_S]
   const two = (value: number) => String(value).padStart(2, '0')

@@ -11,7 +11,7 @@ const AUTOMATED_MS = 120_000
 const MAX_ACTIONS = 100
 const DAY_MS = 86_400_000
 
-/** What somebody who uses an interface has to do because of its changes, most urgent first, each with its words. */
+/** What users of an API must do because of its changes, most urgent first, with quotes. */
 export const apiChangelogActions = defineService({
   slug: 'api_changelog_actions',
   timeoutMs: AUTOMATED_MS,
@@ -51,7 +51,7 @@ export const apiChangelogActions = defineService({
   },
 })
 
-/** What is not delivered is not paid for. */
+/** A failure, so that the buyer is refunded. */
 function nothingFound(message: string): AppError {
   return new AppError('provider_failed', message)
 }

@@ -26,9 +26,9 @@ type Area = {
   readonly text: string
   readonly signs: RegExp
   readonly weight: number
-  /** Words of a use case that make it needed; always needed without. */
+  /** Words in a use case that make it required; without a pattern it always is. */
   readonly neededBy?: RegExp
-  /** It is there or it is not: documentation that says there is none has not got it. Of others, none is an answer. */
+  /** Its absence is a gap; for other requirements "none" is an answer. */
   readonly isThing?: true
   readonly risk: string
 }
@@ -146,7 +146,7 @@ const pagesIn = defineStep('api_integration_readiness.pages', (page: WebPage) =>
   }),
 )
 
-/** Whether documentation says what an integration for a use case needs, each with its words or as a gap. */
+/** Checks documentation for what an integration needs: quotes or gaps. */
 export const apiIntegrationReadiness = defineService({
   slug: 'api_integration_readiness',
   timeoutMs: AUTOMATED_MS,
@@ -225,7 +225,7 @@ function requirementOf(
   }
 }
 
-/** What the documentation says against something weighs more than its silence. */
+/** A documented absence weighs more than silence. */
 function gapOf({ text, status, evidence, area }: Requirement): string {
   if (area === 'endpoints' && status === 'unclear') return `${text}: none of those described fits by its words.`
   if (status === 'unclear') return `${text}: the documentation names it and does not say whether it is there.`
@@ -299,7 +299,7 @@ function clientRequirement({
   }
 }
 
-/** Nobody can begin without knowing how to authenticate and what to call. */
+/** Authentication and operations are prerequisites. */
 function readinessOf(open: readonly string[]): 'ready' | 'partial' | 'blocked' {
   if (open.includes('auth') || open.includes('endpoints')) return 'blocked'
   return open.length === 0 ? 'ready' : 'partial'

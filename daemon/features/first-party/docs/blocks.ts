@@ -2,7 +2,7 @@ import { documentOf, markdownDocument } from '../web/document.ts'
 import { type HtmlNode, isHidden } from '../web/html.ts'
 import type { WebPage } from '../web/page.ts'
 
-/** What a document consists of, in its order. */
+/** One block of a document. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'text'; readonly text: string; readonly time?: string }
@@ -33,7 +33,7 @@ const spans = new Set(
 )
 const HEADING = /^h([1-6])$/
 
-/** Blocks of a page of HTML or Markdown; its navigation and foot are left out. */
+/** Blocks of an HTML or Markdown page, without navigation and footer. */
 export function blocksOfPage(page: WebPage): Block[] {
   return htmlBlocks(documentOf(page))
 }
@@ -54,13 +54,13 @@ type Walk = {
   /** Text since the last block. */
   open: string[]
   time: string | undefined
-  /** Lists that are open. */
+  /** Number of open lists. */
   items: number
   readonly flush: () => void
   readonly into: (node: HtmlNode) => void
 }
 
-/** `parseHtml` bounds the depth, so going down by calls is safe. */
+/** `parseHtml` bounds the depth, so recursion is safe. */
 function walker(): Walk {
   const walk: Walk = {
     blocks: [],
@@ -123,7 +123,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Elements of some names, none inside another of them. */
+/** Outermost elements with some names. */
 function within(node: HtmlNode, names: readonly string[]): HtmlNode[] {
   return (node.children ?? []).flatMap((child) => (names.includes(child.name ?? '') ? [child] : within(child, names)))
 }
@@ -143,7 +143,7 @@ function pairsOf(node: HtmlNode): string[][] {
   return rows
 }
 
-/** Everything that a block says, as one text. */
+/** All text of a block. */
 export function textOfBlock(block: Block): string {
   return block.kind === 'table' ? block.rows.map((row) => row.join(' | ')).join('\n') : block.text
 }

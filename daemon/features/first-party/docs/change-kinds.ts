@@ -1,10 +1,10 @@
-/** What a change asks of whoever uses what is changed. */
+/** What a change requires of users. */
 export type ActionKind = 'removal' | 'security' | 'breaking' | 'auth' | 'deprecation' | 'limits'
 export type ChangeKind = ActionKind | 'addition' | 'fix'
-/** What a heading says of all lines below it; `other`: of no use to anybody outside. */
+/** Meaning of a changelog section; `other`: irrelevant to users. */
 type Section = 'removal' | 'security' | 'breaking' | 'deprecation' | 'addition' | 'fix' | 'other'
 
-/** By the headings of Keep a Changelog, Conventional Commits, changesets and their relatives; the first that fits. */
+/** By headings of Keep a Changelog, Conventional Commits, changesets and similar; first match wins. */
 const sections: readonly (readonly [Section, RegExp])[] = [
   ['breaking', /\bbreaking\b|incompatib|\bmigrat|\bupgrad|\bnotable\b/],
   ['removal', /^remov/],
@@ -20,7 +20,7 @@ const sections: readonly (readonly [Section, RegExp])[] = [
 
 const TAGS =
   'tests?|readme|meta|docs?|dev deps|deps|refactor|actions|chore|ci|build|style|perf|robustness|fix|bug ?fix|feat|new|internal|tooling|examples?'
-/** `[Fix] `, `fix(parser)!: `, `**api:** `, `Thanks @somebody! - `: what stands before the words of a line. */
+/** Prefixes such as `[Fix] `, `fix(parser)!: `, `**api:** `, `Thanks @somebody! - `. */
 const PREFIX = new RegExp(
   String.raw`^\W*(?:\[(${TAGS})\]\s*|(${TAGS})(?:\([^)]{0,40}\))?(!)?:\s+|[\w\s/.@,-]{1,40}:\*{0,2}\s+|[^!\n]{0,120}\bThanks @[^!\n]{1,80}! - (?:[\w\s/.@` +
     '`' +
@@ -40,7 +40,7 @@ const DEPRECATED =
 const GOING =
   /\b(?:going away|end[- ]of[- ](?:life|support)|(?:is|are) (?:being )?(?:sunset|retired|shut down|discontinued)|sunset(?:ting)? of)\b/i
 
-/** Of no use to a caller: what nobody outside called, or what was in the way. */
+/** Internal changes, irrelevant to callers. */
 const INWARD =
   /\b(?:dependenc(?:y|ies)|dep|workarounds?|unnecessary|useless|unused|outdated|duplicates?|redundant|obsolete|polyfill|tests?|docs?|documentation|readme|badges?|comments?|logs?|restriction|limitation|internal|template|example|typos?|sidebar|website|screenshots?|changelog|brewfile|github|travis|lint\w*)\b/i
 const PATH = /(?:^|[\s`])\/[\w{]/
@@ -61,7 +61,7 @@ const FIXES =
 const ADDS =
   /^(?:add(?:ed|s)?|introduc(?:e[ds]?|ing)|new|allow(?:ed|s)?|support(?:s|ed)?|enable[ds]?|include[ds]?|improv\w+|export(?:ed|s)?)\b/i
 
-/** Undefined for a line that says nothing of a change. */
+/** Undefined for a line that is no change. */
 export function kindOf(line: string, heading: string): ChangeKind | undefined {
   const section = sectionOf(heading)
   const [prefix = '', bracketed, written, bang] = PREFIX.exec(line) ?? []
@@ -98,7 +98,7 @@ function breakingAs(words: string): ChangeKind {
   return REMOVES.test(words) || REMOVED.test(words) ? 'removal' : 'breaking'
 }
 
-/** Words about words: nobody calls these. */
+/** Changes to documentation only. */
 function isOnPaper(words: string): boolean {
   return (
     /\b(?:docs?|documentation|readme|typos?|sidebar|changelog|website|screenshots?)\b/i.test(words) && !PATH.test(words)
@@ -106,7 +106,7 @@ function isOnPaper(words: string): boolean {
 }
 
 type Reading = { readonly kind: ActionKind; readonly says: (words: string) => boolean }
-/** The first kind that fits. An announced change counts as a deprecation. */
+/** First match wins. An announced change counts as a deprecation. */
 const readings: readonly Reading[] = [
   { kind: 'deprecation', says: (words) => FUTURE.test(words) || DEPRECATED.test(words) },
   { kind: 'removal', says: (words) => GOING.test(words) || REMOVES.test(words) || REMOVED.test(words) },
@@ -115,7 +115,7 @@ const readings: readonly Reading[] = [
   { kind: 'limits', says: (words) => LIMITS.test(words) && MOVES.test(words) },
 ]
 
-/** By its own words. */
+/** Kind by the line's own words. */
 function asWritten(words: string, section: Section | undefined): ChangeKind | undefined {
   if (ADDS.test(words)) return addedAs(words)
   const isInward = INWARD.test(words) && !PATH.test(words)
@@ -123,7 +123,7 @@ function asWritten(words: string, section: Section | undefined): ChangeKind | un
   return reading?.kind ?? (section === 'addition' ? 'addition' : undefined)
 }
 
-/** Something new may be a duty, or the notice of an end. */
+/** An addition may be a requirement or an end-of-life notice. */
 function addedAs(words: string): ChangeKind {
   if (FUTURE.test(words)) return 'deprecation'
   if (/^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'

@@ -7,7 +7,7 @@ const daysOf = { day: 1, week: 7, month: 30, year: 365 } as const
 const MAX_COUNT = 10_000
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** Days of UTC, both inclusive, as `YYYY-MM-DD`. */
+/** UTC days, both inclusive, as `YYYY-MM-DD`. */
 export type Window = { readonly from: string; readonly to: string }
 
 /**

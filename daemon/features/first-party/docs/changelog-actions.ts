@@ -22,7 +22,7 @@ const MAX_EVIDENCE_CHARS = 300
 const MAX_ENDPOINTS = 10
 const ENDPOINT = /(?<![\w/.])(?:(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+)?(\/[\w{}:.~-]+(?:\/[\w{}:.~-]*)*)/g
 const DEADLINE = /\b(?:by|on|until|before|after|from|effective|starting|as of)\s+(?=([^.;]{4,40}))/gi
-/** What happens to whoever does nothing; a date of something else is no deadline. */
+/** Consequences for users who do nothing; other dates are no deadlines. */
 const ACT =
   /\b(?:remov|retir|sunset|shut|discontinu|drop|going away|end of|no longer|stop|requir|must|migrat|expire|reject)/i
 const PAST = /\b(?:released?|introduced|added|announced|launched|available|since|created)\W+(?:\w+\W+){0,2}$/i
@@ -30,7 +30,7 @@ const PAST = /\b(?:released?|introduced|added|announced|launched|available|since
 export type ChangelogAsked = { readonly focus: string /** Day of UTC. */; readonly today: string }
 type Ignored = { additions: number; fixes: number; out_of_focus: number }
 
-/** What to do, most urgent first, and how much was left out. */
+/** Actions, most urgent first, and how many were left out. */
 export function actionsOf(entries: readonly ChangelogEntry[], asked: ChangelogAsked) {
   const ignored: Ignored = { additions: 0, fixes: 0, out_of_focus: 0 }
   const actions = entries.flatMap((entry) =>
@@ -83,7 +83,7 @@ function actionOf(
   }
 }
 
-/** The date of what happens, not of what happened before: behind the words of the act, where there is one. */
+/** The date after the words of the consequence, if any. */
 function deadlineIn(line: string): string | null {
   const act = line.search(ACT)
   const dates = [...line.matchAll(DEADLINE)].flatMap(({ index, 1: words = '' }) => {
@@ -106,13 +106,13 @@ function urgencyOf(kind: ActionKind, { deadline, today }: { deadline: string | n
 export function endpointsIn(line: string): string[] {
   const found = [...line.matchAll(ENDPOINT)].flatMap(([, method, path = '']) => {
     const clean = path.replace(/[.:/-]+$/, '')
-    // `and/or`, `2/3` and dates are no paths.
+    // `and/or`, `2/3` and dates are not paths.
     return clean.length < 3 || /^\/(or|and)$/i.test(clean) ? [] : [method ? `${method} ${clean}` : clean]
   })
   return [...new Set(found)].slice(0, MAX_ENDPOINTS)
 }
 
-/** A path in the focus has to begin one in the line; of its words one has to be there. */
+/** A path in the focus must be a prefix of one in the line; otherwise one word must match. */
 function isInFocus(line: string, focus: string): boolean {
   const wanted = focus.trim().toLowerCase()
   if (wanted === '') return true

@@ -4,13 +4,13 @@ import { decode, isHtml, mediaType, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage, textOfBlock } from './blocks.ts'
 
 export type ChangelogEntry = {
-  /** Day of UTC, `YYYY-MM-DD`; null where the entry names none. */
+  /** UTC day, `YYYY-MM-DD`; null if missing. */
   readonly date: string | null
   readonly version: string | null
   readonly url?: string
-  /** What it says, sentence by sentence or item by item. */
+  /** Sentences or list items. */
   readonly lines: readonly string[]
-  /** Headings that the lines stand under, such as `Removed`. */
+  /** Headings above the lines, such as `Removed`. */
   readonly sections: readonly string[]
 }
 
@@ -62,7 +62,7 @@ type Open = {
   sections: string[]
 }
 
-/** A heading with a date or a version begins an entry; deeper headings are its sections. */
+/** A heading with a date or version starts an entry; deeper headings are its sections. */
 function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
   const entries: Open[] = []
   for (const block of blocks) {
@@ -80,7 +80,7 @@ function beginning(block: Block, current: Open | undefined): Open | undefined {
   const time = block.kind === 'text' ? block.time : undefined
   const date = time === undefined ? dateIn(text) : dateIn(time)
   if (!isHeading) {
-    // A heading of a version may have its day in the line below.
+    // The date of a version heading may be in the next line.
     if (current && current.date === null && current.lines.length === 0 && date) current.date = date
     return undefined
   }
@@ -112,7 +112,7 @@ function sentencesOf(text: string): string[] {
 
 type Item = { title: string; date: string; link: string; body: string }
 
-/** Atom (RFC 4287) and RSS 2.0; what is broken ends the reading, and nothing outside the document is ever read. */
+/** Parses Atom (RFC 4287) and RSS 2.0; stops at a fault and never loads external entities. */
 function feedEntries(text: string): ChangelogEntry[] {
   const items: Item[] = []
   const path: string[] = []
@@ -145,7 +145,7 @@ function feedEntries(text: string): ChangelogEntry[] {
 function entryOf({ title, date, link, body }: Item): ChangelogEntry {
   const at = Date.parse(date)
   const blocks = visibleBlocks(parseHtml(body)).flatMap(sentencesOf)
-  // A title says in short what the body says in full; alone it is all there is.
+  // Without a body the title is the text.
   const lines = (blocks.length > 0 ? blocks : [title]).map((line) => line.slice(0, MAX_LINE_CHARS).toWellFormed())
   return {
     date: Number.isNaN(at) ? dateIn(date) : new Date(at).toISOString().slice(0, 10),

@@ -15,7 +15,7 @@ const MAX_DEPTH = 8
 const MAX_MEMBERS = 100
 const MAX_TEXT_CHARS = 300
 
-/** An OpenAPI 3.1 description of what documentation says, each operation with the words that it rests on. */
+/** An OpenAPI 3.1 description from documentation; each operation has its quotes. */
 export function openapiOf({ title, origin, operations, prose }: Parts): Document {
   const auth = authOf(prose)
   const paths: { [path: string]: Members } = {}
@@ -103,7 +103,7 @@ function responsesOf(responses: ReadonlyMap<string, unknown>): Members {
   return Object.fromEntries(entries)
 }
 
-/** What an example shows of its shape. */
+/** A schema from an example. */
 function schemaOf(value: unknown, depth: number): Members {
   if (depth >= MAX_DEPTH || value === null || value === undefined) return {}
   if (Array.isArray(value)) return { type: 'array', items: value.length > 0 ? schemaOf(value[0], depth + 1) : {} }
@@ -118,7 +118,7 @@ function schemaOf(value: unknown, depth: number): Members {
   return { type: typeof value === 'boolean' ? 'boolean' : 'string' }
 }
 
-/** How callers show who they are; undefined where the documentation does not say. */
+/** Authentication scheme; undefined if not documented. */
 export function authOf(prose: string): { name: string; scheme: Members } | undefined {
   if (/authorization:\s*bearer|bearer (token|authentication|auth)/i.test(prose))
     return { name: 'bearer', scheme: { type: 'http', scheme: 'bearer' } }
@@ -131,7 +131,7 @@ export function authOf(prose: string): { name: string; scheme: Members } | undef
 
 const BASE = /base (?:url|address|uri)[^\n]{0,80}?(https?:\/\/[^\s"'<>|)]+)/i
 
-/** The address that paths stand under: as the documentation says, or as most of its examples show. */
+/** Base address from the documentation, else from most examples. */
 export function originOf(prose: string, operations: readonly ApiOperation[]): string | null {
   const told = BASE.exec(prose)?.[1]?.replace(/[/.,]+$/, '')
   if (told !== undefined && URL.canParse(told)) {

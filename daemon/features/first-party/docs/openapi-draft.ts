@@ -16,10 +16,10 @@ const AUTOMATED_MS = 120_000
 const MAX_PUBLISHED_BYTES = 2_000_000
 const MAX_CANDIDATES = 2
 const MAX_OPERATIONS = 200
-/** Below this an operation is asked about and not described. */
+/** Below this confidence an operation becomes a question. */
 const LEAST_CONFIDENCE = 0.5
 const MAX_QUESTIONS = 50
-/** YAML may multiply what it says by naming it again. */
+/** YAML aliases can multiply content. */
 const MAX_ALIASES = 100
 
 export type DocsSource = { readonly pages: readonly WebPage[]; readonly published: WebPage | undefined }
@@ -29,7 +29,7 @@ const referencesIn = defineStep('openapi_draft.pages', (page: WebPage) =>
   bestLinks(page, ({ url, text }) => (REFERENCE.test(`${text} ${new URL(url).pathname}`) ? 1 : 0)),
 )
 
-/** An OpenAPI description out of documentation for people, or the published one where there is one. */
+/** Drafts an OpenAPI description from documentation, or returns the published one. */
 export const openapiDraft = defineService({
   slug: 'openapi_draft',
   timeoutMs: AUTOMATED_MS,
@@ -54,7 +54,7 @@ export const openapiDraft = defineService({
   },
 })
 
-/** Documentation and the description that it links to, if any. */
+/** Documentation, and the description that it links to. */
 export async function readDocs(
   input: JsonInput,
   ctx: ServiceCtx,
@@ -68,7 +68,7 @@ export async function readDocs(
 const PUBLISHED =
   /["'(=\s>]((?:https?:\/\/|\.{0,2}\/)?[\w./%:@-]{0,300}(?:openapi|swagger|api-docs)[\w./-]{0,80}\.(?:json|ya?ml))\b/gi
 
-/** Addresses of the same site that look like those of descriptions. */
+/** Same-site addresses that look like descriptions. */
 const candidatesIn = defineStep('openapi_draft.candidates', (page: WebPage) => {
   const found = new Set<string>()
   for (const [, href = ''] of decode(page).matchAll(PUBLISHED)) {
@@ -111,7 +111,7 @@ type Drafted = {
 
 type Published = { paths?: { [path: string]: { [method: string]: unknown } }; openapi?: unknown; swagger?: unknown }
 
-/** What the makers publish is surer than anything that could be read out of their pages. */
+/** A published description is more reliable than prose. */
 function fromPublished(page: WebPage | undefined, focus: string): Drafted | undefined {
   const described = page && describedBy(page)
   if (!described) return undefined
@@ -134,7 +134,7 @@ function fromPublished(page: WebPage | undefined, focus: string): Drafted | unde
   }
 }
 
-/** What a published description holds; undefined for what is none. */
+/** Parsed description; undefined if it is none. */
 function describedBy(page: WebPage) {
   const parsed = parsedOf(page)
   const version = parsed?.openapi ?? parsed?.swagger
@@ -146,7 +146,7 @@ function methodsOf(item: unknown) {
   return methods.filter((method) => isObject(item) && Object.hasOwn(item, method.toLowerCase()))
 }
 
-/** Operations of a published description, with what it says that each does. */
+/** Operations of a published description with their summaries. */
 export function publishedOperations(page: WebPage) {
   const paths = Object.entries(describedBy(page)?.paths ?? {}).slice(0, MAX_OPERATIONS)
   return paths.flatMap(([path, item]) =>
@@ -216,7 +216,7 @@ function questionsOf({ sure, unsure, origin, prose }: Unknowns): string[] {
   ].slice(0, MAX_QUESTIONS)
 }
 
-/** Whether a text is about what the buyer named: a path, or one of its words. */
+/** Whether a text matches the buyer's focus: a path, or one word. */
 export function suits(focus: string, text: string): boolean {
   if (focus === '') return true
   const plain = text.toLowerCase()

@@ -5,11 +5,11 @@ import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.js
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import draft04 from 'ajv-draft-04'
 
-/** Of a description that breaks all rules the first few say enough. */
+/** Faults listed at most. */
 const MAX_FAULTS = 5
 const NOTHING_MATCHES = 'no published schema is for this version'
 
-/** The schemas that the OpenAPI Initiative publishes, by version: those before 3.1 are of an older draft. */
+/** Published schemas of the OpenAPI Initiative, by version; those before 3.1 use an older draft. */
 const schemas = {
   '2.0': { schema: schema20, isOlder: true },
   '3.0': { schema: schema30, isOlder: true },
@@ -20,13 +20,13 @@ type Version = keyof typeof schemas
 
 export type Validity = {
   readonly valid: boolean
-  /** What was looked at. */
+  /** What was checked. */
   readonly checked: string[]
-  /** The first few faults, each with its place. */
+  /** The first faults with their paths. */
   readonly faults: { readonly path: string; readonly message: string }[]
 }
 
-/** Holds a description against the published schema of its version, and looks where each of its references leads. */
+/** Validates a description against the published schema of its version, and checks its references. */
 export function validityOf(document: Readonly<Record<string, unknown>>): Validity {
   const stated = String(document['openapi'] ?? document['swagger'] ?? '')
   const version = Object.keys(schemas).find((one): one is Version => stated.startsWith(one))
@@ -65,7 +65,7 @@ type Reference = { readonly path: string; readonly to: string }
 
 type Place = { readonly path: string; readonly node: unknown }
 
-/** References inside of the description. Iterative, since it may be nested as deep as its makers like. */
+/** Internal references. Iterative, since nesting is unbounded. */
 function referencesIn(root: unknown): Reference[] {
   const found: Reference[] = []
   const waiting: Place[] = [{ path: '', node: root }]
@@ -79,7 +79,7 @@ function referencesIn(root: unknown): Reference[] {
   return found
 }
 
-/** What may hold references: in an example they are but an example. */
+/** Members that may hold references; not those within examples. */
 function membersOf({ path, node }: Place): Place[] {
   const members = Object.entries(node ?? {}).filter(([name]) => name !== 'example' && name !== 'examples')
   return members.map(([name, member]) => ({ path: `${path}/${name}`, node: member }))
@@ -99,7 +99,7 @@ function resolves(root: unknown, reference: string): boolean {
   return true
 }
 
-/** A part of a JSON pointer in an address; what is badly written there stays as it is, and leads nowhere. */
+/** Decodes a JSON pointer part; invalid encoding stays as is and matches nothing. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')

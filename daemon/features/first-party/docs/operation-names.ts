@@ -3,24 +3,24 @@ import type { Block } from './blocks.ts'
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 export type OperationMethod = (typeof methods)[number]
 
-/** An operation that a block names. */
+/** An operation named in a block. */
 export type NamedOperation = {
   readonly method: OperationMethod
-  /** Absolute, or a path with `{name}` for what varies. */
+  /** Absolute, or a path with `{name}` for variables. */
   readonly url: string
-  /** 0 to 1: how sure it is that this is an operation, and this one. */
+  /** Confidence from 0 to 1. */
   readonly confidence: number
-  /** The words that say so. */
+  /** The quote that names it. */
   readonly evidence: string
 }
 
-/** How sure each way of naming an operation makes. */
+/** Confidence by the way of naming. */
 const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
 
 const METHODS = methods.join('|')
-/** Where a variable stands in the place of scheme and host. */
+/** A variable in place of scheme and host. */
 const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
-/** A slash between two methods is no path; badges stand beside their paths with nothing between. */
+/** Excludes slashes between methods; badges touch their path. */
 const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
 const WITH_METHOD = new RegExp(`^\\W{0,3}(${METHODS})\\s*${ADDRESS}`)
 const BEHIND = new RegExp(`[[(](${METHODS})\\s+${ADDRESS}[\\])]\\s*$`)
@@ -38,33 +38,33 @@ const CLIENT = new RegExp(
 const FETCH = new RegExp(
   `\\bfetch\\(\\s*(?:[\\w.]{1,60}\\s*\\+\\s*)?["'\`]${URL_TEXT}["'\`](?:[\\s\\S]{0,200}?method\\s*:\\s*["'\`](\\w+))?`,
 )
-/** One listing may show a whole session: each command and each call is about an operation of its own. */
+/** Starts of commands and calls in a listing; each is its own operation. */
 const BEGINS = new RegExp(
   `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:${METHODS})\\s+(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
   'm',
 )
 const MAX_PIECES = 100
 
-/** A block as it stands, or a listing by the calls in it. */
+/** Splits a listing into its calls. */
 export function piecesOf(block: Block): Block[] {
   if (block.kind !== 'code') return [block]
   const pieces = block.text.split(BEGINS, MAX_PIECES).filter((text) => text.trim() !== '')
   return pieces.map((text) => ({ kind: 'code', text }))
 }
 
-/** Operations that a piece of documentation names. */
+/** Operations that a block names. */
 export function namesIn(block: Block): NamedOperation[] {
   if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
   if (block.kind === 'code') return namesInCode(block.text)
   const behind = block.kind === 'heading' ? BEHIND.exec(block.text) : null
   const match = behind ?? WITH_METHOD.exec(block.text)
   if (!match) return []
-  // A heading or a short line is about the operation; a sentence may only mention it.
+  // Headings and short lines are about the operation; a sentence may only mention it.
   const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
   return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
 }
 
-/** What names no method that operations have is a GET. */
+/** Defaults to GET. */
 function methodOf(word: string): OperationMethod {
   const upper = word.toUpperCase()
   return methods.find((one) => one === upper) ?? 'GET'
@@ -116,7 +116,7 @@ function snippet(method: string, url: string, text: string): NamedOperation {
 
 const LEADING_BASE = new RegExp(`^${BASE}(?=/)`)
 
-/** `${base}/ducks/${duck.id}` is `/ducks/{id}`, in whatever language it is written. */
+/** Normalises variables: `${base}/ducks/${duck.id}` becomes `/ducks/{id}`. */
 function plainUrl(url: string): string {
   return url
     .replace(LEADING_BASE, '')

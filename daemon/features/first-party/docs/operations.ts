@@ -9,22 +9,22 @@ export type Parameter = {
   readonly in: 'path' | 'query' | 'header' | 'body'
 }
 
-/** An operation that documentation describes, and where. */
+/** A documented operation with its source. */
 export type ApiOperation = {
   readonly method: OperationMethod
-  /** With `{name}` for what varies. */
+  /** With `{name}` for variables. */
   readonly path: string
-  /** Scheme and host, where the place names them. */
+  /** Scheme and host if given. */
   readonly origin: string | null
-  /** 0 to 1: how sure it is that this is an operation, and this one. */
+  /** Confidence from 0 to 1. */
   readonly confidence: number
-  /** The words that say so. */
+  /** The quote that names it. */
   readonly evidence: string
-  /** Heading that it stands under. */
+  /** Heading above it. */
   readonly summary: string
   readonly parameters: readonly Parameter[]
   readonly request: unknown
-  /** Status → an example of its body, undefined without one. */
+  /** Status → example of its body, if any. */
   readonly responses: ReadonlyMap<string, unknown>
 }
 
@@ -35,15 +35,15 @@ type Open = { -readonly [K in keyof ApiOperation]: ApiOperation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
   bodyNext: boolean
-  /** The last short line that names a part of the operation. */
+  /** Last short line that names a part of the operation. */
   saidLast: string
 }
 
-/** Headings of what belongs to the operation above, however they are ranked. */
+/** Headings that belong to the operation above, at any level. */
 const PART_OF_ONE =
   /\b(param\w*|arguments?|quer(?:y|ies)|headers?|body|bodies|payload|requests?|respon\w+|returns?|examples?|errors?|curl|fields?|attributes?)\b/i
 
-/** All operations that a document describes, each once, in its order. */
+/** Operations of a document, each once, in order. */
 export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
   let heading = { text: '', level: 0 }
@@ -61,7 +61,7 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   return [...found.values()]
 }
 
-/** Whether a heading ends the section of an operation: same level or above, and not the name of a part. */
+/** Whether a heading ends an operation's section: same or higher level, and not the name of a part. */
 function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
   return level <= above && !PART_OF_ONE.test(text)
 }
@@ -98,7 +98,7 @@ function begun({ method, confidence, evidence }: NamedOperation, path: string, h
 
 const SURER = 0.05
 
-/** Told twice in different ways, it is surer than by either. */
+/** Two independent mentions raise the confidence. */
 function makeSurer(known: Open, { confidence, evidence }: NamedOperation): void {
   if (known.evidence !== evidence) known.confidence = Math.min(1, Math.max(known.confidence, confidence) + SURER)
 }
@@ -110,7 +110,7 @@ function addQuery(open: Open, name: string): void {
 
 const VARYING = /^(\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
 
-/** `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
+/** Placeholder forms: `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
 const PLACEHOLDER =
   /^(?::([\w-]+)[?*]?|\{{1,2}([\w-]+)(?::[^{}]{0,40})?\}{1,2}|<(?:\w+:)?([\w-]+)>|\[([\w-]+)\]|%([a-z]\w+)%|\$\{?(\w+)\}?|(?:YOUR|MY|THE)_([A-Z_]{2,40}))$/
 
@@ -140,7 +140,7 @@ function pathParameters(path: string): Parameter[] {
   return names.map((name) => ({ name, type: 'string', required: true, description: '', in: 'path' }))
 }
 
-/** What stands after an operation and is about it: its parameters, examples and statuses. */
+/** Adds parameters, examples and statuses from a block after the operation. */
 function describe(operation: Open, block: Exclude<Block, { kind: 'heading' }>, heading: string): void {
   if (block.kind === 'table') describeTable(operation, block.rows, operation.saidLast || heading)
   else if (block.kind === 'code') describeExample(operation, block.text, heading)
@@ -158,7 +158,7 @@ function describeText(operation: Open, block: Block & { readonly text: string },
   if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
 }
 
-/** `size (integer, required): how large`, below words that say what the list is. */
+/** A list item such as `size (integer, required): how large`, below words that name the list. */
 function describeItem(operation: Open, text: string, said: string): void {
   const [, name, type = '', description = ''] = ITEM.exec(text) ?? []
   const place = placeSaid(said)
@@ -179,7 +179,7 @@ const REQUIRED_HEAD = /^(required|mandatory|req\.?|needed|required\/optional|pre
 const YES = /^\W*(yes|y|true|required|mandatory|must|m|x|✓|✔|✅)\b|^[✓✔✅]/i
 const MAX_LABEL_CHARS = 120
 
-/** @param said words above it, such as `Query parameters`. */
+/** @param said words above it, such as `Query parameters` */
 function describeTable(operation: Open, rows: readonly (readonly string[])[], said: string): void {
   const [head = [], ...body] = rows
   const column = (pattern: RegExp) => head.findIndex((cell) => pattern.test(cell.trim()))
@@ -220,7 +220,7 @@ function describeRow(
   })
 }
 
-/** As the name, the type or the first word of the description says it, or what stands above all of them. */
+/** By name, type, first word of the description, or the words above. */
 function isRequired(row: { name: string; type: string; description: string }, said: string): boolean {
   if (/\boptional\b/i.test(`${row.name} ${row.type}`) || /^\W*optional\b/i.test(row.description)) return false
   if (/\b(required|mandatory)\b|\*$/i.test(`${row.name} ${row.type}`.trim()) || /\*$/.test(row.name.trim())) return true
@@ -242,7 +242,7 @@ function shortly(text: string): string {
 
 type Place = Exclude<Parameter['in'], 'path'> | 'path' | 'any' | 'answer'
 
-/** Where a heading, or a cell, says that something stands. */
+/** Parameter place named by a heading or cell. */
 function placeSaid(words: string): Place | undefined {
   if (/\b(respon(se|ses|ds)|returns?|returned|answer|error)\b/i.test(words)) return 'answer'
   if (/\b(quer(?:y|ies)|url param\w*|querystring)\b/i.test(words)) return 'query'
@@ -285,7 +285,7 @@ function describeExample(operation: Open, text: string, heading: string): void {
     return
   }
   const status = /^HTTP\/[\d.]+ ([1-5]\d\d)/.exec(text)?.[1]
-  // A message has its body below an empty line.
+  // A message has its body after an empty line.
   const body = REQUEST_LINE.test(text) ? (text.split(/\n\s*\n/, 2)[1] ?? '') : text
   const example = jsonOf(body.slice(Math.max(0, body.search(/[{[]/))))
   if (example === undefined) return
@@ -305,7 +305,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** All that documents say, as one text to look for words in. */
+/** All text of documents, for word searches. */
 export function proseOf(blocks: readonly Block[]): string {
   return blocks.map(textOfBlock).join('\n')
 }

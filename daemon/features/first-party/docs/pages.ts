@@ -7,9 +7,9 @@ import { documentOf } from '../web/document.ts'
 import { elementsOf, textIn } from '../web/html.ts'
 import { fetchPage, isText, type WebPage } from '../web/page.ts'
 
-/** Read of one page (specification, Limits). */
+/** Bytes read per page (specification, Limits). */
 export const MAX_PAGE_BYTES = 1_000_000
-/** Pages that one purchase reads (specification, Limits). */
+/** Pages per purchase (specification, Limits). */
 export const MAX_PAGES = 3
 const PAGE_TYPES = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5'
 const MAX_LINKS = 1_000
@@ -17,30 +17,29 @@ const MAX_URL_CHARS = 2_000
 const MAX_LABEL_CHARS = 200
 const OK_FROM = 200
 const OK_BELOW = 300
-/** Seconds of a further page: the first has the whole time of the fetcher. */
+/** Time limit of a further page; the first has the fetcher's whole time. */
 const FURTHER_PAGE_MS = 8_000
 
 export type PageLink = { readonly url: string; readonly text: string }
 
 type Wanted = {
-  /** Field of the input with the address of the first page. */
+  /** Input field with the first page's address. */
   readonly field: string
   readonly maxPages?: number
-  /** Addresses that the first page links to and that are worth reading, the best first. */
+  /** Linked addresses worth reading, best first. */
   readonly links: ThreadStep<[page: WebPage], string[]>
   readonly accept?: string
 }
 
 /**
- * Reads a page and the best of those that it links to on the same domain. The first has to be there; of the others,
- * those that cannot be had are left out.
- * @throws AppError input_invalid for an address that is refused, provider_failed for a page that is not there.
+ * Reads a page and the best linked pages of its domain. The first is required; unavailable others are skipped.
+ * @throws AppError input_invalid for a refused address, provider_failed for a missing page
  */
 export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebPage[]> {
   const first = await readFirst(ctx, input, wanted)
   const further = (await ctx.elsewhere(wanted.links, first)).slice(0, (wanted.maxPages ?? MAX_PAGES) - 1)
   const pages: WebPage[] = [first]
-  // One after the other: a site is not asked for several pages at once.
+  // Sequential, to be polite to the site.
   for (const url of further) {
     const page = await readFurther(ctx, url, wanted.accept)
     if (page && !pages.some((known) => known.url === page.url)) pages.push(page)
@@ -61,7 +60,7 @@ export async function readFirst(
   return page
 }
 
-/** Undefined for a page that cannot be had. */
+/** Undefined if the page is unavailable. */
 export async function readFurther(
   { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
   url: string,
@@ -81,7 +80,7 @@ export function isOk({ status }: Pick<WebPage, 'status'>): boolean {
   return status >= OK_FROM && status < OK_BELOW
 }
 
-/** Refuses an address by what it says itself, before anything is paid. @throws AppError input_invalid */
+/** Refuses an address by its text, before payment. @throws AppError input_invalid */
 export function checkAddress(field: string): (input: JsonInput, ctx: { web: ServiceCtx['web'] }) => void {
   return (input, { web }) => {
     try {
@@ -93,7 +92,7 @@ export function checkAddress(field: string): (input: JsonInput, ctx: { web: Serv
   }
 }
 
-/** Links of a page in its order, each once, without fragments. */
+/** Links of a page in order, unique, without fragments. */
 export function linksOf(page: WebPage): PageLink[] {
   const links = new Map<string, PageLink>()
   for (const element of elementsOf(documentOf(page))) {
@@ -114,7 +113,7 @@ export function isSameSite(a: string, b: string): boolean {
   return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
 }
 
-/** Links to other pages of the same site, the best first. @param rank nothing above 0 is not worth reading */
+/** Links within the site, best first. @param rank 0 or less skips a link */
 export function bestLinks(page: WebPage, rank: (link: PageLink) => number): string[] {
   const own = new URL(page.url)
   own.hash = ''

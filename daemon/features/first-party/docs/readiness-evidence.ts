@@ -8,9 +8,9 @@ export const MAX_QUOTE_CHARS = 300
 const MAX_LINES = 20_000
 const MAX_BEGINNING_CHARS = 80
 
-/** Words as they stand on a page. */
+/** A quote from a page. */
 export type QuotedAt = { readonly quote: string; readonly url: string }
-/** Something that documentation says: a sentence, a line of code, a row. */
+/** A sentence, code line or table row of documentation. */
 export type SaidLine = { readonly text: string; readonly url: string; readonly isHeading: boolean }
 export type Operation = {
   readonly method: string
@@ -19,7 +19,7 @@ export type Operation = {
   readonly evidence: QuotedAt
 }
 
-/** What the documentation says, and what its published description does. */
+/** Lines of the documentation and of its published description. */
 export function linesOf({ pages, published }: DocsSource): SaidLine[] {
   const told = pages.filter(({ url }) => url !== published?.url).flatMap((page) => linesOfPage(page))
   const described = published ? piecesOf(decode(published)) : []
@@ -38,7 +38,7 @@ function saidIn(block: Block): string[] {
   return block.kind === 'text' || block.kind === 'item' ? lines.flatMap(sentencesOf) : lines
 }
 
-/** A description in one line is taken apart between its members, so that each piece still stands there as it is. */
+/** Splits a one-line description between members, so that each piece stays a literal quote. */
 function piecesOf(text: string): string[] {
   return text
     .split(/\n|(?<=[,{[])(?=")/)
@@ -46,12 +46,12 @@ function piecesOf(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** How a published description begins: by that it is known. */
+/** The beginning identifies a published description. */
 export function beginningOf(page: WebPage): string {
   return decode(page).trimStart().slice(0, MAX_BEGINNING_CHARS).toWellFormed()
 }
 
-/** Those that the makers publish, else those that their pages describe. */
+/** Published operations, else those found in pages. */
 export function operationsOf({ pages, published }: DocsSource): Operation[] {
   const described = published ? publishedOperations(published) : []
   if (published && described.length > 0) {
@@ -72,8 +72,8 @@ export function operationsOf({ pages, published }: DocsSource): Operation[] {
 type Offer = { readonly status: 'found' | 'missing' | 'unclear'; readonly evidence?: QuotedAt }
 
 /**
- * Whether something is there by what the documentation says of it: its words alone say nothing, and *we do not support
- * webhooks* says that there are none. What is said both ways is unclear, and so is a heading with nothing under it.
+ * Whether documentation offers something. A mention proves nothing, and *we do not support webhooks* denies it.
+ * Contradictions and empty headings are unclear.
  */
 export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: { isThing: boolean }): Offer {
   const named = lines.flatMap((line, at) => (signs.test(line.text) ? [{ ...line, below: lines[at + 1] }] : []))
@@ -93,22 +93,22 @@ export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: 
     : { status: 'found', evidence: quoteOf(below, signs) }
 }
 
-/** As it stands there, around what was found. */
+/** A literal quote around the match. */
 function quoteOf({ text, url }: SaidLine, signs: RegExp): QuotedAt {
   const at = signs.exec(text)?.index ?? 0
   const start = Math.max(0, at - MAX_QUOTE_CHARS / 2)
   return { quote: text.slice(start, start + MAX_QUOTE_CHARS).toWellFormed(), url }
 }
 
-/** `does not yet offer any X`, `there are no X`, `lacks X`, and X after that. */
+/** Denials before the term: `does not yet offer any X`, `there are no X`, `lacks X`. */
 const REFUSED_BEFORE =
   /(?:(?:\bnot|n't|\bnever|\bcannot|\bno longer)\s+(?:\w+\s+){0,2}(?:support|offer|provide|have|has|implement|send)\w*|\b(?:no|without|lacks?|neither|nor))\s+(?:(?!more\b|fewer\b|less\b|over\b)[\w'-]+\s+){0,3}$/i
-/** X, and then `are not supported`, `isn't available yet`, `do not exist`, `: none`, `is coming soon`. */
+/** Denials after the term: `are not supported`, `isn't available yet`, `do not exist`, `: none`, `is coming soon`. */
 const REFUSED_AFTER =
   /^[^.;]{0,40}?\b(?:(?:is|are|be)(?:n't| not| no longer)|not|never)\s+(?:\w+\s+){0,2}(?:support|offer|provid|availab|implement|planned|possible|included)|^[^.;]{0,40}?\bdo(?:es)?(?:n't| not)\s+exist|^\W*(?:(?:is|are)\s+)?(?:none\b|coming soon|planned\b|on (?:our|the) roadmap|not yet\b|n\/a\b|unsupported|unavailable)/i
 const REFUSAL = /^\W*(?:none\b|not\b|no\b|n\/a\b|coming soon|unsupported|unavailable)/i
 
-/** A text under the heading of something. */
+/** Whether the text under a heading denies it. */
 function isRefusal(text: string): boolean {
   const said = text.slice(0, NEAR_CHARS)
   return (
@@ -118,15 +118,15 @@ function isRefusal(text: string): boolean {
   )
 }
 
-/** What stands further off says something of something else. */
+/** Farther words are about something else. */
 const NEAR_CHARS = 300
 
-/** Whether a sentence that names something says that it is there, as far as it says anything. */
+/** Whether a sentence affirms what it names; undefined if it says neither. */
 export function isOffered(text: string, signs: RegExp): boolean {
   const match = signs.exec(text)
   if (!match) return false
   const [before, after] = [text.slice(0, match.index), text.slice(match.index + match[0].length)]
-  // What is denied in another part of the sentence is something else.
+  // A denial elsewhere in the sentence is about something else.
   const near =
     before
       .slice(-NEAR_CHARS)

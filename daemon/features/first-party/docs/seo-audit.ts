@@ -20,7 +20,7 @@ const AUTOMATED_MS = 120_000
 const pagesIn = defineStep('seo_audit.pages', (page: WebPage) => bestLinks(page, ({ url }) => (isPage(url) ? 1 : 0)))
 const sitemapsIn = defineStep('seo_audit.sitemaps', sitemapsOf)
 
-/** What search engines see of a page and its site, each rule with a weight. */
+/** What search engines see of a page and its site, as weighted rules. */
 export const seoAudit = defineService({
   slug: 'seo_audit',
   timeoutMs: AUTOMATED_MS,
@@ -68,7 +68,7 @@ export const seoAudit = defineService({
   },
 })
 
-/** Undefined where there is none, and none is named. */
+/** Undefined if there is none and none is named. */
 function sitemapState(sitemap: WebPage | undefined, named: readonly string[]): boolean | undefined {
   if (sitemap) return /<(urlset|sitemapindex)[\s>]/.test(decode(sitemap))
   return named.length > 0 ? false : undefined

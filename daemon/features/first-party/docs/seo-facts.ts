@@ -11,7 +11,7 @@ export type PageFacts = {
   /** Levels of the headings in their order. */
   readonly headings: readonly number[]
   readonly canonicals: readonly string[]
-  /** What forbids indexing; null: nothing does. */
+  /** What forbids indexing; null if nothing does. */
   readonly noindex: string | null
   readonly lang: string | null
   readonly viewport: string | null
@@ -29,7 +29,7 @@ const MAX_LISTED = 500
 const MAX_BLOCKS = 20
 const MAX_JSON_CHARS = 200_000
 
-/** What a page says of itself to whoever indexes it. */
+/** Facts of a page for search engines. */
 export function factsOfPage(page: WebPage): PageFacts {
   const root = parseHtml(decode(page))
   const elements = [...elementsOf(root, new Set(['svg', 'template']))]
@@ -96,7 +96,7 @@ function noindexOf(meta: Map<string, string>, header: string | undefined): strin
   return said?.slice(0, MAX_TEXT_CHARS) ?? null
 }
 
-/** A picture in a link says it with its alternative text. */
+/** A linked image is labelled by its alternative text. */
 function labelOf(link: Element): string {
   const own = textIn(link) || (link.attribs['aria-label'] ?? '') || (link.attribs['title'] ?? '')
   const picture = [...elementsOf(link)].find(({ name }) => name === 'img')?.attribs['alt']

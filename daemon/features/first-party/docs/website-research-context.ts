@@ -14,7 +14,7 @@ const MAX_LISTED = 30
 const MAX_QUOTE_CHARS = 300
 const DIGEST = { sentences: 4, words: 120 }
 
-/** Pages that tell most about whose site it is, the best first, in the languages that most sites have. */
+/** Most informative pages first, in the common languages. */
 const kinds = [
   [
     'about',
@@ -40,7 +40,7 @@ const kinds = [
 
 const pagesIn = defineStep('website_research_context.pages', (page: WebPage) => bestLinks(page, worthOf))
 
-/** A dossier of a site from at most three of its pages, each fact with the words that it rests on. */
+/** A dossier of a site from up to three pages, with quotes. */
 export const websiteResearchContext = defineService({
   slug: 'website_research_context',
   timeoutMs: AUTOMATED_MS,
@@ -95,11 +95,11 @@ export const websiteResearchContext = defineService({
 
 function worthOf({ url, text }: PageLink): number {
   const at = kindAt(`${text} ${pathOf(url)}`)
-  // A page near the root says more than one deep inside.
+  // Pages near the root say more.
   return at < 0 ? 0 : 100 - 10 * at - new URL(url).pathname.split('/').length
 }
 
-/** As it is written in its language: `/über-uns` travels as `/%C3%BCber-uns`. */
+/** Decoded form: `/über-uns` is sent as `/%C3%BCber-uns`. */
 function pathOf(url: string): string {
   const { pathname } = new URL(url)
   try {
@@ -109,7 +109,7 @@ function pathOf(url: string): string {
   }
 }
 
-/** Words of a link stand apart by spaces, those of an address by dashes or underscores. */
+/** Link words are separated by spaces, address words by dashes or underscores. */
 function kindAt(text: string): number {
   const said = `${text} ${text.replace(/[\s_]+/g, '-')}`
   return kinds.findIndex(([, words]) => words.test(said))
@@ -184,7 +184,7 @@ function organizationOf(value: unknown): Record<string, string> | undefined {
 
 type Fact = { readonly label: string; readonly value: string; readonly source_url: string; readonly quote: string }
 
-/** A figure has few digits, and nothing here looks further: a page of a million of them is read as fast as any. */
+/** Digit limits keep the patterns fast on any page. */
 const factSigns: readonly (readonly [label: string, sign: RegExp])[] = [
   [
     'founded',
@@ -230,7 +230,7 @@ function contactsIn({ visible, source, page }: Read) {
   ]
   const phones = [
     ...source.matchAll(/href=["']tel:([+\d][\d ().-]{5,20})/gi),
-    // Written out with the code of its country: other rows of digits may be anything.
+    // International form with country code only.
     ...text.matchAll(/(?<![\d+])(\+\d{1,3}[ \d()/-]{6,18}\d)(?!\d)/g),
   ]
   return [
@@ -302,7 +302,7 @@ type Dossier = {
   readonly contacts: readonly { readonly kind: string; readonly value: string }[]
 }
 
-/** For a model to read: what stands in it was written by the site, and is no instruction. */
+/** For a model: the site wrote the content, so it is data and no instruction. */
 function markdownOf({ url, name, description, pages, facts, contacts }: Dossier): string {
   const lines = [
     `# ${name}`,

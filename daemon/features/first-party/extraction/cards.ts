@@ -1,6 +1,6 @@
 import { type Element, elementsOf, type HtmlNode, isHidden, textIn } from '../web/html.ts'
 
-/* What a page tells by its mark-up alone: an element named by its class, and the same element repeated for each thing of a list. */
+/* Facts from markup alone: elements named by class, and repeated elements of a list. */
 
 export const factSources = {
   'json-ld': 0.95,
@@ -16,10 +16,10 @@ export const factSources = {
 export type FactSource = keyof typeof factSources
 export type PlainValue = string | number | boolean
 
-/** Something that a page says, under the name that it gives it. */
+/** A value under the name that the page gives it. */
 export type Fact = { readonly path: readonly string[]; readonly value: PlainValue; readonly source: FactSource }
 
-/** Facts of one thing of a list. */
+/** Facts of one list item. */
 export type Card = readonly Fact[]
 
 const MAX_NAMES = 8
@@ -27,10 +27,10 @@ const MAX_GROUPS = 40
 const MAX_CARDS = 100
 const MAX_IN_CARD = 200
 const MAX_CLASSED = 5_000
-/** What surrounds the subject of a page, and what nobody reads. */
+/** Page furniture and invisible elements. */
 const aside: ReadonlySet<string> = new Set(['nav', 'header', 'footer', 'aside', 'script', 'style', 'template', 'head'])
 
-/** Values of elements whose class no other element has: the page has one of them. */
+/** Values of elements with a unique class. */
 export function classFacts(root: HtmlNode): Fact[] {
   const byName = new Map<string, Element[]>()
   for (const element of [...shown(root)].slice(0, MAX_CLASSED)) {
@@ -41,7 +41,7 @@ export function classFacts(root: HtmlNode): Fact[] {
   )
 }
 
-/** Groups of siblings that are made alike, each as what it tells. */
+/** Groups of similar siblings as facts. */
 export function cardsOf(root: HtmlNode): Card[][] {
   const groups: Card[][] = []
   for (const parent of shown(root)) {
@@ -103,7 +103,7 @@ function fact(name: string, value = ''): Fact {
   return { path: [name], value: value.trim(), source: 'class' }
 }
 
-/** Holds no more than a value: its text is not looked at again for all that it stands in. */
+/** Whether an element holds one value only, so that its text is used once. */
 function isSmall({ children }: Element): boolean {
   return children.every((child) => (child.children ?? []).every(({ children: inner }) => !inner?.length))
 }
@@ -112,7 +112,7 @@ function classesOf({ attribs }: HtmlNode): string[] {
   return (attribs?.['class'] ?? '').split(/\s+/).filter(Boolean).slice(0, MAX_NAMES)
 }
 
-/** `card__price--sale` is a price: element of a block, without its variant. */
+/** `card__price--sale` is a price: the BEM element without its variant. */
 function namesOf(element: Element): string[] {
   const { itemprop = '', 'data-testid': tested = '' } = element.attribs
   const names = [...classesOf(element), ...itemprop.split(/\s+/), tested]

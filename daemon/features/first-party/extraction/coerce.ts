@@ -3,7 +3,7 @@ import type { PlainValue } from './cards.ts'
 
 export type Coerced = { readonly json: Json }
 
-/** Type that a schema names first, `null` aside; `string` where it names none. */
+/** First type that a schema names except `null`; `string` if none. */
 export function typeOf(schema: AnyObject): string {
   const { type, properties, items } = schema
   const named = Array.isArray(type) ? type.find((name) => name !== 'null') : type
@@ -12,7 +12,7 @@ export function typeOf(schema: AnyObject): string {
   return items === undefined ? 'string' : 'array'
 }
 
-/** A value of a page as a schema wants it; undefined where it cannot be that. @param base address of the page */
+/** Converts a page value for a schema; undefined if impossible. @param base address of the page */
 export function coerced(value: PlainValue, schema: AnyObject, base: string): Coerced | undefined {
   const choices = Array.isArray(schema['enum']) ? schema['enum'] : undefined
   if (choices) return chosen(String(value), choices)
@@ -36,7 +36,7 @@ function given(json: Json | undefined): Coerced | undefined {
   return json === undefined ? undefined : { json }
 }
 
-/** `https://schema.org/InStock` is `InStock`, and `instock`. */
+/** Matches `https://schema.org/InStock`, `InStock` and `instock`. */
 function chosen(value: string, choices: readonly unknown[]): Coerced | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, '')
   const said = [plain(value), plain(lastSegment(value))]
@@ -50,7 +50,7 @@ function lastSegment(text: string): string {
 
 const NUMBER = /-?\d[\d.,'\u00a0\u202f ]*\d|-?\d/
 
-/** `$1,299.00`, `12,50 €`, `1.234,5`, `4.5 out of 5`. */
+/** Parses `$1,299.00`, `12,50 €`, `1.234,5`, `4.5 out of 5`. */
 export function numberOf(value: PlainValue): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value === 'boolean') return undefined
@@ -61,7 +61,7 @@ export function numberOf(value: PlainValue): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** The last of two kinds of marks parts the decimals; one mark alone does so unless three digits follow a comma. */
+/** Of two separators the last is the decimal one; a single one is, unless it is a comma with three digits after it. */
 function asDecimal(text: string): string {
   const [comma, dot] = [text.lastIndexOf(','), text.lastIndexOf('.')]
   if (comma >= 0 && dot >= 0) {
@@ -112,7 +112,7 @@ function textOf(text: string, { format }: AnyObject, base: string): string | und
   }
 }
 
-/** Only what has a year in it: everything else is read in some way. */
+/** Requires a year, since the rest is ambiguous. */
 function dateOf(text: string): string | undefined {
   if (!/\b\d{4}\b/.test(text)) return undefined
   const iso = /\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?/.exec(text)?.[0]

@@ -4,7 +4,7 @@ import { type Fact, factSources } from './cards.ts'
 import { type Coerced, coerced, typeOf } from './coerce.ts'
 import type { FoundFacts, PageTable } from './page-facts.ts'
 
-/** What was taken for a member of the schema. */
+/** A value chosen for a schema member. */
 export type FilledField = {
   readonly path: string
   readonly source: string
@@ -13,13 +13,13 @@ export type FilledField = {
 }
 export type Fitted = { readonly value: Json | undefined; readonly fields: readonly FilledField[] }
 
-/** Less than this is a guess, and guesses are not sold. */
+/** Matches below this are guesses and left out. */
 const MIN_CONFIDENCE = 0.4
 const MAX_ITEMS = 100
 const MAX_DEPTH = 8
 const TABLE_SHARE = 0.5
 
-/** Names that pages use for one thing. */
+/** Names for the same thing. */
 const synonyms: readonly (readonly string[])[] = [
   ['title', 'name', 'headline', 'heading', 'ogtitle', 'productname', 'product'],
   ['description', 'summary', 'abstract', 'ogdescription'],
@@ -66,7 +66,7 @@ type Fitting = {
   readonly fields: FilledField[]
 }
 
-/** Fills a schema from what a page says; what it does not say stays out. */
+/** Fills a schema from a page's facts; missing values stay out. */
 export function filled(schema: AnyObject, page: FoundFacts, base: string): Fitted {
   const fitting: Fitting = { page, named: namedOf(page.facts), base, fields: [] }
   const value = fitMember(fitting, { schema, path: [] })
@@ -107,7 +107,7 @@ function sourceOf({ source, path }: Fact): string {
   return `${source}: ${path.join('.').slice(0, 100)}`
 }
 
-/** A fact under its plain names: every member of the schema looks at all of them. */
+/** A fact with its normalised names. */
 type Named = { readonly fact: Fact; readonly names: readonly string[] }
 type Candidate = { readonly fact: Fact; readonly confidence: number }
 
@@ -115,7 +115,7 @@ function namedOf(facts: readonly Fact[]): Named[] {
   return facts.map((fact) => ({ fact, names: fact.path.map(plainName) }))
 }
 
-/** What may be meant, surest first; of equals the first on the page. */
+/** Matching facts, best first, then in page order. */
 function candidates(facts: readonly Named[], path: readonly string[]): Candidate[] {
   const wanted = path.map(plainName)
   return facts
@@ -124,10 +124,10 @@ function candidates(facts: readonly Named[], path: readonly string[]): Candidate
     .sort((one, other) => other.confidence - one.confidence)
 }
 
-/** One value of many members, such as `author.name`, is what the thing itself is called. */
+/** For a single value, these members stand for the thing itself. */
 const ofItself = new Set(['name', 'value', 'url'])
 const STEP = 0.02
-/** By how the names agree: first where what holds the value agrees too, then where it does not. */
+/** Scores by name match: with and without a matching parent. */
 const agreement = {
   same: [0.95, 0.55],
   holder: [0.92, 0.45],
@@ -136,7 +136,7 @@ const agreement = {
   ending: [0.7, 0],
 } as const
 
-/** How far a name of the page is the name that is wanted: 0 to 1. */
+/** Name similarity from 0 to 1. */
 function likeness(name: readonly string[], wanted: readonly string[]): number {
   if (name.length === wanted.length && name.every((part, at) => part === wanted[at])) return 1
   const how = agreementOf(name, wanted.at(-1) ?? '')
@@ -176,7 +176,7 @@ function fitArray(fitting: Fitting, member: Member): Json | undefined {
 
 function listOfScalars(fitting: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const named = candidates(fitting.named, singular(path))
-  // A list under its own heading is told as that, `features`.
+  // A list under its own heading counts, such as `features`.
   const found = named.length > 0 ? named : candidates(fitting.named, path)
   const [best] = found
   if (!best) return []
@@ -193,7 +193,7 @@ function listOfScalars(fitting: Fitting, items: AnyObject, path: readonly string
   return distinct
 }
 
-/** `images` are told one by one, as `image`. */
+/** `images` also matches `image`. */
 function singular(path: readonly string[]): string[] {
   const last = path.at(-1) ?? ''
   return [...path.slice(0, -1), last.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '')]
@@ -228,7 +228,7 @@ function columnsOf({ header }: PageTable, names: readonly string[]): Map<string,
   return new Map(found)
 }
 
-/** The table whose columns are the most of what is wanted, and at least half of it. */
+/** The table whose columns match most wanted names, and at least half. */
 function bestTable(tables: readonly PageTable[], names: readonly string[]): PageTable | undefined {
   const ranked = tables
     .map((table) => ({ table, columns: columnsOf(table, names).size }))
@@ -255,7 +255,7 @@ function objectOf(cells: readonly (readonly [string, Coerced | undefined])[]): J
   return made.length === 0 ? [] : [Object.fromEntries(made)]
 }
 
-/** Things of a list that the page describes to machines, where their name is the one wanted. */
+/** List items from machine-readable data with the wanted name. */
 function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const targets = [
@@ -278,7 +278,7 @@ function objectFrom(facts: readonly Fact[], properties: AnyObject, base: string)
   return objectOf(cells)
 }
 
-/** Of the lists that are drawn alike the one that fills the most, and at least half of what is wanted. */
+/** The card list that fills most wanted members, and at least half. */
 function cardsAs({ page, base }: Fitting, items: AnyObject): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const wanted = Object.keys(properties).length

@@ -5,14 +5,14 @@ import { decode, isHtml, type WebPage } from '../web/page.ts'
 import { type Card, cardsOf, classFacts, type Fact, type PlainValue } from './cards.ts'
 
 export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
-/** A thing of a list that the page describes to machines. */
+/** A list item from machine-readable data. */
 export type Thing = { readonly path: readonly string[]; readonly value: Readonly<Record<string, unknown>> }
 
 export type FoundFacts = {
   readonly facts: readonly Fact[]
   readonly things: readonly Thing[]
   readonly tables: readonly PageTable[]
-  /** Lists of things that are drawn alike. */
+  /** Lists of similar elements. */
   readonly cards: readonly (readonly Card[])[]
   readonly links: readonly { readonly text: string; readonly url: string }[]
   readonly title: string | null
@@ -32,10 +32,10 @@ const MAX_LD_NODES = 5_000
 const MAX_TEXT_CHARS = 200_000
 /** `Weight: 2 kg` */
 const LABELLED = /^([^:.?!]{2,60}):\s+(\S[\s\S]*)$/
-/** Members that would change an object rather than fill it. */
+/** Members that would change the prototype. */
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Everything that a page says under a name, by the way in which it says it. */
+/** All named facts of a page, by source. */
 export function factsOf(page: WebPage): FoundFacts {
   const source = decode(page)
   const isPage = isHtml(page) || /^\s*<(!doctype|html)/i.test(source)
@@ -91,7 +91,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Goes down by calls: the depth is bounded here. */
+/** Recursive with a depth limit. */
 function walk(found: Linked, value: unknown, path: readonly string[]): void {
   found.nodes += 1
   if (found.nodes > MAX_LD_NODES || path.length > MAX_LD_DEPTH) return
@@ -116,7 +116,7 @@ function put(facts: Fact[], fact: Fact): void {
   if (value !== '' && facts.length < MAX_FACTS) facts.push({ ...fact, value })
 }
 
-/** Members of things marked within the page itself. */
+/** Microdata members. */
 function microdata(elements: readonly Element[]): Fact[] {
   const facts: Fact[] = []
   for (const element of elements) {
@@ -175,7 +175,7 @@ function toldBy(block: Block): Fact[] {
   }
 }
 
-/** What stands in a list, under the heading or the line right above it. */
+/** List items under the heading or line above. */
 function listed(blocks: readonly Block[]): Fact[] {
   const facts: Fact[] = []
   let above = ''
@@ -195,7 +195,7 @@ function introducedBy(block: Block): string {
   return isIntroduction ? block.text.replace(/:\s*$/, '') : ''
 }
 
-/** Tables that say in their first row what stands in their columns. */
+/** Tables with a header row. */
 function tableOf(block: Block): PageTable[] {
   if (block.kind !== 'table') return []
   const [header = [], ...rows] = block.rows
@@ -223,14 +223,14 @@ function patterns(text: string): Fact[] {
   return [...facts, ...currencyOf(facts)]
 }
 
-/** Signs that one currency has to itself; half of the world writes `$`. */
+/** Signs of exactly one currency; `$` has many. */
 const currencies: readonly (readonly [string, RegExp])[] = [
   ['EUR', /€|EUR/],
   ['GBP', /£|GBP/],
   ['USD', /USD/],
 ]
 
-/** The currency of the prices of a page, where all are in one. */
+/** The currency of a page's prices, if all share one. */
 function currencyOf(facts: readonly Fact[]): Fact[] {
   const prices = facts.filter(({ path }) => path[0] === 'price').map(({ value }) => String(value))
   const [one] = currencies.filter(([, sign]) => prices.length > 0 && prices.every((price) => sign.test(price)))

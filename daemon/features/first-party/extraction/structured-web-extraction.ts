@@ -19,13 +19,13 @@ const MAX_TABLES_SHOWN = 20
 const MAX_MISSING = 100
 const MODEL_CONFIDENCE = 0.7
 
-/** What a model said; undefined before it was asked, null where it gave nothing that can be used. */
+/** A model's answer; undefined before asking, null if unusable. */
 type Said = { readonly model: string; readonly answer: unknown } | null
 type Source = { readonly page: WebPage; readonly fetchedAt: number; readonly wantsModel: boolean; readonly said?: Said }
 
 /**
- * Fills a schema with what a page says of itself, each member with where it was found and how sure that is. A prompt is
- * answered by a model where the operator has one; what it says and the page does not is left out.
+ * Fills a schema from what a page says, each member with source and confidence. An optional model answers a prompt;
+ * statements that the page does not support are removed.
  */
 export const structuredWebExtraction = defineService({
   slug: SLUG,
@@ -102,16 +102,16 @@ function resultOf({ input, source, page }: Making, schema: AnyObject | undefined
 }
 
 const LITTLE_TEXT_CHARS = 200
-/** One that runs; data is kept in scripts too. */
+/** An executable script; data scripts are excluded. */
 const SCRIPT = /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?json)/i
 
-/** Nothing was found because nothing is there yet: that is not what was bought. @throws AppError provider_failed */
+/** The page needs scripts to show content, so an empty result would be misleading. @throws AppError provider_failed */
 function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   if (text.length >= LITTLE_TEXT_CHARS || !SCRIPT.test(decode(page))) return
   throw new AppError('provider_failed', 'The page shows nothing before its scripts run, and they are not run here.')
 }
 
-/** Without a schema everything is shown that the page says, unless a model answers. */
+/** Without a schema: all facts, unless a model answers. */
 function unasked({ said }: Source, page: FoundFacts): Fitted {
   return { value: said ? {} : overviewOf(page), fields: [] }
 }
@@ -149,7 +149,7 @@ function overviewOf({ title, description, type, facts, tables, links }: FoundFac
 
 type Grounded = { readonly value: Json; readonly fields: readonly FilledField[] }
 
-/** What a model said, without the numbers, quotes and addresses that the page does not have. */
+/** A model's answer without numbers, quotes and addresses that the page lacks. */
 function grounded(answer: unknown, page: FoundFacts): Grounded {
   const source = plainly(
     [page.text, ...page.facts.map(({ value }) => String(value)), ...page.links.map(({ url }) => url)].join('\n'),
@@ -186,7 +186,7 @@ function grounded(answer: unknown, page: FoundFacts): Grounded {
   }
 }
 
-/** The model's words go first; what it left out is filled from the page. */
+/** The model wins; gaps are filled from the page. */
 function merged(found: Json, told: Json): Json {
   if (!isObject(found) || !isObject(told) || Array.isArray(found) || Array.isArray(told)) return told
   const names = [...new Set([...Object.keys(found), ...Object.keys(told)])]
@@ -200,7 +200,7 @@ function memberOf(found: Json | undefined, told: Json | undefined): Json {
   return merged(found, told)
 }
 
-/** Members of a schema that nothing was found for. */
+/** Schema members without a value. */
 function missingIn(schema: AnyObject, data: unknown, path: readonly string[]): string[] {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   return Object.entries(properties).flatMap(([name, inner]) => {

@@ -1,6 +1,6 @@
 import { daysUntil, type Notice } from './notice.ts'
 
-/** Kinds of applicants as notices number them, by the words of a profile. */
+/** Applicant kinds of notices, by words of a profile. */
 const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\b(non-?profits?|501\(?c\)?\(?3\)?|charit(y|ies)|foundation|ngo)\b/i, ['12', '13']],
   [/\bsmall business(es)?\b|\bstartups?\b/i, ['23']],
@@ -13,7 +13,7 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\b(school districts?|k-?12)\b/i, ['05']],
   [/\bindividuals?\b/i, ['21']],
 ]
-/** Anyone, or whoever the text names. */
+/** Kinds "unrestricted" and "others". */
 const OPEN_TO_ALL = ['99', '25']
 
 export type Applicant = {
@@ -38,7 +38,7 @@ export function applicantOf(input: Input, daysNeeded: number): Applicant {
   }
 }
 
-/** Whether the kinds of applicants that a notice names hold one of ours. */
+/** Whether a notice accepts one of the applicant's kinds. */
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
   if (types.some((type) => ids.includes(type))) return 'match'
@@ -64,7 +64,7 @@ const common = new Set(
   ),
 )
 
-/** Words of a text without their endings, so that `farmers` finds `farming`. */
+/** Stemmed words, so that `farmers` matches `farming`. */
 export function termsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
   return words
@@ -77,7 +77,7 @@ const K1 = 1.5
 const B = 0.75
 const TITLE_COUNTS = 3
 
-/** BM25 of each notice for a query, as a share of the best there could be among them: 0 to 1. */
+/** BM25 of each notice for a query, relative to the best possible: 0 to 1. */
 export function relevanceOf(query: string, notices: readonly Notice[]): number[] {
   const documents = notices.map(({ title, categories, description, eligibility_text }) =>
     termsOf(
@@ -106,7 +106,7 @@ export function relevanceOf(query: string, notices: readonly Notice[]): number[]
   return scores.map((score) => score / best)
 }
 
-/** Words of a profile, as they stand there, that a notice has too. */
+/** Words of a profile that a notice shares, as written. */
 export function sharedWords(profile: string, { title, description, categories }: Notice): string[] {
   const words = new Set(termsOf([title, description, ...categories].join(' ')))
   const shared = new Map<string, string>()
@@ -117,10 +117,10 @@ export function sharedWords(profile: string, { title, description, categories }:
   return [...shared.values()]
 }
 
-/** Share of a profile's words that a notice on its topic has at least. */
+/** Minimum share of a profile's words in an on-topic notice. */
 export const LEAST_OVERLAP = 0.12
 
-/** How many words of a profile a notice has: 0 to 1. */
+/** Share of a profile's words in a notice: 0 to 1. */
 export function overlapOf(profile: string, notice: Notice): number {
   const terms = new Set(termsOf(profile))
   return terms.size === 0 ? 0 : sharedWords(profile, notice).length / terms.size

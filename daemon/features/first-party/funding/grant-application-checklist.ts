@@ -8,7 +8,7 @@ const DEFAULT_DAYS = 21
 const DAY_MS = 86_400_000
 const MAX_QUOTE_CHARS = 200
 
-/** What has to be done to apply for one notice, each with its day and with what says so. */
+/** Steps of an application for one notice, with due days and sources. */
 export const grantApplicationChecklist = defineService({
   slug: 'grant_application_checklist',
   needs: ['grants'],
@@ -54,7 +54,7 @@ export const grantApplicationChecklist = defineService({
 type Step = {
   readonly id: string
   readonly task: string
-  /** Days before the closing date; a share of the days needed below 1. */
+  /** Days before the closing date; below 1, a share of the needed days. */
   readonly before: number
   readonly mandatory: true | false | 'unknown'
   readonly source: string
@@ -62,7 +62,7 @@ type Step = {
 }
 type When = { readonly at: number; readonly daysNeeded: number }
 
-/** Federal registrations take weeks, whatever the applicant is quick at. */
+/** Federal registrations take weeks. */
 const REGISTRATION_DAYS = 42
 
 function itemsOf(notice: Notice, { at, daysNeeded }: When) {
@@ -158,7 +158,7 @@ function budgetTask({ award_floor, award_ceiling }: Notice): string {
 const SATURDAY = 6
 const SUNDAY = 0
 
-/** Counted back from the closing day, on a working day, and never before today. */
+/** Counts back from the closing day to a working day, not before today. */
 function dueDay(
   closes: string | null,
   { days, at }: { days: number; at: number },

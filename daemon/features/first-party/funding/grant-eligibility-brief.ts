@@ -20,13 +20,13 @@ type Reason = {
   readonly rule: string
   readonly verdict: 'for' | 'against' | 'open'
   readonly text: string
-  /** Word for word; null where the notice says nothing. */
+  /** Quote; null if the notice says nothing. */
   readonly evidence: { readonly field: string; readonly quote: string | null }
-  /** Against this, nothing helps. */
+  /** Disqualifies regardless of the rest. */
   readonly hard?: true
 }
 
-/** Whether applying for one notice is worth it, by rules, each with what it rests on. */
+/** Rules on whether an application is worthwhile, with evidence. */
 export const grantEligibilityBrief = defineService({
   slug: 'grant_eligibility_brief',
   needs: ['grants'],
@@ -154,7 +154,7 @@ function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
 
-/** Sentences that say who may apply: met where the profile has their rarer words. */
+/** Eligibility sentences; met if the profile has their rarer words. */
 function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): Reason[] {
   const own = new Set(termsOf(profile))
   const sentences = eligibility_text.split(/(?<=[.!?])\s+/).filter((sentence) => RESTRICTION.test(sentence))

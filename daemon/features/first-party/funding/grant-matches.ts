@@ -26,7 +26,7 @@ const DEFAULT_DAYS = 14
 const DEFAULT_LIMIT = 5
 const MAX_SHARED = 8
 
-/** Documentation and real answers disagree on two names; both are taken. */
+/** Documentation and responses use different names; both are accepted. */
 const Hit = z.object({
   id: z.union([z.string().max(20), z.number()]),
   title: z.string().max(2_000),
@@ -46,7 +46,7 @@ type Source = {
   readonly at: number
 }
 
-/** Funding notices that fit a profile, the best first, and why others do not. */
+/** Funding notices that fit a profile, best first, and the reasons against others. */
 export const grantMatches = defineService({
   slug: 'grant_matches',
   needs: ['grants'],
@@ -101,7 +101,7 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** What the buyer names, and the longest words of the profile. */
+/** The buyer's query, and the longest words of the profile. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords'])
     ? input['keywords'].map(String).filter((word) => word.trim() !== '')
@@ -128,7 +128,7 @@ async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string
 
 type Wanted = { readonly query: string; readonly agency: string }
 
-/** Those of the agency that was asked for, then those whose titles say most of what was; the details of a few are read. */
+/** Those of the requested agency, then those with the best titles; only a few are read in detail. */
 function rankedIds(hits: readonly Hit[], { query, agency }: Wanted): string[] {
   const wanted = new Set(termsOf(query))
   const ranked = hits.map(({ id, title, agencyName, agency: code }) => ({
@@ -144,7 +144,7 @@ const POINTS = { topic: 70, eligible: 15, eligibleUnknown: 5, budget: 10, time: 
 function scoreOf(notice: Notice, applicant: Applicant, { relevance }: { relevance: number }): number {
   const eligibility = eligibilityOf(notice, applicant) === 'match' ? POINTS.eligible : POINTS.eligibleUnknown
   const budget = budgetFit(notice, applicant) === 'inside' ? POINTS.budget : 0
-  // The best of what was found may be about something else all the same.
+  // Even the best hits may be off topic.
   const topic = isOnTopic(notice, applicant) ? POINTS.topic : POINTS.topic / 2
   return Math.round(topic * relevance + eligibility + budget + POINTS.time)
 }
@@ -155,7 +155,7 @@ function isOnTopic(notice: Notice, { profile }: Applicant): boolean {
 
 type Judging = { readonly applicant: Applicant; readonly agency: string; readonly at: number }
 
-/** Undefined for one that can be applied for. */
+/** Why it cannot be applied for; undefined if it can. */
 function exclusionOf(notice: Notice, { applicant, agency, at }: Judging): string | undefined {
   const days = daysLeft(notice, at)
   if (notice.status === 'closed') return 'It is closed.'

@@ -6,17 +6,17 @@ import { defineStep } from '../service/step.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { parseHtml, visibleBlocks } from '../web/html.ts'
 
-/** A funding notice as the rules read it. */
+/** A funding notice for the rules. */
 export type Notice = {
   readonly id: string
   readonly number: string
   readonly title: string
   readonly agency: string
   readonly status: 'posted' | 'forecasted' | 'closed'
-  /** Days of UTC. */
+  /** UTC days. */
   readonly opens_at: string | null
   readonly closes_at: string | null
-  /** A forecast says when it expects to close; nothing can be sent in before it is posted. */
+  /** A forecast's closing day is an estimate; it accepts no applications yet. */
   readonly is_estimate: boolean
   readonly award_floor: number | null
   readonly award_ceiling: number | null
@@ -27,7 +27,7 @@ export type Notice = {
   readonly categories: readonly string[]
   readonly attachments: readonly string[]
   readonly url: string
-  /** As the notice itself writes it: what is read out of it may be quoted. */
+  /** Original text for quotes. */
   readonly told: { readonly [member in 'closes_at' | 'award_floor' | 'award_ceiling' | 'cost_sharing']: string | null }
 }
 
@@ -81,7 +81,7 @@ const KEEP_MS = 60 * 60_000
 const DAY = /^(\d{4})-(\d{2})-(\d{2})/
 const AMERICAN_DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
 
-/** Undefined: there is no such notice. @throws AppError provider_failed */
+/** Undefined if there is no such notice. @throws AppError provider_failed */
 export async function noticeOf(
   { engines, signal, now, elsewhere }: ServiceCtx<'grants'>,
   id: string,
@@ -97,14 +97,14 @@ export async function noticeOf(
   return data && (data.opportunityTitle ?? data.opportunityNumber) ? elsewhere(noticeIn, id, data, now()) : undefined
 }
 
-/** @throws AppError provider_failed for a notice that is not there: a paid job ends so, and is refunded. */
+/** @throws AppError provider_failed for an unknown notice, so that the job is refunded */
 export async function knownNotice(ctx: ServiceCtx<'grants'>, id: string): Promise<Notice> {
   const notice = await noticeOf(ctx, id)
   if (!notice) throw new AppError('provider_failed', `There is no funding notice ${id}.`)
   return notice
 }
 
-/** Undefined where the detail cannot be had: the others still count. */
+/** Undefined if the detail is unavailable. */
 export async function noticeIfAny(ctx: ServiceCtx<'grants'>, id: string): Promise<Notice | undefined> {
   try {
     return await noticeOf(ctx, id)
@@ -114,7 +114,7 @@ export async function noticeIfAny(ctx: ServiceCtx<'grants'>, id: string): Promis
   }
 }
 
-/** Its texts are HTML of whoever wrote the notice. */
+/** Texts are HTML. */
 const noticeIn = defineStep('notice', (id: string, data: Data, now: number): Notice => {
   const synopsis = data.synopsis ?? data.forecast ?? {}
   const isForecast = !data.synopsis
@@ -168,7 +168,7 @@ function statusOf({
   closes: string | null
   now: number
 }): Notice['status'] {
-  // A forecast whose day has passed is late; it was never open.
+  // An overdue forecast was never open.
   if (isForecast) return 'forecasted'
   return closes !== null && daysUntil(closes, now) < 0 ? 'closed' : 'posted'
 }
@@ -185,7 +185,7 @@ export function dayOf(text: string | null | undefined): string | null {
 
 const DAY_MS = 86_400_000
 
-/** Whole days from today to a day, both of UTC. */
+/** Whole UTC days from today. */
 export function daysUntil(day: string, now: number): number {
   return Math.round((Date.parse(day) - Math.floor(now / DAY_MS) * DAY_MS) / DAY_MS)
 }
@@ -205,7 +205,7 @@ function flagOf(value: boolean | string | null | undefined): boolean | null {
   return /^(y|yes|true)$/i.test(value.trim())
 }
 
-/** Texts come as HTML, some of it escaped once more. */
+/** Texts are HTML, partly double-escaped. */
 function plain(text: string | null | undefined): string {
   const once = visibleBlocks(parseHtml(text ?? '')).join('\n')
   return /<\/?[a-z][^>]*>/i.test(once) ? visibleBlocks(parseHtml(once)).join('\n') : once

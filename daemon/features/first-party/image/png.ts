@@ -6,10 +6,10 @@ const GRAYSCALE = 0
 const BITS_PER_BYTE = 8
 const NO_FILTER_BYTE = 1
 
-/** Rows that look the same: how many, and where each run of black pixels in them begins and ends. */
+/** Equal rows: their number, and start and end of each black run. */
 export type Band = { readonly rows: number; readonly black: readonly (readonly [from: number, to: number])[] }
 
-/** A square PNG of one bit a pixel, white but for the runs of its bands. */
+/** A square 1-bit PNG, white except for the runs. */
 export function blackAndWhitePng(sizePx: number, bands: readonly Band[]): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(sizePx, 0)
@@ -20,7 +20,7 @@ export function blackAndWhitePng(sizePx: number, bands: readonly Band[]): Buffer
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))])
 }
 
-/** A filter byte, then eight pixels a byte, the leftmost highest; a set bit is white. */
+/** A filter byte, then eight pixels per byte, leftmost highest; 1 is white. */
 function packRow(sizePx: number, black: Band['black']): Buffer {
   const row = Buffer.alloc(NO_FILTER_BYTE + Math.ceil(sizePx / BITS_PER_BYTE))
   const pixels = row.subarray(NO_FILTER_BYTE)

@@ -7,13 +7,13 @@ import { blackAndWhitePng } from './png.ts'
 
 const MAX_DATA_BYTES = 2_000
 const DEFAULT_SIZE_PX = 300
-/** A code of some sixty modules a side, in a picture of a usual size. */
+/** Short texts at common sizes are quick. */
 const QUICK_CHARS = 200
 const QUICK_SIZE_PX = 500
-/** Light border that readers need on each side (ISO/IEC 18004). */
+/** Quiet zone in modules (ISO/IEC 18004). */
 const QUIET_ZONE_MODULES = 4
 
-/** QR code of a text, error correction level M, as PNG or SVG of exactly the size asked for. */
+/** QR code of a text, error correction level M, as PNG or SVG of exactly the requested size. */
 export const qrCode = defineService({
   slug: 'qr_code',
   isQuick: (input) => String(input['data'] ?? '').length <= QUICK_CHARS && Number(input['size'] ?? 0) <= QUICK_SIZE_PX,
@@ -29,7 +29,7 @@ type Modules = QRCode['modules']
 function read(input: JsonInput): { data: string; size: number; format: string } {
   const data = String(input['data'] ?? '')
   const bytes = Buffer.byteLength(data)
-  // The schema counts characters; the code holds bytes.
+  // The schema counts characters, the code bytes.
   if (bytes > MAX_DATA_BYTES) throw wrong('data', `is ${bytes} bytes as UTF-8; at most ${MAX_DATA_BYTES} are allowed`)
   return { data, size: Number(input['size'] ?? DEFAULT_SIZE_PX), format: String(input['format'] ?? 'png') }
 }
@@ -38,7 +38,7 @@ function encode(data: string): QRCode {
   return create(data, { errorCorrectionLevel: 'M' })
 }
 
-/** Whole pixels a module, centred: the picture has exactly the size asked for and stays sharp. */
+/** Whole pixels per module, centred, so that the image is sharp. */
 function pngResult(modules: Modules, size: number): Json {
   const needed = modules.size + 2 * QUIET_ZONE_MODULES
   if (size < needed) throw wrong('size', `must be at least ${needed} for this much data, or the format svg`)
@@ -67,7 +67,7 @@ function svgResult(modules: Modules, size: number): Json {
   return result(Buffer.from(svg), { content: svg, format: 'svg', encoding: 'utf-8', width: size })
 }
 
-/** Where each run of dark modules of a row begins and ends. */
+/** Start and end of each dark run in a row. */
 function darkRuns(modules: Modules, row: number): [from: number, to: number][] {
   const runs: [number, number][] = []
   for (let column = 0; column < modules.size; column += 1) {

@@ -1,12 +1,12 @@
 import type { DnsAnswer, DnsRecord, RecordType } from '../../../ports/dns/message.ts'
 import { reachOf } from '../../../ports/web/target.ts'
 
-/** Asks a resolver; undefined where none answers, which never means that there is nothing. */
+/** Asks a resolver; undefined if none responds, which differs from "no records". */
 export type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
 
 export type HostFacts = {
   readonly name: string
-  /** Null: nobody answered. */
+  /** Null: no response. */
   readonly addresses: readonly string[] | null
   readonly alias: boolean
 }
@@ -15,7 +15,7 @@ export function ofType(answer: DnsAnswer | undefined, type: RecordType): DnsReco
   return (answer?.records ?? []).filter((record) => record.type === type)
 }
 
-/** Null: nobody answered. */
+/** Null: no response. */
 export async function textsAt(ask: Ask, name: string): Promise<string[] | null> {
   const answer = await ask(name, 'TXT')
   return answer ? ofType(answer, 'TXT').map(({ value }) => value) : null
@@ -28,7 +28,7 @@ export async function hostOf(ask: Ask, name: string): Promise<HostFacts> {
   return { name, addresses: isSaid ? addresses : null, alias: ofType(alias, 'CNAME').length > 0 }
 }
 
-/** Where nobody outside can reach: private, loopback, reserved. */
+/** Addresses that are not public. */
 export function unreachable(addresses: readonly string[]): string[] {
   return addresses.filter((address) => reachOf(address) !== 'public')
 }

@@ -15,7 +15,7 @@ export type NameServerFacts = {
   /** Answers for the zone itself. */
   readonly authoritative: boolean
   readonly serial: string | null
-  /** The name servers that it names, sorted. */
+  /** Its name server records, sorted. */
   readonly names: readonly string[]
 }
 
@@ -23,36 +23,36 @@ export type DnsFacts = Domain & {
   readonly zone: string
   readonly at: number
   readonly exists: boolean
-  /** By kind, lower case; kinds that nobody answered for are left out. */
+  /** By lower-case kind; kinds without a response are missing. */
   readonly records: Readonly<Record<string, readonly DnsRecord[]>>
   readonly mail: MailFacts
-  /** Hosts that take mail. */
+  /** Mail hosts. */
   readonly exchangers: readonly HostFacts[]
   readonly nameservers: readonly NameServerFacts[]
-  /** Whom the servers of the parent zone name, sorted; null where none of them said. */
+  /** Name servers in the parent zone, sorted; null without a response. */
   readonly delegation: readonly string[] | null
   readonly validated: boolean
-  /** Targets of aliases that do not exist. */
+  /** Alias targets that do not exist. */
   readonly dangling: readonly string[]
   readonly wildcard: boolean
-  /** Kinds of records that nobody answered for. */
+  /** Record kinds without a response. */
   readonly unanswered: readonly string[]
 }
 
 const MAX_NAME_SERVERS = 8
 const MAX_EXCHANGERS = 8
-/** A name that nobody has, unless every name is there. */
+/** A name that exists only with a wildcard. */
 const NOBODY = 'nobody-has-this-name-7f3a'
 
 type Ctx = ServiceCtx<'dns'>
-/** Everything that the rules look at. @throws AppError provider_failed when no resolver answers at all. */
+/** Facts for the rules. @throws AppError provider_failed when no resolver responds */
 export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   const zone = domain.registrable ?? domain.host
   const unanswered = new Set<string>()
   const ask: Ask = async (name, type) => {
     try {
       const answer = await ctx.engines.dns.ask({ name, type }, ctx.signal)
-      // A resolver that fails or refuses has not said that there is nothing.
+      // Other codes do not mean "no records".
       if (answer.rcode === 'NOERROR' || answer.rcode === 'NXDOMAIN') return answer
       unanswered.add(`${type} ${name} (${answer.rcode})`)
       return undefined
@@ -108,7 +108,7 @@ async function recordsOf(ask: Ask, { host, zone }: { host: string; zone: string 
   return Object.fromEntries((await Promise.all(asked)).flat())
 }
 
-/** A host taken over by whoever registers the name that it points to. */
+/** An alias whose target anybody could register. */
 async function danglingOf(ask: Ask, host: string): Promise<string[]> {
   const names = host.startsWith('www.') ? [host] : [host, `www.${host}`]
   const targets = await Promise.all(
@@ -123,12 +123,12 @@ async function exchangersOf(ask: Ask, values: readonly string[]): Promise<HostFa
   return Promise.all(names.slice(0, MAX_EXCHANGERS).map((name) => hostOf(ask, name)))
 }
 
-/** Servers of the parent zone that are asked in turn, until one says to whom it hands the zone. */
+/** Parent servers asked in turn. */
 const MAX_PARENT_SERVERS = 3
 
 /**
- * Whom the parent zone names, as resolvers start from: they may be others than those that the zone names itself. Null
- * where the parent's servers are silent, or serve the zone too and so answer for it.
+ * The delegation by the parent zone, as resolvers see it; it may differ from the zone's own records. Null if the
+ * parent's servers are silent or also serve the zone.
  */
 async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>): Promise<string[] | null> {
   for (const server of await parentServersOf(ask, zone)) {
@@ -140,7 +140,7 @@ async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>)
   return null
 }
 
-/** Of the nearest zone above: not every name above is one. */
+/** Servers of the nearest zone above. */
 async function parentServersOf(ask: Ask, zone: string): Promise<string[]> {
   const labels = zone.split('.')
   for (let at = 1; at < labels.length; at += 1) {
@@ -170,7 +170,7 @@ type Asked = {
   readonly over: 'udp' | 'tcp'
 }
 
-/** Undefined for a server that does not answer, or that must not be asked. */
+/** Undefined for a server that does not respond or must not be asked. */
 async function askedOf({ engines, signal }: Ctx, { zone, address, type, over }: Asked): Promise<DnsAnswer | undefined> {
   if (address === undefined) return undefined
   try {

@@ -7,7 +7,7 @@ import { domainOf } from './domain.ts'
 import { usualSelectors } from './mail-records.ts'
 import { mailRules } from './mail-rules.ts'
 
-/** Records of a domain and of the mail for it, what is missing in them, and whether its name servers agree. */
+/** DNS and mail records of a domain, their faults, and whether its name servers agree. */
 export const dnsHealthAudit = defineService({
   slug: 'dns_health_audit',
   needs: ['dns'],
@@ -60,7 +60,7 @@ const gone: Rule<DnsFacts> = {
   judge: ({ zone }) => ['fail', `${zone} does not exist.`],
 }
 
-/** Undefined: nobody answered. */
+/** Undefined: no response. */
 function has({ records }: DnsFacts, type: string): boolean | undefined {
   const list = records[type]
   return list && list.length > 0
@@ -70,7 +70,7 @@ function values({ records }: DnsFacts, type: string): string[] {
   return (records[type] ?? []).map(({ value }) => value)
 }
 
-/** Addresses count as one network by their first two numbers, or the first three groups of an IPv6 one. */
+/** Network of an address: first two numbers, or first three groups of IPv6. */
 function networkOf(address: string): string {
   return address.includes(':') ? address.split(':').slice(0, 3).join(':') : address.split('.').slice(0, 2).join('.')
 }
@@ -139,7 +139,7 @@ const rules: readonly Rule<DnsFacts>[] = [
     id: 'serials_agree',
     weight: 4,
     judge: ({ nameservers }) => {
-      // What a server that is not of the zone has kept of it is no version of it.
+      // A non-authoritative server only has a cached copy.
       const own = nameservers.filter(({ authoritative }) => authoritative)
       const serials = new Set(own.flatMap(({ serial }) => serial ?? []))
       if (serials.size === 0) return undefined
@@ -211,7 +211,7 @@ const rules: readonly Rule<DnsFacts>[] = [
       const ttls = [...(records['a'] ?? []), ...(records['aaaa'] ?? [])].map(({ ttl }) => ttl)
       if (ttls.length === 0) return undefined
       const least = Math.min(...ttls)
-      // What a resolver has kept counts down, so a short one says little.
+      // A cached TTL counts down, so a short one says little.
       return least < SHORT_TTL_S
         ? ['warn', `Addresses are kept for ${least} s only.`]
         : ['pass', 'Addresses may be kept for a while.']
@@ -231,7 +231,7 @@ const rules: readonly Rule<DnsFacts>[] = [
   },
 ]
 
-/** The parent zone and every server of the zone should name the same servers. */
+/** Parent and zone should name the same servers. */
 function agreement({ nameservers, delegation }: DnsFacts): Judged {
   const said = nameservers.filter(({ names, authoritative }) => authoritative && names.length > 0)
   const [first, ...rest] = said

@@ -3,9 +3,9 @@ import { parse } from 'tldts'
 import { type JsonInput, textOf, wrongField } from '../service/service.ts'
 
 export type Domain = {
-  /** Lower case, in ASCII. */
+  /** Lower-case ASCII. */
   readonly host: string
-  /** What somebody registered, such as `example.co.uk` of `www.example.co.uk`; null for a public suffix itself. */
+  /** The registrable domain, such as `example.co.uk` of `www.example.co.uk`; null for a public suffix. */
   readonly registrable: string | null
   readonly suffix: string
 }
@@ -14,10 +14,7 @@ const MAX_HOST_CHARS = 253
 const HTTPS_PORT = '443'
 const LABELS = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))+$/
 
-/**
- * The host that a field names, as a name or as the address of a page on it.
- * @throws AppError input_invalid for what is no name on the internet.
- */
+/** The host of a field, given as name or page address. @throws AppError input_invalid for an invalid name */
 export function domainOf(input: JsonInput, field = 'domain'): Domain {
   const text = textOf(input, field).trim()
   const host = hostIn(text, field)

@@ -5,7 +5,7 @@ import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { type ServiceCtx, wrongField } from '../service/service.ts'
 
-/** @throws AppError input_invalid for a host that cannot be asked, provider_failed when there is no handshake. */
+/** @throws AppError input_invalid for a refused host, provider_failed without a handshake */
 export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, host: string): Promise<Handshake> {
   try {
     return await engines.tls.handshake(host, { signal, who })
@@ -15,14 +15,14 @@ export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, ho
   }
 }
 
-/** What is said of a host whose addresses cannot be had. */
+/** The error for a host without usable addresses. */
 export function unreachable(error: unknown): unknown {
   if (!(error instanceof WebError) || error.failure === 'aborted') return error
   if (error.isRefusal || error.failure === 'dns_failed') return wrongField('domain', error.message, error)
   return new AppError('provider_failed', error.message, { cause: error })
 }
 
-/** Why a certificate does not hold for a host, in words of ours. */
+/** Certificate faults in our own words. */
 export const certificateFaults = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'not_yet_valid',
@@ -47,13 +47,13 @@ const curveBits: Readonly<Record<string, number>> = {
 }
 const MIN_CURVE_BITS = 256
 
-/** Undefined for kinds of keys that nobody breaks by their size. */
+/** Undefined for key types without a size limit. */
 export function isWeakKey({ key }: Pick<CertificateFacts, 'key'>): boolean {
   if (key.type === 'rsa' || key.type === 'rsa-pss' || key.type === 'dsa') return (key.bits ?? 0) < MIN_RSA_BITS
   return key.curve !== undefined && (ownOf(curveBits, key.curve) ?? MIN_CURVE_BITS) < MIN_CURVE_BITS
 }
 
-/** Null for a certificate that holds. */
+/** Null for a valid certificate. */
 export function faultOf({ authorization_error, authorized, chain }: Handshake): string | null {
   const code = authorization_error ?? ''
   if (isKeyOf(certificateFaults, code)) return certificateFaults[code]
@@ -62,8 +62,8 @@ export function faultOf({ authorization_error, authorized, chain }: Handshake): 
 }
 
 /**
- * Whether a certificate between the host's own and a trusted one was not sent. Of several faults the handshake names
- * the last, so the chain itself is looked at: a whole one ends with its own issuer.
+ * Whether an intermediate certificate is missing. The handshake reports only its last fault, so the chain is checked:
+ * a complete one ends with its own issuer.
  */
 export function lacksIntermediate(shake: Handshake): boolean {
   const fault = faultOf(shake)

@@ -10,21 +10,21 @@ import {
   usualSelectors,
 } from './mail-records.ts'
 
-/** What SPF allows (RFC 7208 section 4.6.4); a loop ends there too. */
+/** Lookup limit of SPF (RFC 7208 section 4.6.4); also ends loops. */
 export const MAX_SPF_LOOKUPS = 10
 export const MAX_SPF_VOIDS = 2
 const MAX_SPF_EXCHANGERS = 10
-/** What a sender's check costs and what is wrong with it (RFC 7208, 4.6.4). */
+/** Lookups and faults of an SPF record (RFC 7208, 4.6.4). */
 export type SpfFacts = {
   readonly lookups: number
-  /** Look-ups that found nothing. */
+  /** Lookups without records. */
   readonly voids: number
   readonly errors: readonly string[]
-  /** False where a name server did not answer on the way. */
+  /** False if a name server did not respond. */
   readonly isWhole: boolean
 }
 
-/** Null: nobody answered, which is not the same as none. */
+/** Null: no response, which differs from "none". */
 export type MailFacts = {
   readonly spf: readonly string[] | null
   readonly check: SpfFacts | null
@@ -62,7 +62,7 @@ async function dkimAt(ask: Ask, zone: string, selector: string): Promise<DkimKey
 type SpfWalk = { lookups: number; voids: number; errors: Set<string>; isWhole: boolean }
 type SpfFound = { readonly isVoid: boolean; readonly error?: string; readonly text?: string }
 
-/** Follows what a record includes, as whoever checks a sender does; one look-up more than allowed is enough to know. */
+/** Follows the includes of a record as a receiver does, up to one lookup beyond the limit. */
 async function spfCheck(ask: Ask, zone: string, record: string): Promise<SpfFacts> {
   const walk: SpfWalk = { lookups: 0, voids: 0, errors: new Set(), isWhole: true }
   const waiting = [{ at: zone, text: record }]
@@ -77,10 +77,10 @@ async function spfCheck(ask: Ask, zone: string, record: string): Promise<SpfFact
   return { ...walk, errors: [...walk.errors] }
 }
 
-/** Counts a term and what it finds. @returns the record that it leads to. */
+/** Counts a term and its lookups. @returns the record that it includes */
 async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: string; text: string }[]> {
   walk.lookups += 1
-  // What a macro stands for depends on the sender; once nobody answers, the rest is not known either.
+  // Macros depend on the sender; after a missing response the rest is unknown.
   if (walk.lookups > MAX_SPF_LOOKUPS || !walk.isWhole || term.target.includes('%')) return []
   const at = term.target.toLowerCase().replace(/\.$/, '')
   const found = await (finders[term.name] ?? addressed)(ask, at)
@@ -91,7 +91,7 @@ async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: s
 }
 
 type Finder = (ask: Ask, target: string) => Promise<SpfFound | undefined>
-/** What each kind of term finds; undefined: nobody answered. Those that are not here ask for addresses. */
+/** Lookups of each term; undefined: no response. Other terms look up addresses. */
 const finders: Readonly<Record<string, Finder>> = {
   include: included,
   redirect: included,

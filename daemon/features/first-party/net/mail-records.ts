@@ -1,17 +1,17 @@
 import { createPublicKey } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 
-/* SPF (RFC 7208), DMARC (RFC 7489) and DKIM keys (RFC 6376), as their texts are read. */
+/* Parsers of SPF (RFC 7208), DMARC (RFC 7489) and DKIM keys (RFC 6376). */
 
 export type SpfTerm = { readonly qualifier: string; readonly name: string; readonly target: string }
 export type SpfRecord = {
-  /** Those that are evaluated: nothing after `all`, and no `redirect` beside it. */
+  /** The evaluated terms: up to `all`, and without `redirect` beside it. */
   readonly terms: readonly SpfTerm[]
-  /** Each makes the whole record a permanent error. */
+  /** Each is a permanent error. */
   readonly errors: readonly string[]
 }
 
-/** Terms that cost a look-up (RFC 7208, 4.6.4). */
+/** Terms that cost a lookup (RFC 7208, 4.6.4). */
 export const askingTerms: ReadonlySet<string> = new Set(['include', 'a', 'mx', 'ptr', 'exists', 'redirect'])
 
 const DOMAIN_AND_PREFIXES = /^(?::([^/]+))?(?:\/\d{1,3})?(?:\/\/\d{1,3})?$/
@@ -20,7 +20,7 @@ const isAddress = (prefixBits: number, isOf: (text: string) => boolean) => (rest
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= prefixBits)
   return rest.startsWith(':') && isOf(address) && isPrefix && more.length === 0
 }
-/** Whether what follows the name of a mechanism fits it. */
+/** Validates what follows a mechanism's name. */
 const mechanisms: Readonly<Record<string, (rest: string) => boolean>> = {
   all: (rest) => rest === '',
   include: (rest) => /^:[^/]+$/.test(rest),
@@ -69,14 +69,14 @@ function mechanismOf(word: string): { readonly term?: SpfTerm; readonly error?: 
 
 export type DmarcRecord = { readonly tags: ReadonlyMap<string, string>; readonly errors: readonly string[] }
 
-/** Other texts at the name are passed over (RFC 7489, 6.6.3). */
+/** Other texts at the name are ignored (RFC 7489, 6.6.3). */
 export function isDmarc(text: string): boolean {
   return /^v\s*=\s*DMARC1\s*(;|$)/.test(text)
 }
 
 const isPolicy = (value: string) => /^(none|quarantine|reject)$/i.test(value)
 const isAlignment = (value: string) => /^[rs]$/i.test(value)
-/** `mailto:` addresses, each perhaps with a size. */
+/** `mailto:` addresses, optionally with a size. */
 const areUris = (value: string) =>
   value.split(',').every((uri) => /^\s*mailto:[^\s@,;]+@[^\s@,;!]+(![0-9]+[kmgt]?)?\s*$/i.test(uri))
 const dmarcTags: ReadonlyMap<string, (value: string) => boolean> = new Map(
@@ -113,7 +113,7 @@ export function readDmarc(text: string): DmarcRecord {
 
 export type DkimKey = { readonly selector: string; readonly key: string; readonly bits: number | null }
 
-/** Undefined for what is no key record; a key with nothing in it is revoked (RFC 6376, 3.6.1). */
+/** Undefined if it is no key record; an empty key is revoked (RFC 6376, 3.6.1). */
 export function readDkim(selector: string, text: string): DkimKey | undefined {
   const tags = new Map(
     text.split(';').map((part) => [part.split('=')[0]?.trim() ?? '', part.slice(part.indexOf('=') + 1)]),
@@ -131,7 +131,7 @@ export function readDkim(selector: string, text: string): DkimKey | undefined {
   }
 }
 
-/** Selectors that mail services give by default; others cannot be found from outside. */
+/** Default selectors of mail services; others cannot be discovered. */
 export const usualSelectors = [
   'default',
   'google',

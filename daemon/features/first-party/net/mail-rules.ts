@@ -8,7 +8,7 @@ const WEAK_BITS = 1_024
 const USUAL_BITS = 2_048
 const WHOLE_PERCENT = 100
 
-/** Whether mail for a domain arrives, and whether others may send in its name. */
+/** Whether mail arrives, and whether others can forge it. */
 export const mailRules: readonly Rule<DnsFacts>[] = [
   { id: 'mail_exchangers', weight: 6, judge: (facts) => mailExchangers(facts) },
   { id: 'spf', weight: 8, judge: ({ mail }) => spf(mail) },
@@ -59,7 +59,7 @@ function spf({ spf: records, check }: DnsFacts['mail']): Judged {
   return check.isWhole ? spfEnd(record) : undefined
 }
 
-/** What makes receivers treat the whole record as a permanent error. */
+/** A permanent error of the record. */
 function spfFault({ lookups, voids, errors }: SpfFacts): string | undefined {
   if (errors.length > 0) return `SPF is broken, so it counts for nothing: ${errors.join('; ')}.`
   if (lookups > MAX_SPF_LOOKUPS) return `SPF needs more than ${MAX_SPF_LOOKUPS} lookups, so it counts as broken.`
@@ -104,7 +104,7 @@ function dmarcPolicy(records: readonly string[] | null): Judged {
     : ['pass', 'DMARC asks for forged mail to be held back.', record]
 }
 
-/** Undefined where none of the usual selectors has a key: others may. */
+/** Undefined without a key at a common selector; others may exist. */
 function dkimKeys(keys: DnsFacts['mail']['dkim']): Judged {
   const shown = keys
     .map(({ selector, key, bits }) => `${selector}: ${key}${bits === null ? '' : ` ${bits}`}`)

@@ -1,4 +1,4 @@
-/** Headers of an answer by which a site protects its visitors; lower-case names. */
+/** Security headers of a response, in lower case. */
 export const securityHeaders = [
   'strict-transport-security',
   'content-security-policy',
@@ -25,7 +25,7 @@ const MAX_VALUE_CHARS = 2_000
 
 export type Hsts = { readonly days: number; readonly subdomains: boolean; readonly preload: boolean }
 
-/** RFC 6797; undefined without a number of seconds. */
+/** RFC 6797; undefined without `max-age`. */
 export function hstsOf(value: string | undefined): Hsts | undefined {
   const seconds = /max-age\s*=\s*"?(\d{1,12})/i.exec(value ?? '')?.[1]
   if (value === undefined || seconds === undefined) return undefined
@@ -40,7 +40,7 @@ export function isLongEnough(hsts: Hsts | undefined): boolean {
   return hsts !== undefined && hsts.days >= MIN_HSTS_DAYS
 }
 
-/** Undefined where the value does what the header is for, else what is weak in it. */
+/** The weakness of a header's value; undefined if there is none. */
 const weaknesses: Readonly<Record<SecurityHeader, (value: string) => string | undefined>> = {
   'strict-transport-security': (value) =>
     isLongEnough(hstsOf(value)) ? undefined : `shorter than ${MIN_HSTS_DAYS} days`,
@@ -70,7 +70,7 @@ export function judgeHeaders(headers: Headers): HeaderVerdict[] {
   })
 }
 
-/** Of an answer's headers those that protect, and what serves it. */
+/** Security headers and server of a response. */
 export function shownHeaders(headers: Headers): Record<string, string> {
   const shown = [...securityHeaders, 'server'].flatMap((name) => {
     const value = headers[name]

@@ -12,7 +12,7 @@ import { rootOf } from './tls-security-evidence.ts'
 const versions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const satisfies readonly SecureVersion[]
 type Offer = 'yes' | 'no' | 'untested'
 
-/** Suites that nobody should accept, as far as this program can offer them. */
+/** Weak suites that this program can offer. */
 const WEAK_SUITES = 'aNULL:eNULL:@SECLEVEL=0'
 const FORWARD_SECRET = 'DHE'
 
@@ -23,12 +23,12 @@ type Seen = {
   readonly offers: Readonly<Record<(typeof versions)[number], Offer>>
   readonly weakSuites: Offer
   readonly root: WebResponse | undefined
-  /** What port 80 answers in the end. */
+  /** Final response of port 80. */
   readonly plain: WebResponse | undefined
   readonly caa: boolean | undefined
 }
 
-/** Versions, suites, certificate and headers of a host's TLS, each rule with a weight. */
+/** Versions, suites, certificate and headers of a host's TLS, as weighted rules. */
 export const tlsAudit = defineService({
   slug: 'tls_audit',
   needs: ['tls', 'dns'],
@@ -63,7 +63,7 @@ export const tlsAudit = defineService({
   },
 })
 
-/** Two at once at most: the others wait, so that a host sees no flood. */
+/** Two at once, to spare the host. */
 async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen> {
   const [shake, root] = await Promise.all([mainHandshake(ctx, host), rootOf(ctx, host)])
   const at = ctx.now()
@@ -79,7 +79,7 @@ async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen>
   return { host, at, shake, offers, weakSuites, root, plain, caa: await hasCaa(ctx, host) }
 }
 
-/** Undefined where nothing speaks TLS on the port, which is a result. */
+/** Undefined if nothing speaks TLS on the port. */
 async function mainHandshake(
   { engines, signal, who }: ServiceCtx<'tls'>,
   host: string,
@@ -106,7 +106,7 @@ async function offerOf(
   }
 }
 
-/** The nearest name that says so, up to what was registered (RFC 8659). */
+/** The nearest CAA record up to the registrable domain (RFC 8659). */
 async function hasCaa({ engines, signal }: ServiceCtx<'dns'>, host: string): Promise<boolean | undefined> {
   const labels = host.split('.')
   try {
@@ -161,7 +161,7 @@ const rules: readonly Rule<Shaken>[] = [
     id: 'signature',
     weight: 5,
     judge: ({ shake: { chain } }) => {
-      // A root is trusted for being known, not for what it is signed with.
+      // A root's own signature does not matter.
       const old = chain.find((one) => one.issuer !== one.subject && /SHA1|MD5/i.test(one.signature_algorithm))
       return old
         ? ['fail', `A certificate is signed with ${old.signature_algorithm}.`, old.subject]
@@ -217,7 +217,7 @@ const rules: readonly Rule<Shaken>[] = [
   },
 ]
 
-/** What the other rules say is not said twice. */
+/** Faults that other rules report. */
 const toldElsewhere = new Set(['name_mismatch', 'weak_key'])
 
 function trustOf(shake: Handshake): Judged {
@@ -244,7 +244,7 @@ function expiryOf({ chain }: Handshake, at: number): Judged {
   return ['fail', days < 0 ? 'The certificate has ended.' : `The certificate ends in ${days} days.`]
 }
 
-/** The longest that authorities may issue for (CA/Browser Forum, baseline requirements 6.3.2). */
+/** Longest validity that authorities may issue (CA/Browser Forum, baseline requirements 6.3.2). */
 function validityOf({ chain: [leaf] }: Handshake): Judged {
   if (!leaf) return undefined
   const from = Date.parse(leaf.valid_from)
@@ -286,9 +286,9 @@ function certificateOf({ at }: Seen, { chain: [leaf] }: Handshake): Json {
   return { ...leaf, names: [...leaf.names], key: { ...leaf.key }, days_left: daysLeft(leaf, at) }
 }
 
-/** An untrusted certificate protects nobody, whatever else is right. */
+/** Highest score with an untrusted certificate. */
 const UNTRUSTED_MAX = 40
-/** What a rule that is broken caps the grade at, after SSL Labs' rating guide; the others cost points alone. */
+/** Grade caps by failed rule, after SSL Labs; other rules only cost points. */
 const caps: Readonly<Record<string, string>> = {
   certificate_trusted: 'F',
   name_matches: 'F',
@@ -303,7 +303,7 @@ const caps: Readonly<Record<string, string>> = {
 }
 const order = ['F', 'C', 'B', 'A-', 'A', 'A+']
 
-/** A+ is for hosts that were seen to send HSTS for long; without it an A stays an A. */
+/** A+ requires long HSTS; without it A is the best. */
 function gradeOf(findings: readonly Finding[]): string {
   const best = findings.some(({ id, status }) => id === 'hsts' && status === 'pass') ? 'A+' : 'A'
   const reached = findings.flatMap(({ id, status }) => (status === 'fail' ? (caps[id] ?? []) : []))

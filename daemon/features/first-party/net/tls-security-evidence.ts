@@ -8,10 +8,10 @@ import { shakeHands } from './handshake.ts'
 import { judgeHeaders, shownHeaders } from './security-headers.ts'
 
 const PORT = 443
-/** Headers stand before the body, which is of no interest. */
+/** Only the headers matter. */
 const MAX_BODY_BYTES = 1_024
 
-/** What TLS and the root page of a host show at one moment, with a hash over all of it. It judges nothing. */
+/** TLS facts and root page of a host at one moment, with a hash. No verdict. */
 export const tlsSecurityEvidence = defineService({
   slug: 'tls_security_evidence',
   needs: ['tls'],
@@ -47,7 +47,7 @@ export const tlsSecurityEvidence = defineService({
     return {
       tls_security_evidence: {
         ...evidence,
-        // Without the moment, so that two looks at the same thing agree.
+        // Excludes the time, so that equal facts have equal hashes.
         evidence_sha256: createHash('sha256')
           .update(canonicalize(evidence) ?? '')
           .digest('hex'),
@@ -58,7 +58,7 @@ export const tlsSecurityEvidence = defineService({
   },
 })
 
-/** A host whose root cannot be fetched has a certificate all the same. */
+/** The certificate counts even if the page cannot be fetched. */
 export async function rootOf(
   { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
   host: string,

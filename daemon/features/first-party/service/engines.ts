@@ -11,42 +11,42 @@ import type { Translator } from '../../../ports/translation/translator.ts'
 import type { Rdap } from '../../../ports/upstream/rdap.ts'
 import type { Upstream } from '../../../ports/upstream/upstream.ts'
 
-/** What services may need besides the web, by name. */
+/** Engines that services may use besides the web, by name. */
 export type Engines = {
   readonly browser: Browser
   readonly dns: Dns
-  /** Stands in for the browser where whoever runs the marketplace wants that. */
+  /** A replacement for the browser, if the operator wants it. */
   readonly dom: Dom
   readonly tls: Tls
   readonly rdap: Rdap
-  /** Known vulnerabilities, as OSV answers. */
+  /** Vulnerabilities, from OSV. */
   readonly advisories: Upstream
-  /** Recordings, by ffmpeg. */
+  /** Audio by ffmpeg. */
   readonly audio: AudioEngine
   readonly coins: Upstream
   readonly geocoding: Upstream
-  /** Funding notices, as Grants.gov answers. */
+  /** Funding notices, from Grants.gov. */
   readonly grants: Upstream
-  /** A language model, off unless configured. */
+  /** A language model; off unless configured. */
   readonly llm: Llm
   readonly market: Market
   readonly speech: Speech
   readonly translator: Translator
   readonly weather: Upstream
 }
-/** Prices of shares; its answers are read as those of Twelve Data unless it says whose they are. */
+/** Share prices, in Twelve Data's format unless `provider` differs. */
 export type Market = Upstream & { readonly provider?: MarketProvider }
 export type EngineName = keyof Engines
 export type Board = EngineBoard<Engines>
 
-/** Which engine made a result, as each of them says. */
+/** The engine behind a result, as it reports itself. */
 export type ResultEngine = {
   readonly name: string
   readonly version: string
-  /** The weakest that had a part in it. */
+  /** The least certain kind that took part. */
   readonly kind: 'deterministic' | 'model' | 'upstream'
   readonly model?: string
   readonly fetched_at?: string
-  /** What would have been used, were it there. */
+  /** The preferred engine that was missing. */
   readonly fallback_from?: string
 }

@@ -1,4 +1,4 @@
-/** Words that carry grammar rather than matter: the most frequent ones of English. */
+/** Function words of English, by frequency. */
 export const functionWords: ReadonlySet<string> = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by
   can could did do does doing down during each else even ever every few for from further get gets got had has have
@@ -13,14 +13,14 @@ export const functionWords: ReadonlySet<string> = new Set(
 const words = new Intl.Segmenter('en', { granularity: 'word' })
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** What ends with a full stop and does not end a sentence. */
+/** Abbreviations with a full stop inside a sentence. */
 const ABBREVIATION =
   /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|[a-z])\.$/i
 
-/** Longer than every abbreviation: only the end of what was read so far is looked at again. */
+/** Longer than any abbreviation: only this tail is checked again. */
 const TAIL_CHARS = 32
 
-/** Words of a text in lower case, whatever its script; typographic apostrophes as plain ones. */
+/** Lower-case words of any script, with plain apostrophes. */
 export function wordsOf(text: string): string[] {
   const found: string[] = []
   for (const { segment, isWordLike } of words.segment(text)) {
@@ -29,7 +29,7 @@ export function wordsOf(text: string): string[] {
   return found
 }
 
-/** Sentences of one block of text, abbreviations left whole. */
+/** Sentences of a block. */
 export function sentencesOf(block: string): string[] {
   const found: string[] = []
   let open: string[] = []
@@ -46,25 +46,25 @@ export function sentencesOf(block: string): string[] {
   return found.filter((sentence) => sentence !== '')
 }
 
-/** Share of words that are English function words: well above a tenth in English, near none in other languages. */
+/** Share of English function words: above a tenth in English, near zero otherwise. */
 export function englishShare(tokens: readonly string[]): number {
   return tokens.length === 0 ? 0 : tokens.filter((word) => functionWords.has(word)).length / tokens.length
 }
 
-/** Singular and plural count as one word; more would need a dictionary. */
+/** Merges singular and plural only. */
 export function stem(word: string): string {
   if (/[^s]s$/.test(word) && word.length > 3) return word.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
   return word
 }
 
-/** What the forms of a word have in common, roughly: `delivered`, `delivers`, `delivery` and `delivering` are one. */
+/** A rough root: `delivered`, `delivers`, `delivery` and `delivering` share one. */
 export function root(word: string): string {
   const short = stem(word)
   if (short.length < 5) return short
   return short.replace(/(?<=\w{4})(?:ation|ing|ed|er|ery|y|e|ment)$/, '').replace(/(.)\1$/, '$1')
 }
 
-/** Whether a word says what a text is about. */
+/** Whether a word carries meaning. */
 export function matters(word: string): boolean {
   return !functionWords.has(word) && /\p{L}/u.test(word) && (word.length > 1 || word > '\u007f')
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../../../src/core/json.ts'
 
 export type FindingStatus = 'pass' | 'warn' | 'fail'
 export type Finding = {
-  /** Stable: programs may ask for it by name. */
+  /** Stable id for programs. */
   readonly id: string
   readonly status: FindingStatus
   readonly message: string
@@ -10,7 +10,7 @@ export type Finding = {
   readonly weight: number
 }
 
-/** What a rule found; undefined: it could not be decided. */
+/** Result of a rule; undefined: undecided. */
 export type Judged = readonly [status: FindingStatus, message: string, evidence?: string | undefined] | undefined
 export type Rule<Subject> = {
   readonly id: string
@@ -28,7 +28,7 @@ export type FindingsReport = {
   readonly score: number
   /** Worst first. */
   readonly findings: readonly Finding[]
-  /** Rules that could not be decided; they count on neither side. */
+  /** Undecided rules; they do not count. */
   readonly undecided: readonly string[]
 }
 
@@ -48,7 +48,7 @@ function findingOf(id: string, weight: number, [status, message, evidence]: NonN
   return { id, status, message, ...(shown ? { evidence: shown } : {}), weight }
 }
 
-/** The weight of what passed in a hundred; what is only a warning counts for less than half. */
+/** Weighted share of passed rules in percent; a warning counts for less than half. */
 function scoreOf(findings: readonly Finding[]): number {
   const whole = findings.reduce((sum, { weight }) => sum + weight, 0)
   if (whole === 0) return 0
@@ -60,7 +60,7 @@ function worstFirst(a: Finding, b: Finding): number {
   return badness[a.status] - badness[b.status] || b.weight - a.weight || (a.id < b.id ? -1 : 1)
 }
 
-/** As results show them. */
+/** Findings in result form. */
 export function shownFindings(findings: readonly Finding[]): { [member: string]: Json } {
   const shown = findings.slice(0, MAX_FINDINGS).map((finding) => ({ ...finding }))
   return { findings: shown, ...(findings.length > MAX_FINDINGS ? { findings_truncated: true } : {}) }

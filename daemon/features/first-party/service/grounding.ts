@@ -1,13 +1,13 @@
-/** Numbers as they are written, quotes, addresses and paths: what a reader takes for a fact of the source. */
+/** Numbers, quotes, addresses and paths: statements that read as facts. */
 const FACTS =
   /https?:\/\/[^\s"'<>)\]]+|"[^"\n]{3,300}"|“[^”\n]{3,300}”|(?<![\w.])\/[\w{}.-]+(?:\/[\w{}.-]+)*|\d+(?:[.,:]\d+)*/g
 
-/** Source texts as facts are looked for in them. */
+/** Normalises source text for the search. */
 export function plainly(text: string): string {
   return text.replace(/[“”]/g, '"').replace(/[‘’]/g, "'").replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** Whether the source says it, word for word; `source` is what `plainly` made. */
+/** Whether the normalised source contains the text. */
 export function isSaid(text: string, source: string): boolean {
   const wanted = plainly(text).trim()
   if (wanted === '') return false
@@ -15,7 +15,7 @@ export function isSaid(text: string, source: string): boolean {
   return new RegExp(`(?<![\\d.,])${wanted.replaceAll('.', '\\.')}(?![\\d]|[.,]\\d)`).test(source)
 }
 
-/** Whether each number, quote, address and path of a text stands in its source. */
+/** Whether the source contains each number, quote, address and path of a text. */
 export function isGrounded(text: string, source: string): boolean {
   return (text.match(FACTS) ?? []).every((fact) => isSaid(fact.replace(/^["“]|["”.]$/g, ''), source))
 }

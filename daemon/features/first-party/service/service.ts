@@ -13,17 +13,17 @@ import type { Elsewhere } from './step.ts'
 export type JsonInput = { readonly [field: string]: Json }
 
 export type ServiceCtx<Need extends EngineName = never, Want extends EngineName = never> = {
-  /** Aborted when the time is up or the buyer is gone; pass it on to whatever waits. */
+  /** Aborted at the time limit or when the buyer disconnects; pass it on. */
   readonly signal: AbortSignal
-  /** Reads what is public on the web; give it the signal. */
+  /** Client for the public web; pass it the signal. */
   readonly web: PublicWeb
-  /** Whose work it is, where something takes turns. */
+  /** Key of fair sharing. */
   readonly who: string
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
-  /** What the service said that it needs, and what is there of what it can use. */
+  /** Required engines, and the available optional ones. */
   readonly engines: Given<Need, Want>
-  /** Runs what reads the words of strangers away from this thread. */
+  /** Runs parsing of foreign text on a thread. */
   readonly elsewhere: Elsewhere
 }
 
@@ -31,53 +31,52 @@ type Given<Need extends EngineName, Want extends EngineName> = Pick<Engines, Nee
   readonly [name in Exclude<Want, Need>]?: Engines[name]
 }
 
-/** What can be said of an input before anything runs: cheap, and nothing is asked for. */
+/** For cheap checks of an input before anything runs. */
 export type CheckCtx<Need extends EngineName = never, Want extends EngineName = never> = Pick<
   ServiceCtx<Need, Want>,
   'web' | 'engines'
 >
 
-/** What a service read for its work, as it is copied to a thread: no functions, and bytes as `Uint8Array`. */
+/** Definition of a first-party service. Its source is copied to a thread: no functions, bytes as `Uint8Array`. */
 export type ServiceDefinition<Source = undefined, Need extends EngineName = never, Want extends EngineName = never> = {
-  /** Name of its listing in `fixtures/listings`; the file has it with dashes. */
+  /** Name of its listing in `fixtures/listings`; the file name has dashes. */
   readonly slug: string
-  /** Engines without which it cannot work: its listing is active while all of them are there. */
+  /** Required engines: the listing is active while all are available. */
   readonly needs?: readonly Need[]
-  /** Engines that it uses where they are there, and does without where they are not. */
+  /** Optional engines. */
   readonly wants?: readonly Want[]
-  /** Of those that it wants, some of which it needs one, the best first: it does without the others. */
+  /** Of the optional engines, those of which it needs one, best first. */
   readonly oneOf?: readonly Want[]
   /**
-   * Refuses, before anything is paid, an input that the schema cannot tell is wrong.
+   * Refuses before payment an input that the schema cannot detect.
    * @throws AppError input_invalid that names the field.
    */
   readonly check?: (input: JsonInput, ctx: CheckCtx<Need, Want>) => void
-  /** Longest run; `DEFAULT_TIMEOUT_MS` unless told otherwise. */
+  /** Time limit (default: `DEFAULT_TIMEOUT_MS`). */
   readonly timeoutMs?: number
   /**
-   * Reads what the work needs, such as a page of the web. It only waits: what looks into the words of strangers is
-   * done by `make`, or by a step where the next question depends on it.
-   * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
+   * Fetches data. It only waits: foreign text is parsed by `make`, or by a step if the next request depends on it.
+   * @throws AppError input_invalid
    */
   readonly read?: (input: JsonInput, ctx: ServiceCtx<Need, Want>) => Promise<Source> | Source
   /**
-   * Makes the deliverable from an input that its listing's schema has accepted, on a thread of its own: a stranger
-   * chose the input. A result that says no `engine` was made by this program alone.
-   * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
+   * Computes the deliverable on a thread from an input that matches the schema. A result without `engine` was made by
+   * this program alone.
+   * @throws AppError input_invalid
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
   /**
-   * Reads more, knowing what was made: it is made once more from that. Undefined: it stands as it was made. It only
-   * waits, and is asked `MAX_ROUNDS` times at most.
+   * Fetches more, given the result so far, which is then computed again; undefined ends. Called at most `MAX_ROUNDS`
+   * times.
    */
   readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
-  /** Whether making it takes a few milliseconds at most, whatever the input holds: then it stays on this thread. */
+  /** Whether `make` surely takes milliseconds only and can run on this thread. */
   readonly isQuick?: (input: JsonInput) => boolean
 }
 
 export type Round<Source> = { readonly input: JsonInput; readonly source: Source; readonly made: Json }
 
-/** Makes a deliverable, or runs a step, on a thread. @throws ThreadError */
+/** Runs `make` or a step on a thread. @throws ThreadError */
 export type OnThread = (
   task:
     | { readonly name: 'make'; readonly args: readonly [slug: string, input: JsonInput, source: unknown] }
@@ -85,7 +84,7 @@ export type OnThread = (
   signal: AbortSignal,
 ) => Promise<unknown>
 
-/** What a service works with; what is left out, it does without. */
+/** Means of a service; missing ones are unavailable. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly onThread?: OnThread
@@ -94,41 +93,41 @@ export type ServiceMeans = {
   readonly who?: string
 }
 
-/** A first-party service as the daemon calls it: bounded in time and size, failing in one way. */
+/** A first-party service for the daemon: limited in time and size, with uniform errors. */
 export type FirstPartyService = {
   readonly slug: string
   readonly needs: readonly EngineName[]
   readonly wants: readonly EngineName[]
   readonly oneOf: readonly EngineName[]
-  /** What it cannot be bought for, by what there is not. */
+  /** Missing engines that prevent a purchase. */
   readonly lacking: (lacks: (names: readonly EngineName[]) => readonly string[]) => readonly string[]
-  /** @throws AppError input_invalid, before anything is paid. */
+  /** @throws AppError input_invalid, before payment */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
-   * @throws AppError provider_failed, unavailable when an engine is gone or there is too much to do, or input_invalid
-   * where the buyer can mend it.
+   * @throws AppError provider_failed, unavailable when an engine is missing or overloaded, or input_invalid for a
+   * fault of the buyer
    */
   readonly run: (input: JsonInput, signal: AbortSignal, means?: ServiceMeans) => Promise<Json>
-  /** The work itself, for the thread that does it; `source` is what the same definition read. */
+  /** Runs `make` on the thread; `source` comes from the same definition. */
   readonly make: (input: JsonInput, source: unknown) => Json | Promise<Json>
 }
 
-/** An instant answer is given within this time (decisions §10). */
+/** Time limit of an instant response (decisions §10). */
 export const DEFAULT_TIMEOUT_MS = 30_000
 /** Deliverables are stored and shown whole (decisions §8). */
 export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 
-/** A queue of services is worked off in a few seconds. */
+/** Retry-After when the queue is full. */
 const BUSY_RETRY_S = 5
 
-/** For services that stay off the web. */
+/** For services without web access. */
 const noWeb: PublicWeb = { get: refuse, resolve: refuse, check: () => undefined }
 
 function refuse(): Promise<never> {
   return Promise.reject(new WebError('connect_failed', 'This service was given no web.'))
 }
 
-/** What is made, what a model says to it, and one time more where that was no use. */
+/** Rounds: the first result, the model's answer, and one more attempt. */
 const MAX_ROUNDS = 3
 
 export function defineService<Source = undefined, Need extends EngineName = never, Want extends EngineName = never>(
@@ -185,7 +184,7 @@ async function inRounds<Source, Need extends EngineName, Want extends EngineName
   return made
 }
 
-/** @throws EngineGone for the first that is not there. */
+/** @throws EngineGone for the first missing engine */
 function given<Need extends EngineName, Want extends EngineName>(
   needs: readonly Need[],
   engines: Partial<Engines>,
@@ -197,7 +196,7 @@ function given<Need extends EngineName, Want extends EngineName>(
 
 const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }
 
-/** Every result says what made it: within its own name where it stands under one. */
+/** Adds the engine to a result, within its own name if it has one. */
 function stamped(slug: string, made: Json): Json {
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return made
   const own = made[slug]
@@ -248,7 +247,7 @@ function engineGone(slug: string, cause: unknown): AppError {
   })
 }
 
-/** Its own words stay in the log: a stranger learns only that it failed, and whether time was the reason. */
+/** Public failure text: only that it failed, and whether it timed out; details stay in the log. */
 function failure(error: unknown, signal: AbortSignal): string {
   const isOurs = error instanceof ThreadError || error instanceof ProgramError
   if (isOurs && error.failure === 'timeout') return 'did not finish in time'

@@ -1,13 +1,13 @@
 /**
- * A part of a service that reads what strangers wrote before the rest can go on, such as the links of a page. It has a
- * name, by which a thread finds it: what goes in and comes out is copied.
+ * A named part of a service that parses foreign text on a thread before the service continues. Arguments and result
+ * are copied.
  */
 export type ThreadStep<Args extends readonly unknown[], Result> = {
   readonly name: string
   readonly run: (...args: Args) => Result
 }
 
-/** Runs a step away from the thread that answers everybody. @throws ThreadError, or the AppError of the step */
+/** Runs a step off the main thread. @throws ThreadError, or the AppError of the step */
 export type Elsewhere = <Args extends readonly unknown[], Result>(
   step: ThreadStep<Args, Result>,
   ...args: Args
@@ -24,7 +24,7 @@ export function defineStep<Args extends readonly unknown[], Result>(
   return { name, run }
 }
 
-/** Runs the step of a name, on the thread that was asked to. */
+/** Runs a step by name; called on the thread. */
 export function runStep(name: string, args: readonly unknown[]): unknown {
   const run = steps.get(name)
   if (!run) throw new Error(`there is no step ${name}`)

@@ -3,8 +3,8 @@ import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import { wrongField } from './service.ts'
 
 /**
- * What a buyer is told of an upstream that gave nothing; other errors pass.
- * @param field of the input that is at fault when the upstream refuses what was asked.
+ * Converts upstream errors for the buyer; others pass.
+ * @param field input field at fault when the upstream refuses the query
  */
 export async function fromUpstream<T>(asked: Promise<T>, field?: string): Promise<T> {
   try {

@@ -3,15 +3,15 @@ import { languageOf } from '../service/language.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 import { judge } from './sentiment.ts'
 
-/** A text in which this share of the words carries English grammar is English, whatever else looks like it. */
+/** Share of English function words from which a text counts as English. */
 const ENGLISH_SHARE = 0.12
-/** Fewer words without any grammar say nothing of their language. */
+/** Fewer words do not reveal a language. */
 const MIN_WORDS = 3
 const SURE = 0.3
-/** So many words without English grammar are no English, however sure the guess is of what they are. */
+/** This many words without English function words are not English. */
 const ENOUGH_WORDS = 8
 
-/** Sentiment of an English text by word lists and rules: see `judge` for what it can and cannot hear. */
+/** Sentiment of an English text by word lists and rules; `judge` lists the limits. */
 export const sentimentAnalysis = defineService({
   slug: 'sentiment_analysis',
   async make(input) {
@@ -26,7 +26,7 @@ export const sentimentAnalysis = defineService({
   },
 })
 
-/** The language of a text that is not in English; undefined where it is, or is too short to tell. */
+/** The language of a non-English text; undefined if English or too short. */
 async function foreignLanguageOf(text: string): Promise<string | undefined> {
   const words = wordsOf(text)
   if (englishShare(words) >= ENGLISH_SHARE) return undefined

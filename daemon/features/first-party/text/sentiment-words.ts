@@ -1,7 +1,6 @@
 /*
- * English words and phrases that carry a judgement, written for this marketplace. Weights say how strong: 1 mild,
- * 2 plain, 3 strong; the sign is added when the table is built. Words are base forms where the endings -s, -ed, -ing
- * and -ly only inflect them (`formsOf` finds those), and stand as they are where an ending changes the meaning.
+ * English sentiment words and phrases. Weights: 1 mild, 2 plain, 3 strong; the sign is added when the table is built.
+ * Words are base forms if -s, -ed, -ing and -ly only inflect them (`formsOf` finds those), and full forms otherwise.
  */
 
 const positive = {
@@ -67,7 +66,7 @@ const negative = {
     vulnerable warn warning weakness waited wobbly worn ache returned strain`,
 } as const
 
-/** Phrases that mean another thing than their words; looked for first, longest first. */
+/** Idioms; matched first, longest first. */
 export const phrases: ReadonlyMap<string, number> = new Map([
   ["can't wait", 2],
   ['cannot wait', 2],
@@ -183,14 +182,14 @@ export const negators: ReadonlySet<string> = new Set(
   wasnt arent werent couldnt wouldnt shouldnt`.split(/\s+/),
 )
 
-/** What goes away with these was bad: they turn round a bad word after them, never a good one. */
+/** Words that negate a following negative word, never a positive one. */
 export const removers: ReadonlySet<string> = new Set(
   `fix fixes fixed fixing solve solves solved resolve resolves resolved prevent prevents prevented avoid avoids avoided
   eliminate eliminates eliminated reduce reduces reduced remove removes removed end ended stops stopped zero free
   relieves relieved cure cured`.split(/\s+/),
 )
 
-/** How much stronger or weaker the word after these is. */
+/** Factors of intensifiers and diminishers. */
 export const degrees: ReadonlyMap<string, number> = new Map([
   ...`very really so extremely incredibly absolutely totally completely highly utterly deeply truly super
     exceptionally insanely ridiculously seriously particularly especially genuinely remarkably thoroughly such
@@ -205,15 +204,15 @@ export const degrees: ReadonlyMap<string, number> = new Map([
   ['too', 1.1],
 ])
 
-/** What is only supposed counts for less. */
+/** Conditionals weaken. */
 export const suppositions: ReadonlySet<string> = new Set(
   'if would could should might supposed expected hoped hoping wish wished unless whether'.split(' '),
 )
 
-/** After these the sentence says what it really means. */
+/** Conjunctions after which the main point follows. */
 export const turns: ReadonlySet<string> = new Set(['but', 'however', 'nevertheless', 'nonetheless', 'yet', 'except'])
 
-/** Pictures of feelings; `joining` variants are looked for without their selectors. */
+/** Emoji; joined variants are matched without variation selectors. */
 export const pictures: ReadonlyMap<string, number> = new Map([
   ...[...'😀😃😄😁😊🙂😍🥰😘😂🤩🥳👍👏🎉💯🙏😎🔥💖😋'].map((one) => [one, 2] as const),
   ...[...'👎😢😭😡😠🤬🤮🤢😞😔💔😩😫🙁😤💩😱'].map((one) => [one, -2] as const),
@@ -236,12 +235,12 @@ function weighted(table: Readonly<Record<string, string>>, sign: 1 | -1): [strin
   )
 }
 
-/** Every judging word with its weight, from -3 to 3. */
+/** Sentiment words with weights from -3 to 3. */
 export const judgements: ReadonlyMap<string, number> = new Map([...weighted(positive, 1), ...weighted(negative, -1)])
 
 const praise = 'great|wonderful|fantastic|brilliant|lovely|perfect|nice|awesome|super|amazing|excellent|cool'
 
-/** What marks irony: of a whole text, of a sentence, and of one in a text that also blames something in earnest. */
+/** Irony markers: for a whole text, a sentence, and a sentence in a text with real criticism. */
 export const ironies = {
   text: /(^|\s)\/s(?=[\s.!]*$)/i,
   sentence: /\byeah,? right\b|\bthanks for nothing\b|\bslow clap\b|\bso much for\b|🙄/iu,

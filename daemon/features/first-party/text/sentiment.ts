@@ -16,45 +16,45 @@ export type Sentiment = {
   readonly sentiment: (typeof sentiments)[number]
   /** -1 to 1. */
   readonly score: number
-  /** 0 to `MAX_CONFIDENCE`: how much there was to judge by, and how far it agreed. */
+  /** 0 to `MAX_CONFIDENCE`: amount and agreement of the evidence. */
   readonly confidence: number
   readonly reasons: string[]
 }
 
-/** Words before a judgement in which a negation, a degree or a supposition counts for it. */
+/** Words before a sentiment word in which modifiers apply. */
 const REACH_WORDS = 3
 const SUPPOSITION_REACH_WORDS = 5
-/** `not good` is less bad than `bad`. */
+/** `not good` is milder than `bad`. */
 const NEGATED = -0.75
 const SUPPOSED = 0.4
 const BEFORE_TURN = 0.6
 const AFTER_TURN = 1.3
 const SHOUTED = 1.25
 const EXCLAIMED = 1.15
-/** What weighs less than one mild word is no judgement. */
+/** Less than one mild word is neutral. */
 const LEAST_WEIGHT = 0.6
-/** Weight that stands for the words without a judgement: a constant, and a share of each of them. */
+/** Weight of neutral words: a constant plus a share of each. */
 const CALM_WEIGHT = 1.5
 const CALM_WEIGHT_PER_WORD = 0.02
 const NEUTRAL_SCORE = 0.12
-/** Both sides weigh at least this much, and the lesser this share of the greater. */
+/** Mixed: both sides reach this weight, and the smaller this share of the larger. */
 const MIXED_WEIGHT = 1.2
 const MIXED_SHARE = 0.4
-/** Word lists hear irony only where it is marked. */
+/** Word lists only detect marked irony. */
 const MAX_CONFIDENCE = 0.9
 const MAX_FOREIGN_CONFIDENCE = 0.15
 const MIN_ENGLISH_SHARE = 0.12
-/** Below this many words the share of English says nothing. */
+/** Below this many words the share is meaningless. */
 const MIN_WORDS_FOR_LANGUAGE = 8
 const MAX_REASONS = 10
 
-/** `weight` is what it counts for, `said` what it counted for without the contrast around it. */
+/** `weight` is the final value, `said` the value before contrast. */
 type Finding = { readonly words: string; readonly weight: number; readonly said: number }
 type Token = { readonly word: string; readonly shouted: boolean }
 
 /**
- * Judges an English text by the words in it and the rules that turn them round: negation, degree, supposition,
- * contrast, emphasis. Deterministic, and modest about it: without evidence it says neutral and how unsure it is.
+ * Rates an English text by its words and by rules for negation, degree, condition, contrast and emphasis.
+ * Deterministic; without evidence it is neutral with low confidence.
  */
 export function judge(text: string): Sentiment {
   const spoken = sentencesOf(text.replace(/[‘’]/g, "'"))
@@ -78,7 +78,7 @@ export function judge(text: string): Sentiment {
   }
 }
 
-/** Praise in a sentence that is marked as irony is blame. */
+/** Ironic praise counts as criticism. */
 function meantIn(text: string, sentences: readonly string[], plain: readonly (readonly Finding[])[]): Finding[] {
   const complains = plain.flat().some(({ weight }) => weight < 0)
   const isMarked = ironies.text.test(text)
@@ -106,7 +106,7 @@ function labelOf({ good, bad, score }: { good: number; bad: number; score: numbe
   return score > 0 ? 'positive' : 'negative'
 }
 
-/** Grows with the evidence and falls with its disagreement; of silence nobody can be sure. */
+/** Grows with the evidence and falls with disagreement. */
 function confidenceOf(
   sentiment: Sentiment['sentiment'],
   { good, bad, words }: { good: number; bad: number; words: number },
@@ -118,7 +118,7 @@ function confidenceOf(
   return MAX_CONFIDENCE * evidence * (sentiment === 'mixed' ? 1 - agreement / 2 : 0.5 + agreement / 2)
 }
 
-/** Words of a sentence with what they were shouted with; `sooo` is `so`. */
+/** Words of a sentence with emphasis; `sooo` becomes `so`. */
 function tokensOf(sentence: string): Token[] {
   const found = sentence.match(/[\p{L}\p{N}]+(?:['-][\p{L}\p{N}]+)*/gu) ?? []
   const isAllShouted = found.every((word) => word === word.toUpperCase())
@@ -160,14 +160,14 @@ function phraseAt(tokens: readonly Token[], at: number): { weight: number; lengt
   return undefined
 }
 
-/** `like` judges only where somebody does it; elsewhere it compares. */
+/** `like` is positive only after these; otherwise it compares. */
 const likers = new Set('i we you they really who also do did would people everyone'.split(' '))
 
 function wordWeight(tokens: readonly Token[], at: number): number {
   const word = tokens[at]?.word ?? ''
   const before = tokens[at - 1]?.word ?? ''
   if (word === 'like' && !likers.has(before) && !isNegator(before)) return 0
-  // `incredibly slow`, `pretty good`: a degree of what follows, no judgement of its own.
+  // A degree word before another word, as in `incredibly slow`, does not count itself.
   if (degrees.has(word) && tokens[at + 1] !== undefined && weightOf(tokens[at + 1]?.word ?? '') !== 0) return 0
   return weightOf(word)
 }
@@ -185,7 +185,7 @@ function weightOfParts(word: string): number {
   return weights.find((weight) => weight !== 0) ?? 0
 }
 
-/** A word and what it may be an inflection of. */
+/** A word and its possible base forms. */
 function formsOf(word: string): string[] {
   const stems = [
     /(?<=\w{3})ies$/.test(word) ? word.replace(/ies$/, 'y') : '',
@@ -201,24 +201,24 @@ function formsOf(word: string): string[] {
   return [word, ...stems.filter((stem) => stem !== '')]
 }
 
-/** What the words before a judgement make of it. */
+/** Factor from the words before a sentiment word. */
 function modifier(tokens: readonly Token[], at: number, weight: number): number {
   const reach = tokens.slice(Math.max(0, at - REACH_WORDS), at)
   const negations = reach.filter(({ word }, place) => negates(word, reach[place + 1]?.word, weight)).length
   const degree = reach.slice(-2).reduce((product, { word }) => product * (degrees.get(word) ?? 1), 1)
   const before = tokens.slice(Math.max(0, at - SUPPOSITION_REACH_WORDS), at)
-  // `would not recommend` supposes nothing.
+  // `would not recommend` is no condition.
   const supposed = negations === 0 && before.some(({ word }) => suppositions.has(word))
   return (negations % 2 === 1 ? NEGATED : 1) * degree * (supposed ? SUPPOSED : 1) * (tokens[at]?.shouted ? SHOUTED : 1)
 }
 
-/** `anything but friendly`, `far from good`: alone these deny nothing. */
+/** Negating pairs: `anything but friendly`, `far from good`. */
 const unlike: ReadonlyMap<string, string> = new Map([
   ['anything', 'but'],
   ['far', 'from'],
 ])
 
-/** `not only` and `nothing but` deny nothing; what fixes a bad thing denies that one. */
+/** `not only` and `nothing but` do not negate; removing something bad does. */
 function negates(word: string, next: string | undefined, weight: number): boolean {
   if (removers.has(word)) return weight < 0
   const denied = unlike.get(word)
@@ -243,13 +243,13 @@ function wordsAround(tokens: readonly Token[], at: number, length: number): stri
 function picturesOf(text: string): Finding[] {
   return [...pictures].flatMap(([picture, weight]) => {
     const times = text.split(picture).length - 1
-    // Ten of them say it no ten times louder.
+    // Repetition counts at most twice.
     const said = weight * Math.min(times, 2)
     return times === 0 ? [] : [{ words: picture, weight: said, said }]
   })
 }
 
-/** The findings that weigh most, in words. */
+/** The heaviest findings as words. */
 function reasonsOf(findings: readonly Finding[]): string[] {
   const byWeight = findings.toSorted((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
   const said = byWeight.map(({ words, weight }) => `${weight > 0 ? 'positive' : 'negative'}: ${words}`)

@@ -8,11 +8,11 @@ import { mainBlocks, parseHtml } from '../web/html.ts'
 import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
-/** As much of a text as is read, from a page as well. */
+/** Characters of a text or page that are read. */
 const MAX_SOURCE_CHARS = 50_000
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
-/** How much is kept: sentences at most, and words at most. */
+/** Sentence and word limits of each length. */
 const lengths = {
   brief: { sentences: 2, words: 60 },
   standard: { sentences: 5, words: 150 },
@@ -29,20 +29,19 @@ const TOLD_SCHEMA = {
   additionalProperties: false,
 }
 
-/** What a model said; null where it gave nothing. */
+/** A model's answer; null if it gave none. */
 type Read = {
   readonly page: WebPage | undefined
   readonly wantsModel: boolean
   readonly said?: { readonly model: string; readonly answer: unknown } | null
 }
 type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url'; readonly url?: string }
-/** A short text without a page: some hundred sentences at most. */
+/** Short enough for this thread. */
 const QUICK_CHARS = 1_000
 
 /**
- * Shortens a text to its most telling sentences, in their own words and order. Nothing is rephrased, so nothing is
- * claimed that the text does not say; where both are given, the text goes before the URL. A model, where the operator
- * has one for it, says it in its own words, without the sentences that name what the text does not.
+ * Extracts the most central sentences in their original words and order, so nothing is invented. Text wins over a
+ * URL. A configured model may rephrase; its sentences with unsupported facts are removed.
  */
 export const summarization = defineService({
   slug: SLUG,
@@ -104,7 +103,7 @@ function shown(sentences: readonly string[], input: JsonInput): string {
   return formatOf(input) === 'bullets' ? sentences.map((text) => `- ${text}`).join('\n') : sentences.join(' ')
 }
 
-/** What a model said, without the sentences that hold what the text does not; undefined where nothing is left. */
+/** A model's answer without unsupported sentences; undefined if nothing is left. */
 function toldIn(answer: unknown, text: string, length: keyof typeof lengths): string[] | undefined {
   const said = isObject(answer) && typeof answer['summary'] === 'string' ? answer['summary'] : ''
   const source = plainly(text)
@@ -118,7 +117,7 @@ function toldIn(answer: unknown, text: string, length: keyof typeof lengths): st
   return sentences.length === 0 ? undefined : sentences
 }
 
-/** Whether the text is given, or nothing else. */
+/** Whether text is given, or neither. */
 function isText(input: JsonInput): boolean {
   return textOf(input, 'text').trim() !== '' || input['url'] === undefined
 }
@@ -141,7 +140,7 @@ function sourceOf(input: JsonInput, page: WebPage | undefined): Source {
   return { kind: 'url', url: page.url, blocks: isHtml(page) ? mainBlocks(parseHtml(source)) : plainBlocks(source) }
 }
 
-/** Paragraphs: an empty line ends one, a single line end does not. */
+/** Paragraphs, separated by empty lines. */
 function plainBlocks(text: string): string[] {
   const blocks = text.split(/\r?\n[ \t]*\r?\n/).map((block) => block.replace(/\s+/g, ' ').trim())
   return blocks.filter((block) => block !== '')

@@ -2,29 +2,29 @@ import { matters, sentencesOf, stem, wordsOf } from '../service/english.ts'
 
 export type SummaryLength = { readonly sentences: number; readonly words: number }
 
-/** Headings, captions and menu entries are shorter. */
+/** Shorter lines are headings, captions or menu entries. */
 const MIN_WORDS = 4
-/** Sentences longer than this say too much at once to be picked for it. */
+/** Longer sentences are penalised. */
 const LONG_WORDS = 40
-/** How much being alike to what was picked costs. */
+/** Penalty for similarity to chosen sentences. */
 const REDUNDANCY = 0.5
-/** What is this much alike says the same and is left out. */
+/** Sentences this similar are duplicates. */
 const SAME = 0.8
-/** The beginning of a text tells more of it than its middle; so, a little, does its end. */
+/** The beginning, and slightly the end, say more than the middle. */
 const LEAD_BONUS = 0.15
 const CLOSE_BONUS = 0.05
-/** Even a short text is shortened: at most this share of its sentences is kept, but one always is. */
+/** Largest share of sentences kept; at least one. */
 const MAX_SHARE = 0.6
-/** A word of one sentence only says nothing of what the others are about. */
+/** Weight of a word that occurs in one sentence only. */
 const SINGLE_WEIGHT = 0.25
 
-/** Weighted words, and their length as a vector: asked for at every comparison, so it is taken once. */
+/** Word weights with their cached norm. */
 type Vector = { readonly weights: ReadonlyMap<string, number>; readonly norm: number }
 type Sentence = { readonly text: string; readonly words: number; readonly at: number; readonly vector: Vector }
 
 /**
- * Picks the sentences nearest to what the whole text is about, each unlike those picked before it (a centroid over
- * weighted words with maximal marginal relevance), and gives them in the order of the text.
+ * Picks the sentences closest to the text's centroid, each unlike those before (maximal marginal relevance), in text
+ * order.
  */
 export function summarize(blocks: readonly string[], length: SummaryLength): string[] {
   const sentences = weigh(blocks.flatMap(sentencesOf))
@@ -44,7 +44,7 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
   return picked.sort((one, other) => one.at - other.at).map(({ text }) => text)
 }
 
-/** Sentences with their words weighted: what many sentences speak of is what the text is about. */
+/** Weights words by the number of sentences with them. */
 function weigh(texts: readonly string[]): Sentence[] {
   const counted = texts.map((text) => ({ text, tokens: wordsOf(text) }))
   const spoken = counted.filter(({ tokens }) => tokens.length >= MIN_WORDS)
@@ -93,10 +93,10 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
   })
 }
 
-/** A sentence that was not picked, and how much it is like the one of the picked that it is most like. */
+/** A remaining sentence, with its highest similarity to the chosen ones. */
 type Candidate = { readonly sentence: Sentence; readonly score: number; alike: number }
 
-/** Takes the best that fits out of the list; what is left is compared with the new pick only. */
+/** Takes the best that fits; updates the rest against it. */
 function takeBest(left: Candidate[], room: number): Sentence | undefined {
   let best = -1
   let bestValue = Number.NEGATIVE_INFINITY
@@ -115,7 +115,7 @@ function strongest(sentences: readonly Sentence[], scores: readonly number[]): S
   return sentences.reduce((best, one) => ((scores[one.at] ?? 0) > (scores[best.at] ?? 0) ? one : best))
 }
 
-/** Cosine of two weighted word lists. */
+/** Cosine similarity. */
 function likeness(one: Vector, other: Vector): number {
   const [small, large] = one.weights.size <= other.weights.size ? [one, other] : [other, one]
   let dot = 0

@@ -12,7 +12,7 @@ type Source = Translated & { readonly detected: boolean; readonly confidence?: n
 
 const segmentsIn = defineStep('translation.segments', segmentsOf)
 
-/** Translates by the engine that is configured, else by the one on this machine, which gives the gist. */
+/** Translates with the configured engine, else with the local one, which gives the gist only. */
 export const translation = defineService({
   slug: 'translation',
   needs: ['translator'],
@@ -65,7 +65,7 @@ export const translation = defineService({
   }),
 })
 
-/** @throws AppError input_invalid for what is no language. */
+/** @throws AppError input_invalid for an unknown language */
 function codeOf(input: JsonInput, field: 'target_lang' | 'source_lang'): string | undefined {
   const code = textOf(input, field).trim().toLowerCase().replace('_', '-')
   if (code === '' || (field === 'source_lang' && code === 'auto')) return undefined

@@ -1,6 +1,6 @@
 import { load } from 'cheerio/slim'
 
-/** As much of a parsed page as is needed to walk it; names are in lower case. */
+/** Node interface for walking a parsed page; names are lower case. */
 export type HtmlNode = {
   readonly type: string
   readonly name?: string
@@ -25,7 +25,7 @@ const hidden = new Set([
   'select',
 ])
 const nothing: ReadonlySet<string> = new Set()
-/** Shown, but not what the page is about. */
+/** Visible, but not main content. */
 const furniture = new Set([
   ...hidden,
   'nav',
@@ -38,7 +38,7 @@ const furniture = new Set([
   'menu',
   'figcaption',
 ])
-/** These run on with the text around them; whatever else there is begins anew. */
+/** Inline elements; others start a new block. */
 const inline = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
@@ -46,18 +46,18 @@ const inline = new Set(
 )
 const MAX_CANDIDATES = 20
 const MAX_DEPTH = 1_000
-/** Of a page that people read, the largest have a tenth of it; each takes some hundred bytes. */
+/** Ten times the tags of the largest real pages; each takes some hundred bytes. */
 const MAX_TAGS = 200_000
-/** Elements without content, which nothing closes. */
+/** Void elements. */
 const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
-/** Elements that may be left open: the next of their kind closes them. */
+/** Elements with optional end tags. */
 const closedByNext = new Set('p li dt dd tr td th thead tbody tfoot option optgroup'.split(' '))
-/** Below this share of the page's text, a candidate is only a part of what the page is about. */
+/** Minimum share of the page's text in the main content. */
 const MAIN_SHARE = 0.3
 
 /**
- * Parses a page, up to where it is nested deeper than any page that people read. Parser and selectors alike take time
- * that grows with the square of a hostile page's size, so the one gets no deep page and the other are not used.
+ * Parses a page up to a nesting limit. Parsers and selectors take quadratic time on hostile pages, so depth is
+ * limited and selectors are not used.
  */
 export function parseHtml(html: string): HtmlNode {
   const [document] = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
@@ -66,13 +66,13 @@ export function parseHtml(html: string): HtmlNode {
   return document as HtmlNode // a node of the page, seen as far as needed
 }
 
-/** A page whose elements are found by selectors: for whoever bounds both, and runs on a thread. */
+/** A page with selector queries; only for threads with bounds on both. */
 export function openHtml(html: string) {
   const $ = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
   const [document] = $.root().toArray()
   return {
     root: document as HtmlNode, // as above
-    /** None for a selector that is not understood. */
+    /** Empty for an unsupported selector. */
     find(selector: string): Element[] {
       try {
         return $(selector).toArray() as Element[] // selectors find elements
@@ -85,7 +85,7 @@ export function openHtml(html: string) {
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
-/** The part of a source before its nesting, counted roughly and rather too high, or its tags pass the limit. */
+/** The part of a source before it is nested too deep (estimated high) or has too many tags. */
 function untilTooMuch(html: string): string {
   const open = openElements()
   let tags = 0
@@ -99,7 +99,7 @@ function untilTooMuch(html: string): string {
   return html
 }
 
-/** What closes nothing costs nothing here, however much is open. */
+/** A stray end tag costs nothing. */
 function openElements() {
   const names: string[] = []
   const openOf = new Map<string, number>()
@@ -111,7 +111,7 @@ function openElements() {
       names.push(name)
       count(name, 1)
     },
-    /** Closes the innermost of a name, and all that is open in it. */
+    /** Closes the innermost element of a name and everything inside it. */
     close(name: string) {
       if ((openOf.get(name) ?? 0) === 0) return
       for (let closed = names.pop(); closed !== undefined; closed = closed === name ? undefined : names.pop()) {
@@ -121,7 +121,7 @@ function openElements() {
   }
 }
 
-/** All elements of a page in its order; what stands inside those of `closed` is left out. */
+/** All elements in order, without the content of `closed` ones. */
 export function* elementsOf(page: HtmlNode, closed: ReadonlySet<string> = new Set()): Generator<Element> {
   const stack = [...(page.children ?? [])].reverse()
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -137,23 +137,23 @@ function isElement(node: HtmlNode): node is Element {
 
 const HIDING = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 
-/** What its own mark-up hides from readers; a whole page that is hidden waits for its scripts. */
+/** Whether markup hides it; a hidden body waits for its scripts. */
 export function isHidden({ name, attribs }: HtmlNode): boolean {
   if (!attribs || name === 'body' || name === 'html') return false
   return attribs['hidden'] !== undefined || HIDING.test(attribs['style'] ?? '')
 }
 
-/** Text of an element and all in it, on one line. */
+/** Text of an element on one line. */
 export function textIn(element: HtmlNode): string {
   return blocksOf([element], nothing).join(' ')
 }
 
-/** Everything a reader sees, block by block. */
+/** All visible text by block. */
 export function visibleBlocks(page: HtmlNode): string[] {
   return blocksOf(page.children ?? [], hidden)
 }
 
-/** What a page is about, block by block, without its navigation and margins. */
+/** Main content by block, without navigation and sidebars. */
 export function mainBlocks(page: HtmlNode): string[] {
   const whole = blocksOf(page.children ?? [], furniture)
   const least = lengthOf(whole) * MAIN_SHARE
@@ -162,7 +162,7 @@ export function mainBlocks(page: HtmlNode): string[] {
   return lengthOf(longest) > least ? longest : whole
 }
 
-/** Where a page puts what it is about. */
+/** Elements of the main content. */
 function mainElements(page: HtmlNode): Element[] {
   const found: Element[] = []
   for (const element of elementsOf(page, furniture)) {
@@ -178,7 +178,7 @@ function lengthOf(blocks: readonly string[]): number {
   return blocks.reduce((sum, block) => sum + block.length, 0)
 }
 
-/** Walks with a stack of its own, so that deep nesting cannot exhaust another. */
+/** Iterative, since nesting may be deep. */
 function blocksOf(nodes: readonly HtmlNode[], skipped: ReadonlySet<string>): string[] {
   const pieces: string[] = []
   const stack: (HtmlNode | '\n')[] = [...nodes].reverse()

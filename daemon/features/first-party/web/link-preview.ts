@@ -4,7 +4,7 @@ import { defineService, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
 import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
 
-/** What a page says of itself stands in its beginning. */
+/** Metadata is at the beginning of a page. */
 const MAX_PREVIEW_BYTES = 512 * 1024
 const FIRST_ERROR = 400
 const MAX_TITLE_CHARS = 300
@@ -12,7 +12,7 @@ const MAX_TEXT_CHARS = 1_000
 const MAX_ICONS = 8
 const MAX_LINKS = 500
 
-/** Title, description, picture and icons of a page, as it describes itself: OpenGraph, then Twitter, then plain HTML. */
+/** Title, description, image and icons of a page: OpenGraph, then Twitter, then plain HTML. */
 export const linkPreview = defineService({
   slug: 'link_preview',
   read: (input, ctx) =>
@@ -35,7 +35,7 @@ export const linkPreview = defineService({
   },
 })
 
-/** What files begin with. */
+/** File signatures. */
 const signatures: readonly (readonly [kind: string, bytes: string])[] = [
   ['PDF document', '%PDF'],
   ['PNG picture', '\x89PNG'],
@@ -49,7 +49,7 @@ const signatures: readonly (readonly [kind: string, bytes: string])[] = [
   ['Linux program', '\x7fELF'],
 ]
 
-/** What a file is by its own first bytes, whatever its server calls it. */
+/** File type by signature, whatever the server declares. */
 function kindOf({ body }: Pick<WebPage, 'body'>, type: string): string {
   const start = Buffer.from(body.subarray(0, 16)).toString('latin1')
   const known = signatures.find(([, bytes]) => start.startsWith(bytes))?.[0]
@@ -58,7 +58,7 @@ function kindOf({ body }: Pick<WebPage, 'body'>, type: string): string {
   return start.slice(4, 8) === 'ftyp' ? 'MP4 video' : type || 'file of an unknown kind'
 }
 
-/** A picture shows itself; of another file it is said what it is, and how large. */
+/** Preview of a file: an image itself, otherwise type and size. */
 function fromFile(page: WebPage): { [member: string]: Json } {
   const { pathname, hostname } = new URL(page.url)
   const name = decodedName(pathname.split('/').at(-1) ?? '')
@@ -105,7 +105,7 @@ function fromHtml(page: WebPage): { [member: string]: Json } {
 }
 
 type Link = { readonly rels: readonly string[]; readonly href: string }
-/** What a page says of itself, the first of each name. */
+/** Metadata of a page; the first of each name wins. */
 type Faces = {
   readonly meta: Map<string, string>
   readonly titles: Map<string, string>
@@ -113,7 +113,7 @@ type Faces = {
   base: string | undefined
 }
 
-/** Titles inside a picture are not the page's. */
+/** SVG titles are not page titles. */
 const pictures = new Set(['svg'])
 
 function facesOf(html: string): Faces {
@@ -125,7 +125,7 @@ function facesOf(html: string): Faces {
 function note(faces: Faces, element: Element): void {
   const { name, attribs } = element
   if (name === 'meta') {
-    // Some pages write `name` where `property` belongs, and the other way round.
+    // Some pages mix up `name` and `property`.
     const key = (attribs['property'] ?? attribs['name'] ?? '').trim().toLowerCase()
     keepFirst(faces.meta, key, oneLine(attribs['content'] ?? ''))
   } else if (name === 'link' && attribs['href'] !== undefined && faces.links.length < MAX_LINKS) {
@@ -155,7 +155,7 @@ function iconsOf(links: readonly Link[], base: string, pageUrl: string): string[
   return [...new Set(icons)].slice(0, MAX_ICONS)
 }
 
-/** A web address, resolved; what is no web address is not shown to anyone. */
+/** A resolved web address; undefined for anything else. */
 function absolute(href: string | undefined, base: string): string | undefined {
   const url = href === undefined || href.trim() === '' ? null : URL.parse(href.trim(), base)
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined

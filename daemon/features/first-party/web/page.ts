@@ -3,27 +3,27 @@ import { WebError } from '../../../ports/web/error.ts'
 import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
 import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 
-/** What was fetched, as it reaches the thread that works on it. */
+/** A fetched page, as copied to a thread. */
 export type WebPage = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
 
-/** Declared by the page itself, so within its beginning (HTML standard: the first 1,024 bytes). */
+/** Charset declarations must be in this range (HTML standard). */
 const DECLARATION_BYTES = 1_024
-/** After a byte order mark and blanks, in latin1. */
+/** After a BOM and blanks, in latin1. */
 const HTML_BEGINNING = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|body|title|!--)[\s>]/i
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i
 const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
 
-/** What a page that is not UTF-8 and does not say what it is gets read as (WHATWG Encoding). */
+/** Charset of undeclared pages that are not UTF-8 (WHATWG Encoding). */
 const LEGACY_CHARSET = 'windows-1252'
 
 type Wanted = GetOptions & {
-  /** Field of the input that holds the URL. */
+  /** Input field with the URL. */
   readonly field: string
 }
 
 /**
- * Fetches the page that a field of the input names.
- * @throws AppError input_invalid for a URL that is refused, provider_failed when the page does not come.
+ * Fetches the page of an input field.
+ * @throws AppError input_invalid for a refused URL, provider_failed for an unavailable page
  */
 export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebResponse> {
   const { field, ...options } = wanted
@@ -36,7 +36,7 @@ export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wante
   }
 }
 
-/** Media type of an answer, lower case, without parameters; of one that names none, what its beginning says (HTML). */
+/** Lower-case media type without parameters; without a header, sniffed (HTML). */
 export function mediaType({ headers, body }: Pick<WebPage, 'headers' | 'body'>): string {
   const named = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (named) return named
@@ -49,12 +49,12 @@ export function isHtml(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
-/** Whether a body can be shown as text at all. */
+/** Whether a body is text. */
 export function isText(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
 }
 
-/** A body as text, in the character set that its header or itself declares. */
+/** Decodes a body by its declared charset. */
 export function decode({ body, headers }: Pick<WebPage, 'body' | 'headers'>): string {
   const declared =
     bomCharset(body) ??
@@ -79,7 +79,7 @@ function decoderOf(label: string): InstanceType<typeof TextDecoder> | undefined 
   }
 }
 
-/** Streaming leaves out what a cut-off body ends in the middle of. */
+/** Streaming drops an incomplete last character. */
 function guessed(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true })

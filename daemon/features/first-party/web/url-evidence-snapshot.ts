@@ -5,15 +5,15 @@ import { defineService, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
 
-/** Hashed up to here (specification, Limits). */
+/** Bytes hashed (specification, Limits). */
 const MAX_HASHED_BYTES = 1_000_000
-/** Secrets of the visit, no evidence of the page. */
+/** Headers with visitor secrets. */
 const withheldHeaders = new Set(['set-cookie'])
 const EXCERPT_CHARS = 80
 
 /**
- * Fetches a URL once and records what was there: any status is evidence, a page that cannot be had is none. The text
- * expected is looked for in what a reader sees and in the source, in the part that was read.
+ * Fetches a URL once and records the response; any status counts, an unreachable page fails. The expected text is
+ * searched in visible text and source.
  */
 export const urlEvidenceSnapshot = defineService({
   slug: 'url_evidence_snapshot',
@@ -41,10 +41,10 @@ export const urlEvidenceSnapshot = defineService({
 
 const MAX_ANSWERS = 3
 const MAX_QUOTE_CHARS = 600
-/** Share of what a question asks about, by weight, that a sentence has to speak of. */
+/** Weighted share of a question's words that a sentence must have. */
 const MIN_MATCH = 0.34
 
-/** Words by which one asks, and which no answer has to repeat. */
+/** Question words that answers need not repeat. */
 const asking = new Set(
   'long often big old thing things anything something someone anyone tell please many there'.split(' '),
 )
@@ -53,7 +53,7 @@ function asks(word: string): boolean {
   return matters(word) && !asking.has(word)
 }
 
-/** Sentences of the page that speak of what is asked, in its own words: nothing is concluded from them. */
+/** Sentences that match a question, as quotes without conclusions. */
 function answersTo(question: string, page: WebPage): { [member: string]: Json } {
   const wanted = new Set(wordsOf(question).filter(asks).map(root))
   const sentences = textBlocks(page)
@@ -84,7 +84,7 @@ function textBlocks(page: WebPage): string[] {
   return isHtml(page) ? visibleBlocks(parseHtml(source)) : source.split(/\n\s*\n/)
 }
 
-/** Spaces and line ends count as one space on both sides; so do the two ways of writing an accented letter. */
+/** Whitespace and accent forms are normalised on both sides. */
 function findText(page: WebPage, expected: string, caseSensitive: boolean): { [member: string]: Json } {
   const plain = (text: string) => text.normalize('NFC').replace(/\s+/g, ' ').trim()
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase())

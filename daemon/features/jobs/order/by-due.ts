@@ -5,25 +5,25 @@ import { STRIDE_ROWS } from '../../../store/searched-page.ts'
 import type { JobRow } from '../rows.ts'
 import { isLate } from '../view.ts'
 
-/* What can still happen to jobs, the soonest first, without looking at the many that have ended. */
+/* Open jobs in order of their next event, without reading the ended ones. */
 
-/** Jobs that have not ended, those first to which something happens soonest; who has enough stops. */
+/** Open jobs, soonest event first; stop reading when you have enough. */
 export async function* openByDue(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
   const seen = new Set<string>()
   for await (const piece of dueFirst(table)) {
     for (const { id } of piece) seen.add(id)
     yield piece
   }
-  // One that waits for nothing is in no lane, and hardly ever there.
+  // Jobs that wait for nothing are in no lane; they are rare.
   if ((await table.count('service_open', [])) <= seen.size) return
   for await (const piece of eachPage(table, { index: 'service_open', prefix: [], limit: STRIDE_ROWS }))
     yield piece.filter(({ id }) => !seen.has(id))
 }
 
-/** Rows that wait for one kind of event, by its time. */
+/** Jobs that wait for one kind of event, by time. */
 type Lane = { readonly pages: AsyncGenerator<readonly JobRow[]>; rows: readonly JobRow[]; at: number }
 
-/** The index has the times of each event in their order: the next job stands first in one of them. */
+/** Merges the lanes, each ordered by time. */
 async function* dueFirst(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
   const lanes = jobDueEvents.map(
     (event): Lane => ({
@@ -67,10 +67,7 @@ const rankOf = (job: JobRow, now: number): number => {
 }
 const ranks = { disputed: 0, late: 1, open: 2, ended: 3 } as const
 
-/**
- * Orders jobs by what needs a hand: disputed, then late, then the others that have not ended, each by when something
- * happens by itself; what has ended comes last, the newest first.
- */
+/** Orders jobs by urgency: disputed, late, other open ones by next event; ended ones last, newest first. */
 export function worstFirst(now: number): (a: JobRow, b: JobRow) => number {
   return (a, b) => {
     const rank = rankOf(a, now)
@@ -79,7 +76,7 @@ export function worstFirst(now: number): (a: JobRow, b: JobRow) => number {
   }
 }
 
-/** Of two at once, the id decides. */
+/** Ties are ordered by id. */
 function byTime(a: JobRow, b: JobRow, timeOf: (job: JobRow) => number): number {
   const [x, y] = [timeOf(a), timeOf(b)]
   if (x === y) return a.id < b.id ? -1 : 1
