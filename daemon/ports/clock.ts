@@ -1,10 +1,10 @@
-/** Calls back now and then until the returned function is called; the callback never throws. */
+/** Calls back regularly until the returned function is called; the callback must not throw. */
 export type Ticker = (tick: () => void) => () => void
 
-/** A tick each second of the machine, unless told. */
+/** Default interval, machine time. */
 const TICK_MS = 1_000
 
-/** Ticks of the machine; they keep no process alive. */
+/** Machine ticks; they do not keep the process alive. */
 export function tickerOf(everyMs = TICK_MS): Ticker {
   return (tick) => {
     const timer = setInterval(tick, everyMs)
@@ -14,8 +14,8 @@ export function tickerOf(everyMs = TICK_MS): Ticker {
 }
 
 /**
- * Business time (deadlines, periods, schedules) can be moved in the sandbox; wall time
- * (payment windows, signatures, token lifetimes, rate limits) never is (decisions §12).
+ * Business time (deadlines, periods, schedules) can be moved in a sandbox; wall time (payment windows, signatures,
+ * tokens, rate limits) cannot (decisions §12).
  */
 export type Clock = {
   /** Epoch milliseconds of business time. */
@@ -26,20 +26,20 @@ export type Clock = {
 
 export const systemClock: Clock = { now: () => Date.now(), wall: () => Date.now() }
 
-/** How far business time was moved ahead of the clock below it, and where it stands still if it does. */
+/** Offset of business time from the machine's, and where it is frozen. */
 export type ClockSetting = { readonly offset_ms: number; readonly frozen_at: number | null }
 
 export const UNMOVED: ClockSetting = { offset_ms: 0, frozen_at: null }
 
-/** A clock whose business time can be set; who moves it makes the setting durable first. */
+/** A clock with settable business time; store the setting before applying it. */
 export type MovableClock = Clock & {
   setting(): ClockSetting
   apply(setting: ClockSetting): void
-  /** The setting under which business time is `at` at this moment: standing still there, or going on from there. */
+  /** Setting that makes business time `at` now, frozen or running. */
   settingAt(at: number, state: 'frozen' | 'running'): ClockSetting
 }
 
-/** @param below - the machine's clock, or a test's. */
+/** @param below - the machine's clock, or a test's */
 export function movableClock(below: Clock, start: ClockSetting): MovableClock {
   let setting = start
   return {

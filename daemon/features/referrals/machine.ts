@@ -3,8 +3,8 @@ import { defineMachine } from '../../kernel/machine.ts'
 export const referralRoles = ['participant', 'system'] as const
 
 /**
- * Referral money on its way to a balance or wallet (decisions §5, §11). Effects name its posting: `refp → ref`,
- * `ref → bal`, `ref → out`, `ref → blk` and back.
+ * Referral money state machine (decisions §5, §11). Effects name the postings: `refp → ref`, `ref → bal`, `ref →
+ * out`, `ref → blk` and back.
  */
 export const referralMachine = defineMachine({
   noun: 'referral money',
@@ -23,7 +23,7 @@ export type ReferralState = (typeof referralMachine)['states'][number]
 
 type Standing = { readonly [K in 'payable' | 'blocked' | 'pending' | 'lifetime']: bigint }
 
-/** Where a participant's referral money stands as far as a withdrawal goes: the nearest to it first. */
+/** A participant's referral state for a withdrawal: the closest to payable. */
 export function referralState(money: Standing): ReferralState {
   if (money.payable > 0n) return 'payable'
   if (money.blocked > 0n) return 'blocked'

@@ -24,7 +24,7 @@ async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> 
 const work: readonly DueWork[] = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
   {
-    // Of who was sanctioned after it had become payable. All payable money is looked at, so no clock stops for it.
+    // Wallets sanctioned after their money became payable. It checks all payable money, so no clock stops for it.
     ...accountWork({
       name: 'referral.keep',
       kind: 'ref',

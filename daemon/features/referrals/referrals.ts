@@ -8,8 +8,8 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf } from '../payouts/payouts.ts'
 
 /**
- * Who shares in the fee of a sale, of whatever kind; read when the fee falls due: a buyer may have registered since
- * the purchase. It goes on for ever (decisions §11).
+ * Who shares the fee of a sale; read when the fee is due, since a buyer may have registered meanwhile. Without time
+ * limit (decisions §11).
  */
 export async function referrersOf(
   t: ReadTx,
@@ -28,7 +28,7 @@ async function buyerOf(t: ReadTx, buyer: Buyer): Promise<ParticipantRow | undefi
   return 'wallet' in buyer ? participantOfWallet(t, buyer.wallet) : await t.table(participants).get(buyer.participantId)
 }
 
-/** A participant's referral money by where it stands; `agent` and `provider` are all it ever earned on each side. */
+/** Referral money by state; `agent` and `provider` are all-time earnings by side. */
 export type ReferralMoney = Readonly<
   Record<'pending' | 'payable' | 'blocked' | 'withdrawn' | 'lifetime' | 'agent' | 'provider', Usdc>
 >
@@ -54,7 +54,7 @@ export async function referralMoney(
   }
 }
 
-/** Somebody whom `referrer` referred, with what that earned. */
+/** A referred participant with its earnings. */
 export async function referralView(t: ReadTx, referrer: string, row: ParticipantRow) {
   return {
     participant_id: row.id,

@@ -30,7 +30,7 @@ const BPS_PER_PCT = 100
 
 const referralCode = (participantId: string) => `ref_${participantId}`
 
-/** What the program says about itself; health shows a part of it. */
+/** The program's description; health shows a part of it. */
 export const program: z.output<typeof referralsApi.getReferralProgram.reply.schema> = {
   enabled: true,
   description: 'Whoever refers an agent or a provider earns a share of the platform fees on its sales.',
@@ -111,7 +111,7 @@ function rewardView(row: EarningRow) {
   }
 }
 
-/** Moves all payable referral money to the balance, or out to the wallet, from the minimum on (decisions §5, §11). */
+/** Withdraws all payable referral money to balance or wallet, from the minimum on (decisions §5, §11). */
 const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = async ({ body }, call) => {
   const { ctx, caller, retry, now } = call
   await refuseSanctioned(ctx, caller.wallet)
@@ -169,7 +169,7 @@ async function toWallet(t: Tx, draw: Draw, { ctx, caller, now }: Asked) {
   }
 }
 
-/** @throws AppError 409 that says how much is missing, or why nothing is there. */
+/** @throws AppError 409 that says how much is missing, or why there is none */
 function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id }: Pick<ParticipantRow, 'id'>): Usdc {
   const { payable, pending, blocked } = money
   const missing = payable < MIN_WITHDRAWAL ? usdc(MIN_WITHDRAWAL - payable) : ZERO

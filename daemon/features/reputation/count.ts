@@ -10,12 +10,12 @@ import { type Counted, countedJobs, standings } from './rows.ts'
 import { factsOf, minus, NO_JOBS, plus, sumsOf } from './score.ts'
 import { lockStanding, subjectsOf } from './standings.ts'
 
-/** Messages looked through for the provider's first word. */
+/** Messages searched for the provider's first one. */
 const MAX_LOOKED_AT = 1_000
 
 /**
- * Counts jobs that ended, or changed after they did. Each is one transaction that takes it off the waiting list, so
- * that it is counted once whatever happens; one that was counted before is counted anew.
+ * Counts ended or changed jobs. Each is one transaction that also dequeues it, so it is counted once; a job counted
+ * before is replaced.
  */
 export const countWork = {
   name: 'reputation.count',
@@ -56,7 +56,7 @@ async function addToStandings(t: Tx, { job, sums, known, at }: Counted): Promise
   }
 }
 
-/** When the provider first said or reported anything after the job was dispatched. */
+/** When the provider first wrote or reported after the dispatch. */
 async function firstWordAt(t: ReadTx, { thread_id, dispatched_at, created_at }: JobRow): Promise<number | null> {
   const since = dispatched_at ?? created_at
   const query = { limit: MAX_LOOKED_AT, order: 'asc' } as const

@@ -6,7 +6,7 @@ import { openPublication } from './publish.ts'
 import { type Counted, countedJobs, documents, type EvidenceRow, evidence } from './rows.ts'
 import { NO_JOBS } from './score.ts'
 
-/** Keys of the rows that hold published documents. */
+/** Keys of published documents. */
 export function feedbackId(jobId: string): string {
   return `feedback:${jobId}`
 }
@@ -15,10 +15,10 @@ export function evidenceId(root: string): string {
   return `evidence:${root}`
 }
 
-/** Providers ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+/** Possibly overdue providers to read before a moved clock stops looking. */
 const LOOKED_AT = 1_000
 
-/** Enters a counted job into its provider's evidence: in its place while that document is open, else at the end. */
+/** Enters a counted job into its provider's evidence: in place while its document is open, else at the end. */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
   const locked = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
   const state = { ...locked, due: true, due_at: locked.due ? locked.due_at : at }
@@ -56,7 +56,7 @@ function fresh(id: string): Draft<EvidenceRow> {
   }
 }
 
-/** Builds the document of each provider with newly counted jobs, and has its root anchored; one at a time. */
+/** Builds documents for providers with newly counted jobs and anchors their roots, one at a time. */
 export const evidenceWork = {
   name: 'reputation.evidence',
 
@@ -81,7 +81,7 @@ export const evidenceWork = {
 
 type Building = { readonly baseUrl: string; readonly at: number }
 
-/** What was published stays: a document that grows is a new one, and the old one is served for ever. */
+/** Published documents stay: a grown document is a new one, and the old one is still served. */
 async function build(t: Tx, state: EvidenceRow, { baseUrl, at }: Building): Promise<void> {
   const { id: subjectId, before, previous, open_part, part } = state
   const page = await t.table(countedJobs).page('entries', [subjectId, open_part], { limit: MAX_ENTRIES })

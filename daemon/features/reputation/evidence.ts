@@ -13,7 +13,7 @@ import {
   weights,
 } from './score.ts'
 
-/** Jobs of one document; a further one begins a new document that names the one before it. */
+/** Jobs per document; a further one starts a new document that refers to the last. */
 export const MAX_ENTRIES = 50
 
 const TYPE = 'souk/score-evidence/1'
@@ -23,7 +23,7 @@ export type EvidenceEntry = Pick<CountedJobRow, 'id' | 'service_type' | 'facts' 
 
 export type Evidence = {
   readonly subjectId: string
-  /** Root of the document before it, and what that and all before it add up to. */
+  /** Root of the previous document, and the sum of all before. */
   readonly previous: Hex | null
   readonly before: Sums
   readonly entries: readonly EvidenceEntry[]
@@ -31,7 +31,7 @@ export type Evidence = {
   readonly issuedAt: number
 }
 
-/** What a document with these entries adds up to. */
+/** Total of a document. */
 export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'>): Sums {
   return entries.reduce((total, { sums, replaces }) => {
     const added = plus(total, sums)
@@ -40,8 +40,8 @@ export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'
 }
 
 /**
- * The document that a score follows from: the facts of each job, named by the hash of its id, and nothing that was
- * said, sent or delivered in it. Its root is the keccak-256 of its bytes.
+ * The document behind a score: facts of each job, named by the hash of its id, without any content. Its root is the
+ * keccak-256 of its bytes.
  */
 export function evidenceDocument(evidence: Evidence): Digest {
   const { subjectId, previous, before, entries, issuedAt } = evidence
@@ -83,12 +83,12 @@ function jobOf({ id, service_type, facts, sums, replaces }: EvidenceEntry): obje
   }
 }
 
-/** Sums in points throughout. */
+/** Sums in whole points. */
 function shown(sums: Sums): Sums {
   return { ...sums, score: sums.score / TENTHS }
 }
 
-/** Name of a subject on the chain. */
+/** On-chain name of a subject. */
 export function subjectHash(subjectId: string): Hex {
   return keccak256(subjectId)
 }

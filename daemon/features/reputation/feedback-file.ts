@@ -3,16 +3,16 @@ import type { ServiceType } from '../../../src/model/service.ts'
 import { type Digest, digestOf } from '../../kernel/canonical.ts'
 import type { Sums } from './rows.ts'
 
-/** First tags that this marketplace writes (ERC-8004): the score of a job, and whether it succeeded. */
+/** Primary tags of this marketplace (ERC-8004): the score of a job, and its success. */
 export const feedbackTags = ['starred', 'successRate'] as const
 export type FeedbackTag = (typeof feedbackTags)[number]
 
-/** A value of one tag: `value / 10 ** decimals`, 0 to 100. */
+/** Value of a tag: `value / 10 ** decimals`, 0 to 100. */
 export type TagValue = { readonly tag: FeedbackTag; readonly value: number; readonly decimals: number }
 
 const FULL = 100
 
-/** What a job says of its provider under each tag. */
+/** Values of a job for each tag. */
 export function tagValues({ score, successful }: Sums): readonly [starred: TagValue, successRate: TagValue] {
   return [
     { tag: 'starred', value: score, decimals: 1 },
@@ -25,7 +25,7 @@ export type Feedback = {
   /** Decimal. */
   readonly agentId: string
   readonly chainId: number
-  /** Wallet that the feedback is given from. */
+  /** Wallet that gives the feedback. */
   readonly client: Wallet
   readonly serviceType: ServiceType
   readonly sums: Sums
@@ -34,8 +34,8 @@ export type Feedback = {
 }
 
 /**
- * The ERC-8004 feedback file of a job. It says how the job ended and nothing that was said, sent or delivered in it;
- * the second tag stands under `also`, since both calls name this one file.
+ * The ERC-8004 feedback file of a job: how it ended, without any content. The second tag is under `also`, since both
+ * calls refer to this file.
  */
 export function feedbackFile(feedback: Feedback): Digest {
   const { agentRegistry, agentId, chainId, client, serviceType, sums, createdAt } = feedback
@@ -55,7 +55,7 @@ export function feedbackFile(feedback: Feedback): Digest {
   })
 }
 
-/** The standard writes a number; one that JSON would round stays text. */
+/** The standard requires a number; a value that JSON would round stays text. */
 function numberOf(agentId: string): number | string {
   const number = Number(agentId)
   return Number.isSafeInteger(number) ? number : agentId

@@ -5,7 +5,7 @@ import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { type PublicationRow, type Publishing, publications } from './rows.ts'
 
-/** Wait before the next attempt: doubled each time, up to the longest. */
+/** First retry delay; doubled each time up to the longest. */
 const FIRST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 10
 const LOOKED_AT = 1_000
@@ -17,7 +17,7 @@ type NewPublication = {
   readonly at: number
 }
 
-/** Has something written to the chain, once for its id, by the transaction that made it. */
+/** Queues a chain write, once per id, in the transaction that caused it. */
 export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPublication): Promise<void> {
   await t.table(publications).insertIfAbsent({
     id,
@@ -34,10 +34,7 @@ export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPub
   })
 }
 
-/**
- * Sends what waits: each attempt is durable before it is made, and the chain writes an id once, so that a crash
- * at any point ends in one write.
- */
+/** Sends queued writes: each attempt is stored first, and the chain writes an id once, so a crash never duplicates. */
 export const publishWork = {
   name: 'reputation.publish',
 

@@ -7,10 +7,10 @@ import { countWork } from './count.ts'
 import { evidenceWork } from './enter-evidence.ts'
 import { publishWork } from './publish.ts'
 
-/** Each makes the work of the next. */
+/** Each step produces work for the next. */
 const reputationWork: readonly DueWork[] = [countWork, evidenceWork, publishWork]
 
-/** Counts jobs for their providers' reputation, writes the evidence and publishes it (decisions §11). */
+/** Counts jobs for reputation, writes evidence and publishes it (decisions §11). */
 export const reputation = defineCron({
   name: 'reputation',
   schedule: everyQuarterHour,
@@ -20,7 +20,7 @@ export const reputation = defineCron({
     try {
       await runDueWork(reputationWork, call)
     } finally {
-      // Verdicts on finished pages name the time until which they hold.
+      // Cached pages show verdicts with their expiry.
       pageCache.of(call.ctx).drop()
     }
     return undefined

@@ -20,13 +20,10 @@ import { type TrustAsked, trustOf, trustOfStranger } from './trust.ts'
 
 type Onchain = Answer<typeof api.getOnchainReputation>
 
-/** Anchors of one answer. */
+/** Anchors per response. */
 const MAX_ANCHORS = 20
 
-/**
- * What the chain says of a participant now: summaries of the feedback that this marketplace gave, for each of its
- * tags over all and by service type, and the anchors of its verdicts.
- */
+/** On-chain data of a participant: feedback summaries of this marketplace by tag and service type, and anchors. */
 async function readOnchain(ctx: Context, subject: ParticipantRow): Promise<Onchain> {
   const link = await ctx.store.table(identityLinks).get(subject.id)
   const anchors = await ctx.chain.verdictAnchors.latest(subjectHash(subject.id), MAX_ANCHORS)
@@ -90,7 +87,7 @@ function walletIn({ wallet }: { readonly wallet: string }): Wallet {
   return parsed.data
 }
 
-/** The chain is read before the money moves, so that one that does not answer costs nothing. */
+/** Reads the chain before the payment, so that a failure costs nothing. */
 const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputation> = {
   async check({ params }, { ctx }) {
     await subjectAt(ctx, walletIn(params))
@@ -128,7 +125,7 @@ const getFeedbackFile: FreeHandler<typeof reputationApi.getFeedbackFile> = async
 const getEvidence: FreeHandler<typeof reputationApi.getEvidence> = async ({ params }, { ctx }) =>
   served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence')
 
-/** The bytes as they were made: never serialised again, or their hash would be another. */
+/** Serves the original bytes: serialising again could change the hash. */
 async function served(ctx: Context, id: string, what: string) {
   const row = await ctx.store.table(documents).get(id)
   if (!row) throw notFound(what)

@@ -5,17 +5,17 @@ import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/wo
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 import type { JobRow } from '../jobs/rows.ts'
 
-/** Life of something that is written to the chain: made, about to be sent, there. */
+/** States of a chain write. */
 const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
 
-/** The ERC-8004 identity that a participant showed to be its own (decisions §6). */
+/** An ERC-8004 identity that a participant proved to own (decisions §6). */
 export const IdentityLinkRow = z.strictObject({
   /** Id of the participant. */
   id: z.string(),
   version: z.int(),
-  /** Owner of the identity when it was linked. */
+  /** Owner at the time of linking. */
   wallet: StoredWallet,
-  /** Decimal; the first one is 0. */
+  /** Decimal; starts at 0. */
   agent_id: z.string(),
   /** `eip155:<chain id>:<registry>`, lower case. */
   agent_registry: z.string(),
@@ -26,7 +26,7 @@ export type IdentityLinkRow = z.infer<typeof IdentityLinkRow>
 
 const bytes32 = StoredHex
 
-/** The calls as they were fixed before they were first sent: every later attempt makes them again. */
+/** The calls, fixed before the first attempt; retries repeat them. */
 export const Publishing = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('feedback'),
@@ -45,10 +45,10 @@ export const Publishing = z.discriminatedUnion('kind', [
 export type Publishing = z.infer<typeof Publishing>
 
 export const PublicationRow = z.strictObject({
-  /** `feedback:<job id>:<tag>` or `anchor:<root>`: the idempotency key on the chain, too. */
+  /** `feedback:<job id>:<tag>` or `anchor:<root>`: also the idempotency key on the chain. */
   id: z.string(),
   version: z.int(),
-  /** Provider whom it is about. */
+  /** The provider concerned. */
   subject_id: z.string(),
   call: Publishing,
   status: z.enum(publicationStates),
@@ -64,22 +64,22 @@ export const PublicationRow = z.strictObject({
 })
 export type PublicationRow = z.infer<typeof PublicationRow>
 
-/** All that a job's score is made from. Times are durations in milliseconds. */
+/** Facts behind a job's score. Durations in milliseconds. */
 export const JobFacts = z.strictObject({
   outcome: z.enum(['delivered', 'failed']),
   dispute: z.enum(disputeEnds),
-  /** 1 to 5, null where the buyer gave none. */
+  /** 1 to 5; null if not rated. */
   rating: z.int().nullable(),
-  /** From dispatch to delivery; null when nothing was delivered. */
+  /** From dispatch to delivery; null without one. */
   taken_ms: z.int().nullable(),
-  /** What the listing promised; null where that named no time. */
+  /** Promised duration; null if none. */
   estimate_ms: z.int().nullable(),
-  /** From dispatch to the provider's first word or report; null when there was none. */
+  /** From dispatch to the provider's first message or report; null if none. */
   response_ms: z.int().nullable(),
 })
 export type JobFacts = z.infer<typeof JobFacts>
 
-/** What jobs add up to. Dimensions are points (0 to 100 a job), `score` is tenths of a point (0 to 1,000 a job). */
+/** Sums over jobs. Dimensions are points (0 to 100 per job), `score` is tenths of a point (0 to 1,000 per job). */
 export const Sums = z.strictObject({
   jobs: z.int(),
   successful: z.int(),
@@ -93,7 +93,7 @@ export const Sums = z.strictObject({
 })
 export type Sums = z.infer<typeof Sums>
 
-/** A job that counts, as it was last counted. */
+/** A counted job, as last counted. */
 export const CountedJobRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -102,18 +102,18 @@ export const CountedJobRow = z.strictObject({
   service_id: z.string(),
   service_type: z.enum(serviceTypes),
   facts: JobFacts,
-  /** What it adds. */
+  /** Its contribution. */
   sums: Sums,
-  /** Place among its provider's entries; a job that changed after its document was closed gets a new one. */
+  /** Number among its provider's entries; a job changed after its document closed gets a new one. */
   number: z.int(),
-  /** Evidence document that the entry belongs to. */
+  /** Document of the entry. */
   part: z.int(),
-  /** What the same job added in an earlier document, which this entry replaces. */
+  /** Earlier contribution of the same job, which this entry replaces. */
   replaces: Sums.nullable(),
 })
 export type CountedJobRow = z.infer<typeof CountedJobRow>
 
-/** The reputation of a provider, of one of its services, or of what it does of one service type. */
+/** Reputation of a provider, of a service, or of a provider's service type. */
 export const StandingRow = z.strictObject({
   /** See `store/standings.ts`. */
   id: z.string(),
@@ -121,30 +121,30 @@ export const StandingRow = z.strictObject({
   kind: z.enum(standingKinds),
   provider_id: z.string(),
   sums: Sums,
-  /** When an endpoint of the provider last took a synthetic job; business time. Of providers only. */
+  /** Business time when an endpoint last accepted a test job; providers only. */
   tested_at: z.int().nullable(),
-  /** Business time of the last change of `sums`; null before the first job. */
+  /** Business time of the last change; null before the first job. */
   updated_at: z.int().nullable(),
 })
 export type StandingRow = z.infer<typeof StandingRow>
 
-/** Where the evidence of a provider stands: a chain of documents, the last one open until it is full. */
+/** State of a provider's evidence: a chain of documents, the last one open. */
 export const EvidenceRow = z.strictObject({
   /** Id of the provider. */
   id: z.string(),
   version: z.int(),
-  /** True while jobs were counted that no document holds. */
+  /** True while counted jobs are missing in documents. */
   due: z.boolean(),
   /** Business time of the earliest of them. */
   due_at: z.int(),
   /** Entries so far. */
   entries: z.int(),
-  /** Document that new entries belong to, and how many it has. */
+  /** Open document, and its number of entries. */
   part: z.int(),
   part_entries: z.int(),
-  /** Document to be built next: `part`, or an earlier one that is full and not built yet. */
+  /** Next document to build: `part`, or an earlier full one. */
   open_part: z.int(),
-  /** What all documents before it add up to, and the root of the last of them. */
+  /** Sum of all earlier documents, and root of the last. */
   before: Sums,
   previous: bytes32.nullable(),
   /** Root of the latest document. */
@@ -154,7 +154,7 @@ export const EvidenceRow = z.strictObject({
 })
 export type EvidenceRow = z.infer<typeof EvidenceRow>
 
-/** RFC 8785 bytes that were made once and never change. */
+/** RFC 8785 bytes; never changed. */
 export const DocumentRow = z.strictObject({
   /** `feedback:<job id>` or `evidence:<root>`. */
   id: z.string(),
@@ -209,7 +209,7 @@ export const reputationCollections: readonly AnyCollection[] = [
   publications,
 ]
 
-/** A job with what it is worth, as it was counted before and as it is now. */
+/** A job's values before and now. */
 export type Counted = {
   readonly job: JobRow
   readonly facts: JobFacts

@@ -5,37 +5,37 @@ import type { JobRow } from '../jobs/rows.ts'
 import type { JobFacts, Sums } from './rows.ts'
 
 /*
- * Reputation (decisions §11): what a job is worth follows from its facts, what a subject is worth from its jobs.
- * All is whole numbers until a score is shown, so that the order of jobs makes no difference.
+ * Reputation (decisions §11): a job's value follows from its facts, a subject's from its jobs. Integers until
+ * display, so the order of jobs does not matter.
  */
 
-/** A subject without jobs is taken for one that had this many jobs of this score. */
+/** Prior: a subject starts as if it had this many jobs with this score. */
 export const PRIOR_SCORE = 75
 export const PRIOR_JOBS = 5
-/** Jobs after which a subject is as much known as unknown. */
+/** Jobs for a confidence of one half. */
 export const HALF_CONFIDENCE_JOBS = 10
-/** Until it has this many jobs, a subject is new. */
+/** Jobs until a subject counts as established. */
 export const ESTABLISHED_JOBS = 5
-/** Tenths of a job's score that each dimension makes. */
+/** Weights of the dimensions, in tenths. */
 export const weights: Readonly<Record<Dimension, number>> = { quality: 4, reliability: 3, speed: 2, communication: 1 }
 
 const FULL = 100
 const TENTHS = 10
 
-/** A delivery that nobody rated counts like four of five. */
+/** An unrated delivery counts like four of five stars. */
 const UNRATED_QUALITY = 75
 const POINTS_PER_STAR = 25
-/** Quality of a delivery whose complaint was recorded, or that was paid in part, at most. */
+/** Highest quality after a recorded complaint or a split. */
 const DISPUTED_QUALITY = 25
 const RECORDED_RELIABILITY = 60
 const SPLIT_RELIABILITY = 40
 const LATE_PENALTY = 25
-/** Speed of a delivery that came exactly when it was promised, and what it loses with each estimate beyond. */
+/** Speed at exactly the promised time, and the loss per further estimate. */
 const ON_TIME_SPEED = 80
 const LATE_SLOPE = 40
-/** Speed where no time was promised. */
+/** Speed if no time was promised. */
 const UNPROMISED_SPEED = 75
-/** An answer within the first hour is as good as any; three days later it is worth nothing. */
+/** A response within the first hour gets full points; after three days none. */
 const PROMPT_MS = HOUR_MS
 const RESPONSE_SPAN_MS = 72 * HOUR_MS
 
@@ -52,9 +52,9 @@ export const NO_JOBS: Sums = {
 }
 
 /**
- * The facts of a job that counts; undefined while its end is open, and for jobs that never count: free ones and
- * those inside a subscription, those that their buyer cancelled, and holds that the marketplace gave back.
- * @param respondedAt - business time of the provider's first word, null when there was none
+ * Facts of a counted job; undefined while it is not final, and for excluded jobs: free, covered by a subscription,
+ * cancelled by the buyer, or refunded by the marketplace.
+ * @param respondedAt - business time of the provider's first message, null if none
  */
 export function factsOf(job: JobRow, respondedAt: number | null): JobFacts | undefined {
   const outcome = counts(job) ? outcomeOf(job) : undefined
@@ -72,7 +72,7 @@ export function factsOf(job: JobRow, respondedAt: number | null): JobFacts | und
   }
 }
 
-/** Whether a job will count once it has ended. */
+/** Whether a job counts once ended. */
 export function counts({ amount, payment_method, ended_at }: JobRow): boolean {
   return amount > 0n && payment_method !== 'subscription' && ended_at !== null
 }
@@ -114,7 +114,7 @@ function least(one: number | null, other: number | null): number | null {
   return Math.min(one, other)
 }
 
-/** Points of each dimension, 0 to 100. */
+/** Points by dimension, 0 to 100. */
 export function pointsOf(facts: JobFacts): Readonly<Record<Dimension, number>> {
   return {
     quality: qualityOf(facts),
@@ -151,7 +151,7 @@ function communicationOf({ response_ms: response }: JobFacts): number {
   return Math.max(0, FULL - Math.floor((FULL * late) / RESPONSE_SPAN_MS))
 }
 
-/** What one job adds to its subjects. */
+/** Contribution of a job. */
 export function sumsOf(facts: JobFacts): Sums {
   const points = pointsOf(facts)
   const isSuccess = facts.outcome === 'delivered'
@@ -177,7 +177,7 @@ function combined(one: Sums, other: Sums, sign: 1 | -1): Sums {
   return tableOf(keysOf(NO_JOBS), (name) => one[name] + sign * other[name])
 }
 
-/** A reputation as it is shown: two decimals, confidence with four. */
+/** A displayed reputation: two decimals, confidence with four. */
 export type Standing = {
   readonly score: number
   readonly confidence: number
@@ -213,12 +213,12 @@ export function standingOf(sums: Sums): Standing {
   }
 }
 
-/** Part of the jobs that succeeded, 0 to 1; null without jobs. */
+/** Share of successful jobs, 0 to 1; null without jobs. */
 export function completionRate({ jobs, successful }: Sums): number | null {
   return jobs === 0 ? null : rounded(successful, jobs, CONFIDENCE_DECIMALS)
 }
 
-/** `part / whole` rounded half up; both are whole and not negative. */
+/** `part / whole` rounded half up; both are nonnegative integers. */
 function rounded(part: number, whole: number, decimals: number): number {
   const scale = 10 ** decimals
   return Math.floor((2 * part * scale + whole) / (2 * whole)) / scale

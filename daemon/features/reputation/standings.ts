@@ -2,7 +2,7 @@ import { type ServiceType, serviceTypes } from '../../../src/model/service.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { type StandingRow, type Sums, standings } from './rows.ts'
 
-/** Whose reputation a row is. */
+/** Subject of a standing. */
 export type StandingOf = Pick<StandingRow, 'kind' | 'provider_id'> & { readonly id: string }
 
 export function ofProvider(providerId: string): StandingOf {
@@ -19,18 +19,18 @@ function ofType(providerId: string, type: ServiceType): StandingOf {
 
 type Sold = { readonly id: string; readonly provider_id: string; readonly service_type: ServiceType }
 
-/** Everything that a job of a service counts for. */
+/** All subjects of a job. */
 export function subjectsOf(sold: Sold): readonly StandingOf[] {
   return [ofProvider(sold.provider_id), ofService(sold), ofType(sold.provider_id, sold.service_type)]
 }
 
-/** Holds a row, or a draft of it before it counted anything. */
+/** Locks a standing, or a new empty one. */
 export async function lockStanding(t: Tx, of: StandingOf, empty: Sums): Promise<Draft<StandingRow>> {
   const row = await t.table(standings).getForUpdate(of.id)
   return row ?? { ...of, sums: empty, tested_at: null, updated_at: null }
 }
 
-/** What is known of a service, its provider and all that its provider does; undefined where nothing was counted. */
+/** Standings of a service, its provider and the provider's service type; undefined if nothing was counted. */
 export type Standings = {
   readonly provider: StandingRow | undefined
   readonly service: StandingRow | undefined

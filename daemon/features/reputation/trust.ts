@@ -14,10 +14,10 @@ import { judge, type LevelFacts } from './verdict.ts'
 
 export type TrustView = z.output<typeof Trust>
 
-/** Behaviour that is switched like a feature: whether bad verdicts are said aloud (decisions §11). */
+/** Switch: whether negative verdicts are shown (decisions §11). */
 export const NEGATIVE_LABELS = 'trust.negative_labels'
 
-/** How long a verdict holds. */
+/** Validity of a verdict. */
 export const VERDICT_MS = DAY_MS
 
 export type TrustAsked = {
@@ -26,7 +26,7 @@ export type TrustAsked = {
   readonly baseUrl: string
 }
 
-/** The trust verdict on a participant, from what is stored (specification, Trust object). */
+/** Trust verdict on a participant, from stored data (specification, Trust object). */
 export async function trustOf(t: ReadTx, subject: ParticipantRow, { now, baseUrl }: TrustAsked): Promise<TrustView> {
   const standing = await t.table(standings).get(ofProvider(subject.id).id)
   const { enabled } = await readPlatform(t)
@@ -67,7 +67,7 @@ export function trustOfStranger(): TrustView {
   }
 }
 
-/** A verdict is given when jobs were counted, and again each time it has expired. */
+/** Issue time of a verdict: when jobs were counted, and again at each expiry. */
 function issueTime(countedAt: number | null, now: number): number | null {
   if (countedAt === null) return null
   return countedAt + Math.floor(Math.max(0, now - countedAt) / VERDICT_MS) * VERDICT_MS
@@ -86,7 +86,7 @@ async function levelFacts(
   }
 }
 
-/** An endpoint of a provider took a synthetic job. */
+/** Records that a provider's endpoint accepted a test job. */
 export async function noteTested(t: Tx, providerId: string, at: number): Promise<void> {
   const row = await lockStanding(t, ofProvider(providerId), NO_JOBS)
   await t.table(standings).put({ ...row, tested_at: at })

@@ -1,11 +1,11 @@
 import type { Sums } from './rows.ts'
 import { ESTABLISHED_JOBS, type Standing, standingOf } from './score.ts'
 
-/* Trust verdicts (decisions §11): a word and a level for what a score and other facts say of a subject. */
+/* Trust verdicts (decisions §11): label and level from score and facts. */
 
 export const VERIFIED_SCORE = 70
 export const DEGRADED_SCORE = 40
-/** A subject is flagged when one job in so many, or more, was disputed or not completed. */
+/** Share of disputed or uncompleted jobs (one in N) that flags a subject. */
 const FLAGGED_ONE_IN = 5
 
 export type Label = 'verified' | 'degraded' | 'failed' | 'unknown'
@@ -25,7 +25,7 @@ export function labelOf({ total_jobs: jobs, score }: Pick<Standing, 'total_jobs'
   return score >= DEGRADED_SCORE ? 'degraded' : 'failed'
 }
 
-/** While negative labels are off nobody is told that it is bad. */
+/** Hides negative labels while they are off. */
 export function verdictOf(label: Label, showsNegative: boolean): Verdict {
   return showsNegative || label === 'unknown' || label === 'verified' ? label : 'withheld'
 }
@@ -33,21 +33,21 @@ export function verdictOf(label: Label, showsNegative: boolean): Verdict {
 export const levelNames = ['indexed', 'reachable', 'sandbox_verified', 'job_proven', 'identity_verified'] as const
 export type EvidenceLevel = 0 | 1 | 2 | 3 | 4
 
-/** What a level is earned by. */
+/** Facts behind a level. */
 export type LevelFacts = {
-  /** An active listing can be called: its endpoint is healthy, or the marketplace runs it itself. */
+  /** An active listing is available: healthy endpoint, or first-party. */
   readonly isReachable: boolean
-  /** An endpoint took a synthetic job. */
+  /** An endpoint accepted a test job. */
   readonly isTested: boolean
-  /** Jobs delivered to who paid for them. */
+  /** Jobs delivered to paying buyers. */
   readonly successfulJobs: number
-  /** Who stands behind it was verified. */
+  /** Its identity is verified. */
   readonly isIdentified: boolean
 }
 
 /**
- * A proof stands for those below it: what was delivered was reachable. An identity proves no delivery, so it lifts
- * only a subject that has delivered.
+ * A higher proof includes the lower ones, since delivery implies reachability. An identity only counts together with
+ * deliveries.
  */
 export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }: LevelFacts): EvidenceLevel {
   if (successfulJobs > 0) return isIdentified ? 4 : 3
@@ -58,7 +58,7 @@ export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }:
 export const riskFlags = ['often_disputed', 'often_failed', 'unreachable'] as const
 export type RiskFlag = (typeof riskFlags)[number]
 
-/** Warnings about an established subject; shown like negative labels, or not at all. */
+/** Warnings about an established subject; hidden like negative labels. */
 export function riskFlagsOf(sums: Sums, { isReachable }: Pick<LevelFacts, 'isReachable'>): RiskFlag[] {
   if (sums.jobs < ESTABLISHED_JOBS) return []
   const raised: Readonly<Record<RiskFlag, boolean>> = {
@@ -69,7 +69,7 @@ export function riskFlagsOf(sums: Sums, { isReachable }: Pick<LevelFacts, 'isRea
   return riskFlags.filter((flag) => raised[flag])
 }
 
-/** A verdict as the marketplace says it. */
+/** A displayed verdict. */
 export type Judgement = {
   readonly verdict: Verdict
   readonly level: EvidenceLevel

@@ -12,7 +12,7 @@ import { type EarningRow, earnings } from '../ledger/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { screened, waitsOf } from './waiting.ts'
 
-/** Payouts that are looked at for those that carry the latest sales: each carries one of them at least. */
+/** Recent payouts to search; each carries at least one of the latest sales. */
 const PAYOUTS_LOOKED_AT = 100
 
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>
@@ -36,7 +36,7 @@ const getEarnings: FreeHandler<typeof earningsApi.getEarnings> = async (_input, 
   })
 }
 
-/** The latest payouts of what the participant sold. */
+/** Latest payouts of the participant's sales. */
 async function payoutsOf(t: ReadTx, id: string): Promise<readonly PayoutRow[]> {
   return (await t.table(payouts).page('source', [account.provider(id)], { limit: PAYOUTS_LOOKED_AT })).rows
 }
@@ -64,7 +64,7 @@ function settlementView(row: EarningRow, job: JobRow | undefined, carriers: read
   }
 }
 
-/** A payout takes all that there is: the first one that arrived after a sale carried it. */
+/** A payout takes the whole account, so the first confirmed one after a sale carried it. */
 function carriage({ seq }: EarningRow, carriers: readonly PayoutRow[]): { status: Status; tx_hash: string | null } {
   const after = carriers.filter(({ covers }) => covers >= seq).sort((one, other) => one.covers - other.covers)
   const arrived = after.find(({ status }) => status === 'confirmed')

@@ -18,12 +18,12 @@ import type { SentAttempt } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
 type Ids = { readonly job: string; readonly thread: string }
-/** What an instant run leaves to be paid for; the ids of the job where the provider was told them. */
+/** Result of an instant run; with the job ids if the provider was told them. */
 type Run = { readonly result: Json; readonly ids?: Ids }
 
 const SEED_BYTES = 32
 
-/** Whether a provider's own service can be called: at its own endpoint, or at its provider's. */
+/** Whether a provider's listing has an endpoint, its own or the provider's. */
 export async function hasEndpoint(ctx: Context, service: ServiceRow): Promise<boolean> {
   return (await endpointFor(ctx, service)) !== undefined
 }
@@ -33,7 +33,7 @@ function endpointFor(ctx: Context, service: ServiceRow) {
   return ctx.store.read((t) => endpointOf(t, asked))
 }
 
-/** What was begun at a provider, kept with the payment. */
+/** Record of a started provider call, stored with the payment. */
 export const Begun = z.strictObject({
   service_id: z.string(),
   job_id: z.string(),
@@ -43,10 +43,10 @@ export const Begun = z.strictObject({
 
 type Running = PayCall & { readonly begin: Begin }
 
-/** What is run, with what, and what its delivery has to be. */
+/** Service, input and deliverable schema of a run. */
 type InstantSale = { readonly service: ServiceRow; readonly input: JsonObject; readonly schema: JsonObject }
 
-/** Runs an instant service for one purchase; whatever it throws, nothing was charged. */
+/** Runs an instant service for a purchase; on any error nothing was charged. */
 export async function runInstant(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input } = sale
   const slug = service.first_party_slug
@@ -56,12 +56,12 @@ export async function runInstant(sale: InstantSale, call: Running): Promise<Run>
   return { result: await own.run(input, call.signal(), { who: call.payer.wallet, id: call.begin.paymentId }) }
 }
 
-/** A listing that nothing fulfils. */
+/** The error of an unavailable listing. */
 export function unfulfilled(): AppError {
   return new AppError('unavailable', 'Nothing fulfils this service at the moment.', { retryAfter: 60 })
 }
 
-/** Calls the provider while the buyer waits: one answer within 30 s, checked against what the listing promised (decisions §10). */
+/** Calls the provider while the buyer waits: one response within 30 s, checked against the schema (decisions §10). */
 async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input, schema } = sale
   const { ctx, now, begin } = call
@@ -99,8 +99,8 @@ async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
 }
 
 /**
- * Work that a provider has begun is waited for and paid even if its buyer hangs up; only when the daemon stops, and the
- * buyer is gone, is it given up.
+ * Work that a provider started is completed and paid even if the buyer disconnects; it is aborted only if the daemon
+ * stops too.
  */
 function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController()

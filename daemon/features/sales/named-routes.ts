@@ -18,7 +18,7 @@ import { namedServicesAfter, offerOf } from './named-services.ts'
 type Change = Input<Api['setNamedService']>['body']
 type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly ctx: Context }
 
-/** Puts a listing or plan behind an advertised path and opens it, or closes the path (decisions §7). */
+/** Configures and enables a named path, or disables it (decisions §7). */
 const setNamedService: FreeHandler<typeof namedServiceAdminApi.setNamedService> = async ({ params, body }, call) => {
   const { ctx, now } = call
   const slug = namedSlugs.find((one) => one === params.slug)
@@ -57,7 +57,7 @@ function viewOf(slug: NamedService, id: string | null) {
 
 const ways = ['from', 'listing', 'plan', 'enabled'] as const
 
-/** @throws AppError 400 unless the body names exactly one way, one that the path can go. */
+/** @throws AppError 400 unless the body names exactly one valid way */
 function refuseUnclear(slug: NamedService, body: Change): void {
   const named = ways.filter((way) => body[way] !== undefined)
   if (named.length !== 1) {
@@ -77,7 +77,7 @@ async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | n
   return from === undefined ? (listing ?? plan ?? null) : ownListing(t, draw, setting)
 }
 
-/** A listing of the house for the path alone, by a function of it: made anew, or brought to the price. */
+/** A first-party listing for the path, created or repriced. */
 async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting): Promise<string> {
   const from = body.from as string // asked by targetOf
   const price = parsePrice(body.price)
@@ -96,7 +96,7 @@ async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting):
   return (await putListing(t, draw, made)).id
 }
 
-/** Listings of one function: its own, and one for each path. */
+/** Listings per function: its own, and one per path. */
 const MAX_OF_FUNCTION = 1 + namedSlugs.length
 
 function nameOf(slug: NamedService): string {

@@ -11,10 +11,10 @@ import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 
 type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>
-/** What stands behind a path: what buyers pay for it, and why it cannot be sold there; undefined: it can. */
+/** The offer behind a path: its price, and why it cannot be sold there, if so. */
 type Offer = { readonly price: Usdc | undefined; readonly fault: string | undefined }
 
-/** @throws AppError 400 that names the path whose listing or plan is not there, or not priced as advertised. */
+/** @throws AppError 400 that names a path whose listing or plan is missing or out of the price range */
 export async function namedServicesAfter(
   t: ReadTx,
   before: Platform,
@@ -33,7 +33,7 @@ async function checkNamed(t: ReadTx, slug: NamedService, id: string): Promise<vo
   if (fault !== undefined) throw invalidField(`named_services.${slug}`, fault)
 }
 
-/** @throws AppError 400 for a path that would be switched on with nothing behind it. */
+/** @throws AppError 400 for enabling an unconfigured path */
 export function refuseUnconfigured(switched: Readonly<Record<string, boolean>>, named: Platform['named_services']) {
   const bare = namedSlugs.find((slug) => switched[slug] === true && named[slug] === undefined)
   if (bare === undefined) return
@@ -68,12 +68,12 @@ function priceFault(slug: NamedService, price: Usdc | undefined): string | undef
   return `must cost buyers ${range}, as advertised`
 }
 
-/** Which of the configured paths can sell now, followed as listings and plans change. */
+/** Which configured paths can sell now; follows listings and plans. */
 export type NamedOffers = {
   readonly sells: (slug: string) => boolean
-  /** Reads what stands behind the paths anew. */
+  /** Reads the offers again. */
   readonly read: (named: Platform['named_services']) => Promise<void>
-  /** Takes in what a transaction wrote. @returns whether any of it stands behind a path. */
+  /** Takes in a transaction's writes. @returns whether a path is affected */
   readonly see: (change: Change) => boolean
 }
 
@@ -111,7 +111,7 @@ async function followedOf(t: ReadTx, slug: NamedService, id: string): Promise<Fo
   return { slug, id, isSold, firstParty: plan ? (await providerOf(t, plan)).first_party : false }
 }
 
-/** Undefined for what is neither a plan nor a listing. */
+/** Undefined unless it is a plan or listing. */
 function writtenOffer({ slug, firstParty }: Followed, write: Write): Offer | undefined {
   const plan = writtenRow(plans, write)
   if (plan !== undefined) return planOffer(slug, plan ?? undefined, firstParty)

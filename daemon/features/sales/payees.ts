@@ -13,7 +13,7 @@ import { earnedAs } from '../ledger/earnings.ts'
 import { type SoldWeek, soldFigures } from './sold.ts'
 import { pendingOf, screened, waitsOf } from './waiting.ts'
 
-/** Who may sell. */
+/** Roles that may sell. */
 const sellers = ['provider', 'both'] as const
 
 const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, { ctx, now }) => {
@@ -25,7 +25,7 @@ const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, {
   return { payees, ...found, limit, offset }
 }
 
-/** A slice of those of one type, then of those of the other. */
+/** A slice over both roles. */
 async function someSellers(ctx: Context, { limit, offset }: Pick<SearchAsked, 'limit' | 'offset'>) {
   return ctx.store.read(async (t) => {
     const rows: ParticipantRow[] = []
@@ -57,7 +57,7 @@ const factsIn = (ctx: Context) => async (row: ParticipantRow, uses: (field: keyo
   return { id: row.id, name: row.name, wallet: row.wallet, sold, ...sums }
 }
 
-/** Read together: a payout on its way between two readings would be in both, or in neither. */
+/** One read, so that a payout in between is not counted twice or missed. */
 function sumsOf(ctx: Context, caller: ParticipantRow) {
   return ctx.store.read(async (t) => {
     const earned = await earnedAs(t, caller.id, 'sale')

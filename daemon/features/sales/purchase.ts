@@ -28,28 +28,28 @@ import { Begun, hasEndpoint, runInstant, unfulfilled } from './instant.ts'
 
 type Row = typeof api.purchaseService
 
-/** What was quoted, frozen in the payment row. */
+/** Quoted facts, fixed in the payment row. */
 const Terms = z.strictObject({
   service_id: z.string(),
   net: z.string(),
   fee: z.string(),
-  /** What pays for it instead of money. */
+  /** Subscription that covers it. */
   subscription_id: z.string().exactOptional(),
-  /** Absent in rows of before it was kept. A delivery at once is checked before it is paid for, so its schema is not. */
+  /** Absent in old rows. Instant deliveries are checked before payment, so their schema is not stored. */
   sale: SaleTerms.extend({ deliverable_schema: KnownJsonObject.exactOptional() }).exactOptional(),
-  /** Of payments that an earlier version left open; the body has it now. */
+  /** Only in payments that an earlier version left open; now in the body. */
   input: KnownJsonObject.optional(),
 })
-/** What an instant run leaves to be paid for. */
+/** Result of an instant run. */
 const InstantRun = z.strictObject({
   result: KnownJson,
-  /** Ids of the job and its conversation, where the provider was told them. */
+  /** Ids of job and conversation, if the provider was told them. */
   ids: z.strictObject({ job: z.string(), thread: z.string() }).optional(),
 })
 
 /**
- * Purchase of a listing (decisions §8). Instant services run first and settle only on success; all
- * others settle first, and the money waits in escrow.
+ * Purchase of a listing (decisions §8). Instant services run first and settle on success; others settle first, into
+ * escrow.
  */
 export const purchaseService: PaidHandler<Row> = {
   async quote({ params, body }, { ctx, buyer, tender, now, wall }) {
@@ -109,7 +109,7 @@ export const purchaseService: PaidHandler<Row> = {
   },
 }
 
-/** A purchase inside a subscription (decisions §5). */
+/** A covered purchase (decisions §5). */
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
 
 function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
@@ -118,12 +118,12 @@ function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<C
 
 type Sold = Pick<ListingOffer, 'split' | 'terms'>
 
-/** The terms of the period that is paid for. */
+/** Terms of the paid period. */
 function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall: number }): Sold {
   return { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
 }
 
-/** @throws AppError 409 `quote_required` that says where to ask. */
+/** @throws AppError 409 `quote_required` that says where to ask */
 function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {
   const offer = listingOffer(service, tender, wall)
   if (offer) return offer
@@ -134,15 +134,15 @@ function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wal
 
 async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
   const service = await ctx.store.table(services).get(id)
-  // What the house cannot fulfil for now waits for its engine; see `syncFirstParty`.
+  // A first-party listing without its engine is suspended; see `syncFirstParty`.
   if (service?.status === 'suspended' && service.first_party_slug !== null) throw unfulfilled()
   if (service?.status !== 'active') throw notFound('The service')
   return service
 }
 
 /**
- * A listing that nothing fulfils refuses before the 402. Jobs that need not be answered at once may
- * be found in the provider's own events, so they need no endpoint.
+ * Refuses an unavailable listing before the 402. Only instant jobs need an endpoint; others are found in the
+ * provider's events.
  */
 async function refuseUnfulfilled(ctx: Context, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug
@@ -156,7 +156,7 @@ function isThere(ctx: Context, slug: string): boolean {
   return own !== undefined && (own.lacking?.() ?? []).length === 0
 }
 
-/** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
+/** When the money moves. @throws AppError 503 for escrow while it is paused */
 async function settlementOf(
   ctx: Context,
   terms: Pick<SaleTerms, 'fulfillment_type'>,
@@ -168,7 +168,7 @@ async function settlementOf(
   return { settle: 'first', escrow: true }
 }
 
-/** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
+/** @throws AppError 400 with the invalid paths; input is at the root or under `brief` */
 async function checkedInput(ctx: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
   const input = await schemas.of(ctx).input(service.input_schema, body, { who: service.provider_id })
   if (service.first_party_slug !== null) firstParty.of(ctx)(service.first_party_slug)?.check?.(input)
@@ -181,15 +181,15 @@ function keptTerms(terms: SaleTerms) {
   return kept
 }
 
-/** The terms that were frozen. */
+/** The fixed terms. */
 function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleTerms {
   return { ...termsOf(service), ...sale }
 }
 
-/** What was sold, and what both ways of selling write of it. */
+/** The sale, for both ways of selling. */
 type Sale = { readonly service: ServiceRow; readonly order: JobOrder }
 
-/** From the frozen terms: a listing that changed meanwhile changes nothing. */
+/** Reads the fixed terms, so that listing changes have no effect. */
 async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Fulfilment<Row>): Promise<Sale> {
   const terms = Terms.parse(payment.terms)
   const service = await t.table(services).get(terms.service_id)

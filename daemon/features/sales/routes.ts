@@ -17,7 +17,7 @@ const contentWrite: PaidHandler<typeof namedServicesApi.contentWrite> = named('c
 const seoOptimize: PaidHandler<typeof namedServicesApi.seoOptimize> = named('seo-optimize')
 const designUpdate: PaidHandler<typeof namedServicesApi.designUpdate> = named('design-update')
 
-/** The purchase of the listing that the operator configured for an advertised path (decisions §7). */
+/** Purchase of the listing behind a named path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
   const params = (ctx: Context) => ({ id: listingOf(ctx, slug) })
   const { run, onUnpaid } = purchase
@@ -30,11 +30,11 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
     },
     check: (input, call) => purchase.check({ ...input, params: params(call.ctx) }, call),
     ...(run ? { run: (input, call, begin) => run({ ...input, params: params(call.ctx) }, call, begin) } : {}),
-    // It reads the frozen terms, never the path.
+    // Fulfilment uses the fixed terms, not the path.
     fulfil: purchase.fulfil as unknown as PaidHandler<Named>['fulfil'],
     ...(onUnpaid ? { onUnpaid } : {}),
   }
-  // The rows differ in their path alone, which a handler never sees.
+  // The endpoints differ in their path only.
   return handler as unknown as PaidHandler<E>
 }
 

@@ -10,29 +10,29 @@ import { type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 
 const SCAN_ROWS = 500
-/** Jobs that are read when somebody asks first; of a larger week the beginning stays uncounted. */
+/** Jobs read on first use; a larger week is incomplete. */
 const MAX_READ = 50_000
-/** Jobs under way, and listings or sellers, that are kept in mind. */
+/** Open jobs, and listings or sellers, kept in memory. */
 const MAX_OPEN = 100_000
 const MAX_KEPT = 20_000
-/** Jobs that change while the week is read for the first time. */
+/** Job changes buffered during the first read. */
 const MAX_WAITING = 10_000
 
-/** Jobs of one listing that were bought within the days, oldest day first, and of those the ones whose money went back. */
+/** Jobs of a listing bought within the days, oldest day first, and the refunded ones. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
-/** Jobs that ended on a business day. */
+/** Jobs ended on a business day. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
 export type SoldWeek = {
   readonly of: (serviceId: string) => SoldOf
-  /** A seller's part of what was bought of it within the days, without what went back whole. */
+  /** A seller's revenue within the days, without full refunds. */
   readonly soldBy: (providerId: string) => Usdc
   readonly endedToday: EndedJobs
 }
 
-/** What was sold of each listing, by business day, from the jobs as they become durable. */
+/** Sales by listing and business day, from durable jobs. */
 export type SoldFigures = {
-  /** Read from the jobs when somebody asks for it first. */
+  /** Read from the jobs on first use. */
   readonly week: () => Promise<SoldWeek>
 }
 
@@ -44,7 +44,7 @@ type Known = {
   readonly listings: Map<string, Days>
   readonly sellers: Map<string, Days>
   readonly ended: Map<number, { good: number; failed: number; refunded: number }>
-  /** Jobs that can still end, by their ids. */
+  /** Ids of jobs that can still end. */
   readonly open: Set<string>
 }
 
@@ -106,7 +106,7 @@ const dayOf = (at: number) => Math.floor(at / DAY_MS)
 
 type Reading = { readonly made: Known; readonly seen: Set<string>; readonly from: number }
 
-/** The jobs of the days, newest first, and whatever is still held of older ones. */
+/** The days' jobs, newest first, and older open ones. */
 async function readWeek(t: ReadTx, { made, seen, from }: Reading): Promise<void> {
   for await (const rows of eachPage(t.table(jobs), { index: 'newest', prefix: [], limit: SCAN_ROWS })) {
     for (const job of rows) {
@@ -125,7 +125,7 @@ async function readHeld(t: ReadTx, { open, from }: Pick<Known, 'open'> & Pick<Re
   }
 }
 
-/** A job as it was written: counted where it is new, and once more where it ended by this. */
+/** Counts a written job when new, and when ended. */
 function take({ listings, sellers, ended, open }: Known, job: JobRow, isNew: boolean): void {
   const days = [dayIn(listings, job.service_id, job), dayIn(sellers, job.provider_id, job)]
   if (isNew) for (const day of days) countSold(day, job)
@@ -172,7 +172,7 @@ function endedOn(ended: Known['ended'], day: number) {
   return held
 }
 
-/** What became of a job whose money can go nowhere any more. */
+/** Result of an ended job. */
 function endOf(status: JobStatus): keyof EndedJobs {
   if (status === 'refunded') return 'refunded'
   return status === 'failed' || status === 'expired' || status === 'cancelled' ? 'failed' : 'good'

@@ -16,7 +16,7 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf, openPayoutOf } from '../payouts/payouts.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 
-/** Jobs in escrow that are looked at at once. */
+/** Jobs in escrow read at once. */
 const HELD_SLICE = 1_000
 const SETTLEMENT = 'provider-settlement'
 
@@ -24,7 +24,7 @@ type Reason = (typeof waitingReasons)[number]
 type Waiting = z.output<typeof WaitingMoney>
 type Group = { reason: Reason; amount: Usdc; sales: number; until: number | null }
 
-/** Why money that was earned is not at the wallet, and when the next of it goes there. */
+/** Why earned money is not in the wallet yet, and when the next part is paid. */
 export type Waits = {
   readonly held: Usdc
   readonly pending: Usdc
@@ -32,7 +32,7 @@ export type Waits = {
   readonly nextSettlementAt: number | null
 }
 
-/** What is known before the books are read: whether the wallet may be paid; undefined while no list is there to ask. */
+/** Whether the wallet is sanctioned, checked before reading the books; undefined without a list. */
 export async function screened(ctx: Context, { wallet }: ParticipantRow): Promise<boolean | undefined> {
   return compliance
     .of(ctx)
@@ -42,7 +42,7 @@ export async function screened(ctx: Context, { wallet }: ParticipantRow): Promis
 
 type Asked = { readonly ctx: Context; readonly caller: ParticipantRow; readonly sanctioned: boolean | undefined }
 
-/** Every cent that is held or pending, once, under the one reason that holds it now. */
+/** All held and pending money, each amount under one reason. */
 export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: Asked): Promise<Waits> {
   const inEscrow = await heldGroups(t, caller)
   const due = await dueGroups(t, { ctx, caller, sanctioned })
@@ -55,7 +55,7 @@ export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: Asked): Pr
   }
 }
 
-/** What is earned and not yet at the wallet, whatever keeps it from there. */
+/** Earnings not yet in the wallet. */
 export async function pendingOf(t: ReadTx, asked: Asked): Promise<Usdc> {
   return sumOf(await dueGroups(t, asked))
 }
@@ -108,7 +108,7 @@ async function dueGroups(t: ReadTx, asked: Asked): Promise<readonly Group[]> {
   ]
 }
 
-/** What keeps the balance from its next settlement; the first that holds, as the settlement itself would find it. */
+/** What delays the next settlement; the same checks in the same order. */
 async function reasonOf(t: ReadTx, { ctx, caller, sanctioned }: Asked, isCarried: boolean): Promise<Reason> {
   if (ctx.switches.now().paused) return 'paused'
   if (((await t.table(crons).get(SETTLEMENT))?.paused_at ?? null) !== null) return 'settlement_paused'

@@ -6,7 +6,7 @@ import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
 import type { Tx } from '../../store/port.ts'
 import { compliance, readSdnState, swapList, writeSdnState } from './sanctions.ts'
 
-/** What a list says of itself, as far as it is compared. */
+/** Compared facts of a list. */
 type SdnFacts = {
   readonly publishDate: string | null
   readonly recordCount: number | null
@@ -15,14 +15,14 @@ type SdnFacts = {
   readonly addresses: number
 }
 
-/** The list that is held, of the same source. */
+/** The current list of the same source. */
 type HeldSdn = { readonly publishDate: string; readonly addresses: number }
 
-/** A list shrinks by delistings, but not to less than this part at once unless the operator says that it did. */
+/** Smallest share of the current list that a new one may have without the operator's consent. */
 const LEAST_OF_HELD_PCT = 50
 const WHOLE_PCT = 100
 
-/** Why a list must not replace the one that is held; undefined when it may. */
+/** Why a list must not replace the current one; undefined if it may. */
 export function sdnFault(
   list: SdnFacts,
   held: HeldSdn | undefined,
@@ -49,9 +49,8 @@ type Run = Pick<Context, 'store' | 'config' | 'resources' | 'log'> & {
 }
 
 /**
- * Reads the list anew and holds it, where all that it says of itself is true; the one that is held stays otherwise
- * (decisions §12). What came of it is kept with the list.
- * @throws Error saying why the list was not taken; an aborted run changes nothing.
+ * Reads and installs a valid list; otherwise keeps the current one and records why (decisions §12).
+ * @throws Error with the reason; an aborted run changes nothing
  */
 export async function refreshSdn(run: Run): Promise<void> {
   const { store, now, signal, log } = run
@@ -69,7 +68,7 @@ export async function refreshSdn(run: Run): Promise<void> {
   if (fault !== undefined) throw new Error(`the sanctions list was not taken: ${fault}`)
 }
 
-/** The list, or why there is none. */
+/** The list, or why it failed. */
 async function readList(run: Run): Promise<SdnList | string> {
   try {
     return await readSdn(compliance.of(run).source.open(run.signal), run.signal)
@@ -78,7 +77,7 @@ async function readList(run: Run): Promise<SdnList | string> {
   }
 }
 
-/** Codes of a file that cannot be read; its path is nobody else's business. */
+/** Error code only; the path stays private. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   const told = error instanceof Error ? error.message : String(error)
@@ -120,7 +119,7 @@ async function keep(t: Tx, now: number, why: string): Promise<void> {
 
 const REFRESH_HOUR = 3
 
-/** Holds the sanctions list of today, or keeps the last good one and says why (decisions §12). */
+/** Updates the sanctions list, or keeps the last good one and records why (decisions §12). */
 export const ofacSdnRefresh = defineCron({
   name: 'ofac-sdn-refresh',
   schedule: dailyAt(REFRESH_HOUR),

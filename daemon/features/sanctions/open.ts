@@ -6,13 +6,10 @@ import { sdnSource } from '../../ports/sdn/source.ts'
 import { refreshSdn } from './ofac-sdn-refresh.ts'
 import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 
-/** Fixtures lie beside the sources and beside the bundle alike. */
+/** Fixtures are beside the sources and beside the bundle. */
 const sampleFile = shipped('sdn/sample.xml')
 
-/**
- * Who may neither pay nor be paid: the list and what was added by hand, rebuilt in memory from the store.
- * `isSanctioned` is what tests put in the place of it.
- */
+/** Sanctioned wallets, from the list and added by hand; kept in memory. `isSanctioned` is a replacement for tests. */
 export async function openCompliance(ctx: Context, isSanctioned?: Compliance['isSanctioned']): Promise<void> {
   const { store, config, chain } = ctx
   const sanctions = await openSanctions(store)
@@ -22,7 +19,7 @@ export async function openCompliance(ctx: Context, isSanctioned?: Compliance['is
     isSanctioned:
       isSanctioned ??
       (async (wallet) => {
-        // Only where money is real is no list a reason to refuse everybody (decisions §12).
+        // A missing list refuses everybody only with real money (decisions §12).
         if (chain.mode === 'base' && sanctions.state().source === null) {
           throw new AppError('unavailable', 'No sanctions list was ever loaded: nobody can be screened.', {
             retryAfter: 60,
@@ -34,8 +31,8 @@ export async function openCompliance(ctx: Context, isSanctioned?: Compliance['is
 }
 
 /**
- * Loads the first list, or the first one of another source: a file before the first request, one that has to be
- * fetched beside the first requests. One that is refused does not keep the daemon from starting.
+ * Loads the first list, or the first of a new source: a file before the first request, a URL meanwhile. A rejected
+ * list does not prevent the start.
  */
 export async function loadFirstList(ctx: Context): Promise<void> {
   if (compliance.of(ctx).list.state().source === compliance.of(ctx).source.id) return

@@ -25,7 +25,7 @@ function sanctionView({ wallet, listed, manual, reason, since }: Draft<SanctionR
   return { wallet, listed, manual, reason, since }
 }
 
-/** Idempotent: who was added before stays added, for the first reason. */
+/** Idempotent: repeating keeps the first reason. */
 const addSanction: FreeHandler<typeof sanctionsApi.addSanction> = async ({ body }, call) => {
   const { ctx, now } = call
   const { wallet, reason } = body

@@ -2,37 +2,37 @@ import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** A wallet that may neither pay nor be paid: on the list, added by hand, or both. */
+/** A sanctioned wallet: listed, added by hand, or both. */
 export const SanctionRow = z.strictObject({
   wallet: StoredWallet,
   version: z.int(),
   listed: z.boolean(),
   manual: z.boolean(),
-  /** Why it was added by hand. */
+  /** Reason for adding it by hand. */
   reason: z.string().nullable(),
-  /** Business time since when it is refused. */
+  /** Business time of the first refusal. */
   since: z.int(),
 })
 export type SanctionRow = z.infer<typeof SanctionRow>
 
-/** What is known of the list that is held; times are business time. */
+/** State of the current list, in business time. */
 export const SdnState = z.strictObject({
-  /** Where it was read: a path or URL as configured; null before the first one was held. */
+  /** Configured path or URL; null before the first list. */
   source: z.string().nullable(),
   publish_date: z.string().nullable(),
   /** EVM addresses of the list. */
   addresses: z.int(),
-  /** New in the refresh that last changed it. */
+  /** Added by the last change. */
   added: z.int(),
-  /** When the list last changed, and when it was last looked at. */
+  /** Last change, and last check. */
   last_updated: z.int().nullable(),
   last_checked: z.int().nullable(),
-  /** `ok`, or why the last refresh kept the list that was held. */
+  /** `ok`, or why the last refresh kept the current list. */
   last_status: z.string(),
 })
 export type SdnState = z.infer<typeof SdnState>
 
-/** Wallets that may neither pay nor be paid. */
+/** Sanctioned wallets. */
 export const sanctions = defineCollection('sanctions', {
   schema: SanctionRow,
   key: 'wallet',

@@ -10,13 +10,13 @@ import { everyRow } from '../../store/each-page.ts'
 import type { Draft, ReadTx, Store, Tx } from '../../store/port.ts'
 import { type SanctionRow, SdnState, sanctions } from './rows.ts'
 
-/** Key of the row of settings that holds what is known of the list. */
+/** Settings key of the list's state. */
 const SDN = 'sdn'
 const SLICE_ROWS = 500
-/** A list that nobody looked at for this long is stale. */
+/** Age of a stale list. */
 const STALE_MS = 48 * HOUR_MS
 
-/** The wallet is no longer blocked. */
+/** Called when a wallet is no longer sanctioned. */
 export const walletCleared = defineHook<[t: Tx, wallet: Wallet, at: number]>('wallet-cleared')
 
 const fresh: SdnState = {
@@ -29,30 +29,30 @@ const fresh: SdnState = {
   last_status: 'never checked',
 }
 
-/** The wallets that may neither pay nor be paid, in memory. */
+/** Sanctioned wallets in memory. */
 export type Sanctions = {
   readonly has: (wallet: Wallet) => boolean
-  /** What is known of the list, and how many wallets there are. */
+  /** State of the list, with the number of wallets. */
   readonly state: () => SdnState & { readonly total: number; readonly manualOnly: number }
-  /** Reads the store again: after each change of it. */
+  /** Reads the store again after changes. */
   readonly follow: () => Promise<void>
 }
 
-/** Sanctioned wallets, and where the entries come from. */
+/** Sanctions check and its source. */
 export type Compliance = {
   readonly list: Sanctions
-  /** Where the list is read. */
+  /** Source of the list. */
   readonly source: SdnSource
   /**
-   * Whether a wallet may neither pay nor be paid (decisions §4). @throws AppError unavailable where money is real and
-   * no list was ever loaded.
+   * Whether a wallet is sanctioned (decisions §4).
+   * @throws AppError unavailable with real money before the first list
    */
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
 }
 
 export const compliance = defineResource<Compliance>('compliance')
 
-/** Rebuilt from the store at each start. */
+/** Loads the wallets from the store. */
 export async function openSanctions(store: Store): Promise<Sanctions> {
   let wallets: ReadonlySet<Wallet> = new Set()
   let state = { ...fresh, total: 0, manualOnly: 0 }
@@ -83,7 +83,7 @@ function everySanction(t: ReadTx): Promise<SanctionRow[]> {
 
 type Swap = { readonly wallets: ReadonlySet<Wallet>; readonly at: number }
 
-/** Puts a list in the place of the one that is held; what was added by hand stays. @returns how many are new, and gone. */
+/** Replaces the list; manual entries stay. @returns the number added and removed */
 export async function swapList(t: Tx, { wallets, at }: Swap): Promise<{ added: number; removed: number }> {
   const held = new Map((await everySanction(t)).map((row) => [row.wallet, row]))
   let added = 0
@@ -105,7 +105,7 @@ export function sanctionOf(wallet: Wallet, since: number): Draft<SanctionRow> {
   return { wallet, listed: false, manual: false, reason: null, since }
 }
 
-/** Writes a row, or removes it when nothing holds it any more: then its wallet is cleared. */
+/** Writes a row, or removes an empty one and clears its wallet. */
 export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since): Promise<void> {
   const table = t.table(sanctions)
   if (row.listed || row.manual) {
@@ -117,7 +117,7 @@ export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since
   await walletCleared.call(t, row.wallet, at)
 }
 
-/** `/health.compliance.sdn`; `source` as it may be shown. */
+/** `/health.compliance.sdn`, with the displayable `source`. */
 export function sdnHealth(sanctions: Sanctions, { source, now }: { readonly source: string; readonly now: number }) {
   const state = sanctions.state()
   return {
@@ -134,7 +134,7 @@ export function sdnHealth(sanctions: Sanctions, { source, now }: { readonly sour
   }
 }
 
-/** @throws AppError 403 `sanctioned`; the wallet may neither pay nor be paid (decisions §4). */
+/** @throws AppError 403 `sanctioned` (decisions §4) */
 export async function refuseSanctioned(ctx: Context, wallet: Wallet): Promise<void> {
   if (!(await compliance.of(ctx).isSanctioned(wallet))) return
   throw new AppError('sanctioned', 'This wallet is on a sanctions list; nothing was charged or paid.')

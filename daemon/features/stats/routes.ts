@@ -13,29 +13,29 @@ import type { Draft, Store, Tx } from '../../store/port.ts'
 import { type WatchDayRow, watchCallers, watchDays } from './rows.ts'
 
 const SNAPSHOT_HOUR = 2
-/** When the days that are over are closed (specification, Statistics). */
+/** When past days are closed (specification, Statistics). */
 export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 const DATE_CHARS = 'yyyy-mm-dd'.length
 const SALT_BYTES = 32
 const HASH_CHARS = 32
-/** Callers of a day that are told apart; those after them count as seen. */
+/** Distinct callers per day; later ones count as known. */
 const MAX_CALLERS = 100_000
-/** Callers written, or removed, in one transaction. */
+/** Callers written or removed per transaction. */
 const SLICE_ROWS = 500
-/** Days that are shown and kept. */
+/** Days shown and kept. */
 const MAX_DAYS = 90
-/** Key of the row of settings that says when the last snapshot was. */
+/** Settings key of the last snapshot's time. */
 const SNAPSHOT = 'watch_snapshot'
 
 type Kind = 'trust_queries' | 'explorer_interactions'
 
 /**
- * Who looks, counted by day (decisions §11). Counts are kept in memory and saved together, as a refusal's are;
- * a caller is kept as a hash under the day's salt, which is forgotten with the day.
+ * Daily view counts (decisions §11), in memory and saved together. A caller is a hash with the day's salt, which is
+ * deleted with the day.
  */
 export type ViewCounter = {
   readonly count: (kind: Kind, visitor: Visitor) => void
-  /** Makes the counts of all calls before durable. */
+  /** Makes all earlier counts durable. */
   readonly save: () => Promise<void>
 }
 
@@ -99,7 +99,7 @@ async function saveDay(store: Store, day: Today): Promise<void> {
   }
 }
 
-/** The first save of a day brings its salt; a daemon that was started again goes on with it. */
+/** The first save of a day stores its salt; a restart continues with it. */
 async function addCounts(t: Tx, { date, salt }: Today, counts: Record<Kind, number>): Promise<void> {
   const table = t.table(watchDays)
   const row: Draft<WatchDayRow> = (await table.getForUpdate(date)) ?? {
@@ -131,7 +131,7 @@ async function addCallers(t: Tx, date: string, addresses: readonly string[]): Pr
 
 type Snapshot = { readonly store: Store; readonly now: number; readonly signal: AbortSignal }
 
-/** Closes every day that is over: its counts stay, its salt and its callers go. */
+/** Closes past days: keeps counts, deletes salt and callers. */
 export async function takeSnapshot({ store, now, signal }: Snapshot): Promise<void> {
   const open = await store.table(watchDays).page('open', [], { limit: MAX_DAYS })
   for (const { id: date } of open.rows.filter((row) => row.id < dateOf(now))) {
@@ -163,7 +163,7 @@ async function dropOldDays(t: Tx): Promise<void> {
   for (const { id } of kept.rows.slice(MAX_DAYS)) await t.table(watchDays).delete(id)
 }
 
-/** The days that the last snapshot has closed, newest first; undefined before the first one. */
+/** Closed days, newest first; undefined before the first snapshot. */
 export function readWatching(store: Store) {
   return store.read(async (t) => {
     const taken = await t.table(settings).get(SNAPSHOT)

@@ -8,14 +8,14 @@ export const WatchDayRow = z.strictObject({
   trust_queries: z.int(),
   explorer_interactions: z.int(),
   distinct_callers: z.int(),
-  /** What the day's callers are hashed with, hex; null once the day is closed and nobody can be told any more. */
+  /** Salt for hashing the day's callers, hex; null once the day is closed. */
   salt: z.string().nullable(),
-  /** Whether the nightly snapshot has taken it. */
+  /** Whether the snapshot has closed it. */
   closed: z.boolean(),
 })
 export type WatchDayRow = z.infer<typeof WatchDayRow>
 
-/** Somebody was there that day. The key is date, colon, salted hash; removed when the day is closed. */
+/** A caller of a day. The key is date, colon, salted hash; removed when the day closes. */
 export const WatchCallerRow = z.strictObject({ id: z.string(), version: z.int(), date: z.string() })
 export type WatchCallerRow = z.infer<typeof WatchCallerRow>
 

@@ -1,13 +1,13 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { LoggedRequest } from './request-log.ts'
 
-/** A price that was asked for so long before it was paid has nothing to do with that. */
+/** Oldest offer that counts as the one before a payment. */
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
-/** Which request asked a buyer for the price that another one paid, or tried to. */
+/** Finds the request that got the price which another request paid. */
 export type OfferOf = (request: LoggedRequest) => LoggedRequest | undefined
 
-/** A 402 that refuses a payment is no offer: it is a try of its own, and has one before it. */
+/** A 402 that refuses a payment is an attempt, not an offer. */
 function isOffer({ status, code }: LoggedRequest): boolean {
   return status === 402 && code === 'payment_required'
 }
@@ -17,20 +17,20 @@ function isTry(request: LoggedRequest): boolean {
   return paid && !request.remade
 }
 
-/** By who they say they are, or by the key that goes with all attempts; of somebody who says neither it stays unsaid. */
+/** The buyer by name, else by idempotency key; undefined if unknown. */
 function buyerOf({ caller, attempt }: LoggedRequest): string | undefined {
   if (caller !== null) return `caller ${caller}`
   return attempt === null ? undefined : `attempt ${attempt}`
 }
 
-/** Looks through the offers of a log once, for all the requests that are asked about. */
+/** Indexes the offers of a log once for all lookups. */
 export function offersIn(entries: readonly LoggedRequest[]): OfferOf {
   let known: ReadonlyMap<string, readonly LoggedRequest[]> | undefined
   return (request) => {
     if (!isTry(request)) return undefined
     known ??= byBuyer(entries)
     const { caller, attempt, path } = request
-    // An offer that says who asked is theirs alone; one that does not may still carry the key of the attempt.
+    // A named offer belongs to its caller; an anonymous one may match by idempotency key.
     const buyers = [
       { caller, attempt },
       { caller: null, attempt },

@@ -4,15 +4,15 @@ import { AppError } from '../../../src/core/error.ts'
 import { noFacts, type RequestFacts } from '../../endpoint/exchange.ts'
 import { defineResource } from '../../kernel/resource.ts'
 
-/** Requests that are remembered, oldest let go first: with their texts a few megabytes. */
+/** Requests kept, a few megabytes; the oldest are dropped first. */
 export const REQUESTS_KEPT = 4_096
-/** Readers that follow the log at once. */
+/** Concurrent followers of the log. */
 export const MAX_FOLLOWERS = 16
-/** Those that have begun and not ended; connections bound them, this only keeps a fault elsewhere from growing it. */
+/** Unfinished requests; a safety limit, since connections bound them. */
 const MAX_UNDER_WAY = 8_192
 const MAX_PATH_CHARS = 200
 const TRY_AGAIN_SECONDS = 5
-/** What the operator looks at leaves no line: a cockpit asks again and again, and would push out what others did. */
+/** Operator reads are not logged: a polling cockpit would displace other requests. */
 const LOOKS: ReadonlySet<string> = new Set(endpointNames.filter(isLook))
 
 function isLook(name: EndpointName): boolean {
@@ -20,29 +20,29 @@ function isLook(name: EndpointName): boolean {
   return name === 'getHealth' || (method === 'GET' && access.kind === 'admin')
 }
 
-/** What begins like a key, token or secret of ours, or is longer than any id or name in a path. */
+/** Segments that look like our keys, tokens or secrets, or are longer than any id or name. */
 const SECRET_SEGMENT = /^(?:sk|adm|jt|whsec|souk)_|^.{65,}$/
 
-/** One request as it is remembered: what it was, who asked and what became of it; no header, no query, no body. */
+/** A logged request: what, who, and the result; no headers, query or body. */
 export type LoggedRequest = RequestFacts & {
   readonly id: string
   /** Wall time. */
   readonly at: number
   readonly method: string
   path: string
-  /** Place among those that ended, null while it is under way. */
+  /** Number among finished requests; null while in progress. */
   seq: number | null
-  /** Row of the contract; null where none took it. */
+  /** Endpoint; null if none. */
   row: string | null
   status: number | null
   tookMs: number | null
-  /** Its Idempotency-Key, which goes with every attempt of one purchase; shown to nobody. */
+  /** Idempotency-Key, equal for all attempts of a purchase; never shown. */
   readonly attempt: string | null
-  /** Made anew from the store: it came before the last start. */
+  /** Reconstructed from the store after a restart. */
   readonly remade?: true
 }
 
-/** The path of a request without what might be secret in it. */
+/** The path with possible secrets masked. */
 export function shownPath(path: string): string {
   const clipped = path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS)}…` : path
   return clipped
@@ -54,20 +54,20 @@ export function shownPath(path: string): string {
 export type RequestLog = {
   readonly begin: (request: Pick<LoggedRequest, 'id' | 'method' | 'path' | 'attempt'>) => LoggedRequest
   readonly end: (request: LoggedRequest, status: number) => void
-  /** Finished or under way. */
+  /** Finished or in progress. */
   readonly find: (id: string) => LoggedRequest | undefined
-  /** Those that ended behind a place, oldest first. */
+  /** Finished requests after a number, oldest first. */
   readonly after: (seq: number) => readonly LoggedRequest[]
   readonly underWay: () => readonly LoggedRequest[]
-  /** Place of the newest. */
+  /** Newest number. */
   readonly last: () => number
-  /** Resolves when something ended behind a place, or with the signal. @throws AppError rate_limited */
+  /** Resolves when a request finished after a number, or with the signal. @throws AppError rate_limited */
   readonly wait: (seq: number, signal: AbortSignal) => Promise<void>
 }
 
 export const requestLog = defineResource<RequestLog>('request-log')
 
-/** A ring in memory; an entry costs one small object, and is only looked at when somebody asks. */
+/** A ring in memory; one small object per request. */
 export function openRequestLog(wall: () => number): RequestLog {
   const ring: (LoggedRequest | undefined)[] = new Array(REQUESTS_KEPT).fill(undefined)
   const open = new Map<string, LoggedRequest>()

@@ -17,16 +17,16 @@ export type Filters = {
   readonly status?: string | undefined
   readonly method?: string | undefined
   readonly path?: string | undefined
-  /** One id, or several with commas between them. */
+  /** One id, or several separated by commas. */
   readonly request?: string | undefined
   readonly job?: string | undefined
   readonly since?: number | undefined
 }
 
-/** What a request has to be about, to be one of a job's. */
+/** Ids that identify a job's requests. */
 type AboutJob = { readonly ids: readonly string[]; readonly paymentId: string | null }
 
-/** Which requests are wanted. A job's are those that name it or its conversation, and the one that bought it. */
+/** Filter for requests. A job's requests name it or its conversation, or bought it. */
 export async function matcherOf(t: ReadTx, filters: Filters): Promise<(request: LoggedRequest) => boolean> {
   const { status, method, path, request: named, job, since } = filters
   const ids = named === undefined ? undefined : new Set(idsIn(named))
@@ -62,7 +62,7 @@ function pathMatcher(wanted: string): (path: string) => boolean {
   return wanted.includes('*') ? (path) => matchesGlob(wanted, path) : (path) => path.includes(wanted)
 }
 
-/** As the interface tells it, with what it led to by now. To count the steps of its story is to tell it. */
+/** A request as the API shows it, with its effects; the step count needs the whole trace. */
 export async function recordOf(
   { t, offerOf }: { readonly t: ReadTx; readonly offerOf: OfferOf },
   request: LoggedRequest,
@@ -97,7 +97,7 @@ export async function jobOf(t: ReadTx, { id }: PaymentRow): Promise<JobRow | und
 
 const statusOf: Readonly<Partial<Record<PaymentRow['state'], number>>> = { fulfilled: 200 }
 
-/** What a payment says of the request that made it; undefined where it does not name it. */
+/** A payment's request; undefined if it has none. */
 export function requestOfPayment(payment: PaymentRow): LoggedRequest | undefined {
   const { request_id: id, endpoint, state, price, created_at } = payment
   if (id === undefined) return undefined
@@ -139,7 +139,7 @@ function requestOfAct({ request_id, act, subject_id, wall_at }: AdminActRow): Lo
   }
 }
 
-/** What the store still says of requests: those that paid, and those of the operator that changed something. */
+/** Requests known from the store: paid ones, and operator changes. */
 export async function durableRequests(t: ReadTx, limit: number): Promise<LoggedRequest[]> {
   const [paid, acts] = await Promise.all([
     t.table(payments).page('newest', [], { limit }),
@@ -157,5 +157,5 @@ export async function durableRequest(t: ReadTx, id: string): Promise<LoggedReque
   return act && requestOfAct(act)
 }
 
-/** Acts of the operator that are looked through for a request. */
+/** Operator acts searched for a request. */
 const ACTS_SEARCHED = 1_000

@@ -9,7 +9,7 @@ import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, record
 import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 
-/** Rows of the store that are looked at to remember what came before the last start. */
+/** Stored rows searched for requests before the last start. */
 const DURABLE_ROWS = 1_000
 
 const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ query }, { ctx, signal }) => {
@@ -35,7 +35,7 @@ const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ quer
   return { requests, next_cursor: String(last) }
 }
 
-/** All that is known, oldest first: what the store remembers of earlier, then the ring, then what is under way. */
+/** All known requests, oldest first: from the store, from the ring, and in progress. */
 async function remembered(ctx: Context, { request }: Filters): Promise<LoggedRequest[]> {
   const log = requestLog.of(ctx)
   if (request !== undefined) {
@@ -49,7 +49,7 @@ async function remembered(ctx: Context, { request }: Filters): Promise<LoggedReq
   return [...older, ...known].toSorted((one, two) => one.at - two.at)
 }
 
-/** The same with how long its story is: for few, since each is told for it. */
+/** With the length of the trace; for few requests, since each trace is built. */
 async function countedOf(telling: Telling, request: LoggedRequest) {
   const { t } = telling
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)

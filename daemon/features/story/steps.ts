@@ -18,19 +18,19 @@ import { shownPath } from './request-log.ts'
 import { aboutJob, isAbout, jobOf } from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
-/** Steps that belong together, with the commands that go on from them. */
+/** Related steps, with follow-up commands. */
 export type StoryTold = {
   readonly steps: readonly Step[]
   readonly next: readonly string[]
-  /** A request of it was made anew from the store. */
+  /** Set if a request was reconstructed from the store. */
   readonly remade?: true
 }
-/** A participant that reads about its own things; what others did beside it is left out. */
+/** A participant reading its own objects; others' data is left out. */
 export type StoryReader = { readonly id: string; readonly wallet: string }
-/** What stories are told from: the store, and the log as it is when the first of them is told. */
+/** Data of traces: the store, and a snapshot of the log. */
 export type Telling = {
   readonly t: ReadTx
-  /** Undefined: the operator, who reads everything. */
+  /** Undefined: the operator, who may read everything. */
   readonly reader?: StoryReader | undefined
   readonly find: RequestLog['find']
   readonly entries: readonly LoggedRequest[]
@@ -42,15 +42,15 @@ export function tellingOf(t: ReadTx, log: RequestLog, reader?: StoryReader): Tel
   return { t, reader, find: log.find, entries, offerOf: offersIn(entries) }
 }
 
-/** Whether one of these ids and wallets is the reader’s: the operator reads all. */
+/** Whether one of these ids and wallets is the reader's, or the reader is the operator. */
 export function mayRead({ reader }: Telling, owners: readonly (string | null)[]): boolean {
   return reader === undefined || owners.some((one) => one === reader.id || one === reader.wallet)
 }
 
-/** Of one kind, below one step. */
+/** Steps of one kind below a step. */
 const MAX_SIBLINGS = 50
 
-/** Puts what was told below another step. */
+/** Nests steps below another. */
 export function below(told: StoryTold): StoryTold {
   return { ...told, steps: told.steps.map((step) => ({ ...step, depth: step.depth + 1 })) }
 }
@@ -85,7 +85,7 @@ async function whoIs(t: ReadTx, id: string | null): Promise<string> {
   return (await t.table(participants).get(id))?.name ?? id
 }
 
-/** A request, the 402 that came before it, and what it led to. */
+/** A request, its preceding 402, and its effects. */
 export async function tellRequest(
   telling: Telling,
   request: LoggedRequest,
@@ -122,13 +122,13 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
   return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []
 }
 
-/** The price that was asked of the same buyer shortly before. */
+/** The 402 shown to the same buyer shortly before. */
 function offerLine({ id, at, price, tookMs }: LoggedRequest): Step {
   const sentence = `402 asked for ${price === null ? 'a payment' : `$${formatAmount(price)}`} at the same address`
   return line({ kind: 'offer', id, at, sign: 'done', amount: price, ms: tookMs, sentence })
 }
 
-/** Signature, settlement, and the job that was bought. */
+/** Signature, settlement and resulting job. */
 export async function tellPayment(telling: Telling, payment: PaymentRow): Promise<StoryTold> {
   const { t } = telling
   const job = await jobOf(t, payment)
@@ -183,7 +183,7 @@ function settlementLine({ state, transaction, price, updated_at }: PaymentRow): 
 
 const badJobs: ReadonlySet<JobRow['status']> = new Set(['failed', 'cancelled', 'expired', 'disputed', 'refunded'])
 
-/** A job: what happened to it, who was told, what was asked about it, and where its money went; in order of time. */
+/** A job's events, notifications, requests and money, in time order. */
 export async function tellJob(telling: Telling, job: JobRow): Promise<StoryTold> {
   const { t } = telling
   const { id, status, service_name, amount, created_at, ended_at } = job
@@ -218,7 +218,7 @@ async function deliveriesOf(telling: Telling, jobId: string): Promise<readonly D
   return rows.filter(({ participant_id }) => mayRead(telling, [participant_id]))
 }
 
-/** A message to an endpoint, and each try to bring it there. */
+/** A webhook delivery with its attempts. */
 export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryTold {
   const { id, type, url, state, reason, created_at, attempts } = delivery
   const sign = signOf({ failed: state === 'dead' || state === 'dropped', done: state === 'delivered' })
@@ -233,7 +233,7 @@ export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryT
   return join(alone(own, next), below({ steps: tries, next: [] }))
 }
 
-/** What was asked about a job since it was bought. */
+/** Requests about a job since its purchase. */
 async function requestsAbout(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const { t, entries } = telling
   const about = await aboutJob(t, job.id)
@@ -252,7 +252,7 @@ async function entriesOf(t: ReadTx, jobId: string): Promise<readonly LedgerRow[]
   return (await t.table(ledger).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
 }
 
-/** How the books moved its money: for the operator, since they name everybody’s accounts. */
+/** Ledger entries of a job; for the operator only, since they name all accounts. */
 async function booksOf({ t, reader }: Telling, job: JobRow): Promise<StoryTold[]> {
   if (reader) return []
   return (await entriesOf(t, job.id)).map(({ id, kind, lines, at }) => {
@@ -263,7 +263,7 @@ async function booksOf({ t, reader }: Telling, job: JobRow): Promise<StoryTold[]
   })
 }
 
-/** The payouts that took its money away: of the provider's earnings, or back to the buyer's wallet. */
+/** Payouts of a job's money: provider's earnings, or the buyer's refund. */
 async function payoutsOf(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const { t, reader } = telling
   const earned = mayRead(telling, [job.provider_id]) ? await earningOf(t, job) : undefined
@@ -283,7 +283,7 @@ async function byReference(t: ReadTx, ids: readonly string[]): Promise<PayoutRow
 
 type Earned = { readonly source: string; readonly seq: number; readonly at: number; readonly amount: Usdc }
 
-/** What its provider gained by it. */
+/** The provider's earning. */
 async function earningOf(t: ReadTx, job: JobRow): Promise<Earned | undefined> {
   const source = account.provider(job.provider_id)
   for (const { lines, seq, at } of await entriesOf(t, job.id)) {
@@ -293,7 +293,7 @@ async function earningOf(t: ReadTx, job: JobRow): Promise<Earned | undefined> {
   return undefined
 }
 
-/** The first payout of an account that has what it had gained by then. */
+/** The first payout that covers an earning. */
 async function covering(t: ReadTx, { source, seq, at }: Earned): Promise<PayoutRow[]> {
   const { rows } = await t
     .table(payouts)
@@ -322,7 +322,7 @@ export function tellPayout({ reader }: Telling, payout: PayoutRow): StoryTold {
   return join(alone(own, next), transaction === null ? undefined : below(alone(sent)))
 }
 
-/** The jobs whose money a payout carries. */
+/** Jobs paid by a payout. */
 export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<StoryTold> {
   const rows = await t.table(jobs).getMany(ids)
   const steps = rows.map(({ id, service_name, provider_amount, status, created_at }) =>

@@ -29,16 +29,16 @@ import {
 
 type Story = z.output<typeof requestsApi.getRequestStory.reply.schema>
 
-/** Of each kind, about a wallet; and payments looked through for one of the chain's transactions. */
+/** Items of each kind for a wallet; payments searched for a chain transaction. */
 const OF_A_WALLET = 10
 const PAYMENTS_SEARCHED = 1_000
-/** Earnings that are looked through for those that a payout carries. */
+/** Earnings searched for a payout. */
 const EARNINGS_SEARCHED = 1_000
 const MAX_COMMANDS = 6
 
 const FORGOTTEN = `The last ${REQUESTS_KEPT} requests are remembered, and of those before the last start what they left in the store.`
 
-/** What there are stories of, by how their ids begin. */
+/** Trace builders by id prefix. */
 const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise<StoryTold | undefined>>> = {
   [idPrefixes.request]: tellOfRequest,
   [idPrefixes.job]: async (telling, id) => tellOfPayment(telling, (await telling.t.table(jobs).get(id))?.payment_id),
@@ -50,7 +50,7 @@ const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise
   '0x': tellOfHex,
 }
 
-/** Everything that belongs to one id, as one tree. @throws AppError not_found that says what there are stories of. */
+/** The trace of an id as a tree. @throws AppError not_found that lists the valid kinds */
 export async function storyOf(telling: Telling, id: string): Promise<Story> {
   const teller = Object.entries(tellers).find(([prefix]) => id.startsWith(prefix))?.[1]
   const told = await teller?.(telling, id)
@@ -77,7 +77,7 @@ async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | 
   return named === undefined ? told : { ...told, next: [...told.next, `souk why ${named}`] }
 }
 
-/** From the request that paid, down; without it, from the payment. */
+/** From the paying request down; without it, from the payment. */
 async function tellOfPayment(telling: Telling, id: string | undefined): Promise<StoryTold | undefined> {
   const { t, find } = telling
   const payment = id === undefined ? undefined : await t.table(payments).get(id)
@@ -88,7 +88,7 @@ async function tellOfPayment(telling: Telling, id: string | undefined): Promise<
   return request ? tellRequest(telling, request, payment) : tellPayment(telling, payment)
 }
 
-/** What its seller sees of it: the job, and not how it was paid. */
+/** The seller's view: the job, without its payment. */
 async function tellOfSale(telling: Telling, payment: PaymentRow): Promise<StoryTold | undefined> {
   const job = await jobOf(telling.t, payment)
   return job && mayRead(telling, [job.provider_id]) ? tellJob(telling, job) : undefined
@@ -116,7 +116,7 @@ async function tellOfThread(telling: Telling, id: string): Promise<StoryTold | u
   return join(threadLine(telling, thread), below(join(...requests, story ?? (job && (await tellJob(telling, job))))))
 }
 
-/** A payout, with what it gives back or the jobs that earned it. */
+/** A payout, with its refund or the jobs behind it. */
 async function tellOfPayout(telling: Telling, payout: PayoutRow | undefined): Promise<StoryTold | undefined> {
   if (!payout || !mayRead(telling, [payout.wallet])) return undefined
   const { t } = telling
@@ -134,7 +134,7 @@ async function paymentOf(t: ReadTx, { ref_id }: PayoutRow): Promise<PaymentRow |
   return job && t.table(payments).get(job.payment_id)
 }
 
-/** Jobs whose money was in the account since its last payout. */
+/** Jobs since the account's last payout. */
 async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow): Promise<string[]> {
   const [kind, owner = ''] = source.split(':')
   if (kind !== 'prov') return []
@@ -145,7 +145,7 @@ async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow):
   return [...new Set(carried.map(({ ref_id }) => ref_id))]
 }
 
-/** A wallet with what it did lately, or a transaction of the chain. */
+/** A wallet's recent activity, or a chain transaction. */
 async function tellOfHex(telling: Telling, id: string): Promise<StoryTold | undefined> {
   if (isAddress(id)) return tellOfWallet(telling, id.toLowerCase())
   const { t } = telling

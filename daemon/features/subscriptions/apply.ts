@@ -19,7 +19,7 @@ import {
 import { nextOf } from './next.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** What has happened to a subscription, as both parties' events and the provider's endpoint name it (decisions §10). */
+/** Event names of a subscription (decisions §10). */
 type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'paused' | 'resumed'
 
 type Told = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
@@ -43,7 +43,7 @@ export async function tell(t: Tx, draw: Draw, { subscription: row, word, at }: T
   await enqueue(t, draw, { participantId: row.provider_id, sender: row.participant_id, type, data, now: at })
 }
 
-/** What the act itself changes, besides what follows from the new state. */
+/** Further changes besides those of the new state. */
 type Change = Partial<
   Pick<
     SubscriptionRow,
@@ -69,14 +69,14 @@ export type SubscriptionStep = {
   readonly change?: Change
 }
 
-/** A subscription that this transaction holds, or undefined. */
+/** Locks a subscription; undefined if missing. */
 export function lockSubscription(t: Tx, id: string): Promise<SubscriptionRow | undefined> {
   return t.table(subscriptions).getForUpdate(id)
 }
 
 /**
- * The one way in which a subscription changes its state: row, money, coverage, events and messages in the
- * caller's transaction, which holds it.
+ * The only way to change a subscription's state: row, money, coverage, events and messages in the caller's
+ * transaction, which holds it.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyStep(
@@ -112,7 +112,7 @@ function changedBy(
   }
 }
 
-/** With what happens next by itself. */
+/** Adds the next automatic event. */
 export function settled<R extends Draft<SubscriptionRow>>(row: R, at: number): R {
   return { ...row, ...nextMembers(nextOf(row, at)) }
 }
@@ -122,7 +122,7 @@ function wordOf({ event, to }: SubscriptionTransition): Word {
   return to === 'active' ? 'resumed' : to
 }
 
-/** Whether the subscriber can be charged: it may do more than read, and has the money. */
+/** Whether the subscriber is active and has the money. */
 export async function canBeCharged(t: ReadTx, { participant_id, amount }: SubscriptionRow): Promise<boolean> {
   const subscriber = await t.table(participants).get(participant_id)
   if (!subscriber || subscriber.suspended_at !== null) return false
@@ -131,7 +131,7 @@ export async function canBeCharged(t: ReadTx, { participant_id, amount }: Subscr
 
 type Charge = { readonly subscription: SubscriptionRow; readonly at: number }
 
-/** Takes the next period from the balance, which has it (decisions §5, posting table). */
+/** Charges the next period to the balance (decisions §5, posting table). */
 async function charge(t: Tx, draw: Draw, { subscription, at }: Charge): Promise<void> {
   const { id, participant_id, provider_id: providerId, amount, provider_amount, fee } = subscription
   const legs = legsOf.instantSale({

@@ -8,14 +8,14 @@ import { termsOf } from '../listings/versions.ts'
 import { hasAccess } from './next.ts'
 import { coverage, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** Subscriptions of one buyer that name the same service, those that last longest first. */
+/** Subscriptions of a buyer for one service, longest lasting first. */
 const MAX_COVERING = 100
-/** More than a plan has services. */
+/** Above the services of any plan. */
 const MAX_COVERED = 1_000
 
 /**
- * The services that a subscription was bought for, as they are now; undefined when the plan is gone, or one of them
- * is gone or of another kind: what was agreed to cannot be charged for any more.
+ * The services agreed to, as they are now; undefined if the plan or one of them is gone or changed its kind, so that
+ * it cannot be charged.
  */
 export async function agreedBundle(t: ReadTx, row: SubscriptionRow): Promise<readonly ServiceRow[] | undefined> {
   const plan = await t.table(plans).get(row.plan_id)
@@ -33,7 +33,7 @@ function isOfKind(service: ServiceRow, agreed: SaleTerms | undefined): boolean {
   return service.service_type === agreed.service_type && service.fulfillment_type === agreed.fulfillment_type
 }
 
-/** The terms that a period gets which is charged now. */
+/** Terms of a period charged now. */
 export async function bundleNow(t: ReadTx, { service_ids }: SubscriptionRow): Promise<Bundle> {
   const rows = await t.table(services).getMany(service_ids)
   return new Map(rows.map((service) => [service.id, termsOf(service)]))
@@ -47,10 +47,10 @@ function keyOf(subscriptionId: string, serviceId: string): string {
 
 type Asked = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
 
-/** What pays for a service, and its terms as they were when that period was paid; undefined in rows of before. */
+/** The covering subscription, with the terms at its payment; undefined in old rows. */
 export type Cover = { readonly subscription: SubscriptionRow; readonly terms: SaleTerms | undefined }
 
-/** The subscription under which a buyer has a service free of charge, or undefined. */
+/** The subscription that covers a service for a buyer. */
 export async function coverOf(t: ReadTx, { wallet, serviceId, now }: Asked): Promise<Cover | undefined> {
   const { rows } = await t.table(coverage).page('own', [wallet, serviceId], { limit: MAX_COVERING })
   for (const { subscription_id: id, terms } of rows) {
@@ -62,17 +62,17 @@ export async function coverOf(t: ReadTx, { wallet, serviceId, now }: Asked): Pro
 
 type Covered = { readonly id: string; readonly now: number }
 
-/** @throws AppError 409 for a service that somebody has paid for and not yet had (decisions §9). */
+/** @throws AppError 409 for a service that is paid for by a running period (decisions §9) */
 export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
-  // What was left when the platform was paused is still to come.
+  // The rest of a period is still due after a pause.
   if (!last || last.until <= ((await readPlatform(t)).paused_at ?? now)) return
   const until = new Date(last.until).toISOString()
   throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before.`)
 }
 
-/** Moves the end of what a subscription covers to that of its period; the terms stay. */
+/** Extends coverage to the period's end; the terms stay. */
 export async function extendCoverage(t: Tx, { id, current_period_end: until }: SubscriptionRow): Promise<void> {
   const table = t.table(coverage)
   const { rows } = await table.page('subscription', [id], { limit: MAX_COVERED })
@@ -82,7 +82,7 @@ export async function extendCoverage(t: Tx, { id, current_period_end: until }: S
   }
 }
 
-/** Keeps what is looked up by service in step with a subscription that this transaction has written. */
+/** Updates coverage by service after a subscription was written. */
 export async function followCoverage(t: Tx, subscription: SubscriptionRow, bundle: Bundle): Promise<void> {
   const { id, live, service_ids, buyer_wallet, current_period_end: until } = subscription
   const table = t.table(coverage)

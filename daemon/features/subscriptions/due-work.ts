@@ -16,7 +16,7 @@ type Item = { readonly subscription: SubscriptionRow; readonly at: number; reado
 
 type Kind = {
   readonly event: SubscriptionDueEvent
-  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  /** Whether this work waits for a switch, such as the platform pause. */
   readonly rests: (platform: Platform) => boolean
   readonly stepOf: (t: Tx, item: Item) => Promise<Omit<SubscriptionStep, 'by' | 'at'>>
 }
@@ -30,17 +30,16 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** The paid period of one that is not to be renewed has run out. */
+/** Ends a period without renewal. */
 async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf']> {
   const isEnd = subscription.cancel_at_period_end || (await agreedBundle(t, subscription)) === undefined
   return isEnd ? ending(subscription, at) : { event: 'lapse' }
 }
 
 /**
- * One charge for one period (decisions §9), of the bundle and price that were agreed to; where that bundle is not
- * there any more the subscription ends instead. While the provider is suspended nothing is charged: the subscription
- * is paused, and its subscriber says when it goes on. A charge that cannot be made, or would pay for a service that is
- * off the market, is tried again on later days; the last one ends it.
+ * Charges one period (decisions §9) for the agreed bundle and price; if that bundle is gone, the subscription ends.
+ * If the provider is suspended it is paused until the subscriber resumes it. A failed charge, or one for an
+ * unavailable service, is retried on later days; the last failure ends it.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
   const bundle = await agreedBundle(t, subscription)
@@ -72,7 +71,7 @@ async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Pro
   return provider !== undefined && provider.suspended_at !== null
 }
 
-/** What falls due on subscriptions. */
+/** Due work on subscriptions. */
 export const subscriptionWork: readonly DueWork[] = kinds.map(({ event, rests, stepOf }) =>
   dueWork({
     name: `subscription.${event}`,

@@ -2,13 +2,12 @@ import { planStatuses } from '../../../src/model/service.ts'
 import { type SubscriptionStatus, subscriptionStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 
-/** Who acts on a plan. */
+/** Roles of plans. */
 export const planRoles = ['provider', 'subscriber', 'admin'] as const
 
 /**
- * Plans (decisions §9). A deleted one takes no subscribers; those it has keep what they paid for until their
- * period ends, and are not charged again. One that is suspended with its provider takes no subscribers either; it comes
- * back with it.
+ * Plan state machine (decisions §9). A deleted plan takes no subscribers; existing ones keep their paid period and
+ * are not renewed. A suspended plan takes none either, until it is reinstated.
  */
 export const planMachine = defineMachine({
   noun: 'plan',
@@ -22,14 +21,13 @@ export const planMachine = defineMachine({
   ],
 })
 
-/** Who acts on a subscription; `system` is the cron. */
+/** Roles of subscriptions; `system` is the cron. */
 export const subscriptionRoles = ['subscriber', 'system'] as const
 export type SubscriptionRole = (typeof subscriptionRoles)[number]
 
 /**
- * Subscriptions (decisions §9). Effects name what happens in the same transaction: `charge` takes the next
- * period from the balance, `tell` sends word to the provider and into both parties' events. Where nothing is
- * charged no money moves: what was paid is not given back.
+ * Subscription state machine (decisions §9). Effects in the same transaction: `charge` takes the next period from the
+ * balance, `tell` notifies provider and both event logs. Without a charge no money moves; nothing is refunded.
  */
 export const subscriptionMachine = defineMachine({
   noun: 'subscription',
@@ -41,7 +39,7 @@ export const subscriptionMachine = defineMachine({
     { event: 'expire', from: ['past_due'], to: 'expired', by: ['system'], effects: ['tell'] },
     { event: 'pause', from: ['active'], to: 'paused', by: ['subscriber'], effects: ['tell'] },
     { event: 'resume', from: ['paused'], to: 'active', by: ['subscriber'], effects: ['tell'] },
-    /** Takes a cancellation back that waits for the end of the period. */
+    /** Undoes a scheduled cancellation. */
     { event: 'keep', from: ['active'], to: 'active', by: ['subscriber'], effects: [] },
     { event: 'cancel_at_period_end', from: ['active'], to: 'active', by: ['subscriber'], effects: [] },
     { event: 'cancel_at_period_end', from: ['paused'], to: 'paused', by: ['subscriber'], effects: [] },
@@ -52,11 +50,11 @@ export const subscriptionMachine = defineMachine({
       by: ['subscriber'],
       effects: ['tell'],
     },
-    /** Its provider is suspended when it falls due: nothing is charged until the subscriber resumes it. */
+    /** The provider is suspended at the renewal: paused until the subscriber resumes. */
     { event: 'hold', from: ['active', 'past_due'], to: 'paused', by: ['system'], effects: ['tell'] },
-    /** The paid period of a paused one ran out: nothing more happens to it by itself. */
+    /** The paid period of a paused subscription ended; nothing further happens automatically. */
     { event: 'lapse', from: ['paused'], to: 'paused', by: ['system'], effects: [] },
-    /** A cancellation that waited, or the end of the plan, has come. */
+    /** A scheduled cancellation, or the end of the plan, takes effect. */
     { event: 'end', from: ['active', 'paused', 'past_due'], to: 'canceled', by: ['system'], effects: ['tell'] },
   ],
 })
@@ -64,7 +62,7 @@ export const subscriptionMachine = defineMachine({
 export type SubscriptionTransition = (typeof subscriptionMachine)['transitions'][number]
 export type SubscriptionEvent = SubscriptionTransition['event']
 
-/** Whether nothing leads out of a state any more. */
+/** Whether a status is terminal. */
 export function isOver(status: SubscriptionStatus): boolean {
   return !subscriptionMachine.transitions.some((arrow) => arrow.from.some((from) => from === status))
 }

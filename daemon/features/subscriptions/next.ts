@@ -2,14 +2,14 @@ import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
 import type { SubscriptionRow } from './rows.ts'
 
-/** A charge that failed is tried again this long after its first failure; after the last try it is over. */
+/** Retry times after the first failed charge; the last failure ends the subscription. */
 const RETRIES_MS = [DAY_MS, 2 * DAY_MS, 3 * DAY_MS] as const
-/** Two tries of one charge are never closer, though the times of several may have passed unwatched. */
+/** Minimum time between retries, even if scheduled times were missed. */
 const SHORTEST_RETRY_MS = DAY_MS
-/** An active subscription goes on for this long after its period, until the next run has charged it. */
+/** Grace time after a period until the next run charges it. */
 export const RENEWAL_GRACE_MS = 15 * MINUTE_MS
 
-/** Whether a failed charge was the last one that is tried; `failures` with it. */
+/** Whether this failure is the last. */
 export function isLastTry(failures: number): boolean {
   return failures > RETRIES_MS.length
 }
@@ -20,7 +20,7 @@ type Facts = Pick<
   'status' | 'cancel_at_period_end' | 'current_period_end' | 'lapsed' | 'failures' | 'past_due_since'
 >
 
-/** What happens to a subscription by itself after it came to be as it is at `at`; null when nothing does. */
+/** The automatic next event of a subscription in its state since `at`; null if none. */
 export function nextOf(facts: Facts, at: number): NextSubscriptionEvent | null {
   const { status, cancel_at_period_end: isEnding, current_period_end: end, lapsed } = facts
   switch (status) {
@@ -42,10 +42,7 @@ function retryAt({ failures, past_due_since: since }: Facts, at: number): number
   return Math.max((since ?? at) + delay, at + SHORTEST_RETRY_MS)
 }
 
-/**
- * Whether a subscription pays for its services now: in its paid period, and, where it is about to be charged
- * for the next one, until the run that does it.
- */
+/** Whether a subscription gives access now: in its paid period, or in the grace time before a charge. */
 export function hasAccess(facts: Omit<Facts, 'failures' | 'past_due_since'>, now: number): boolean {
   const { status, cancel_at_period_end: isEnding, current_period_end: end, lapsed } = facts
   if (status !== 'active' && status !== 'paused') return false

@@ -12,12 +12,12 @@ import type { Quote } from '../payments/seller.ts'
 import { planSplit, providerOf } from './plan-view.ts'
 import type { PlanRow } from './rows.ts'
 
-/** What was quoted, frozen in the payment row. */
+/** Quoted facts, fixed in the payment row. */
 const Terms = z.strictObject({
   net: z.string(),
   fee: z.string(),
   billing_period: z.enum(billingPeriods),
-  /** The bundle, each service as of so many edits; absent in rows of before it was kept. */
+  /** The bundle with the edit number of each service; absent in old rows. */
   services: z.array(z.strictObject({ id: z.string(), edits: z.int() })).exactOptional(),
 })
 
@@ -25,7 +25,7 @@ export function planVersion({ price, billing_period, service_ids }: PlanVersion)
   return { price, billing_period, service_ids }
 }
 
-/** A plan as edited, with the version that stays good beside it. @throws AppError 409 for a second edit inside a window. */
+/** An edited plan, with its previous version. @throws AppError 409 for a second edit within a window. */
 export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, changed: P, wall: number): P {
   const edit = { before: planVersion(held), after: planVersion(changed), previous: held.previous, wall }
   const previous = windowAfter(edit)
@@ -34,7 +34,7 @@ export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, ch
 
 type Asking = { readonly tender: Tender; readonly wall: number }
 
-/** What a first period costs and holds. @throws AppError 409 where a part of the bundle cannot be had. */
+/** Price and bundle of a first period. @throws AppError 409 if a part is not available. */
 export async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Asking): Promise<Quote> {
   const provider = await providerOf(t, plan)
   const offerOf = (version: PlanVersion) => {
@@ -58,10 +58,7 @@ export async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Aski
   }
 }
 
-/**
- * Every service of a bundle, in its order: nobody pays for a part of what was shown.
- * @throws AppError 409 that names the first one that cannot be had.
- */
+/** All services of a bundle in order. @throws AppError 409 that names the first unavailable one. */
 async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly ServiceRow[]> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   return ids.map((id) => {
@@ -77,11 +74,11 @@ async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly 
 export type PaidPeriod = {
   readonly split: Split
   readonly billingPeriod: PlanRow['billing_period']
-  /** Services that the period pays for, with the terms that were quoted. */
+  /** Services of the period with their quoted terms. */
   readonly bundle: ReadonlyMap<string, SaleTerms>
 }
 
-/** @throws AppError 409 where what was paid for cannot be had any more: the payment goes back. */
+/** @throws AppError 409 if what was paid is no longer available; the payment is refunded */
 export async function paidPeriod(
   t: ReadTx,
   plan: PlanRow,

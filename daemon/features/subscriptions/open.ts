@@ -21,7 +21,7 @@ export type Subscribing = PaidPeriod & {
   readonly now: number
 }
 
-/** Writes a subscription whose first period is paid; the legs take its whole price from the source. */
+/** Writes a subscription with a paid first period; the legs take its price from the source. */
 export async function openSubscription(
   t: Tx,
   draw: Draw,

@@ -8,10 +8,12 @@ import { settled } from './apply.ts'
 import { extendCoverage } from './coverage.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/* Time in which the platform was paused counts against no subscriber (decisions §9): what was left of a period is left
-   at the unpause, too, and the next one begins after it. */
+/*
+ * Platform pauses do not shorten periods (decisions §9): at the unpause the rest is extended, and the next period
+ * starts after it.
+ */
 
-/** Key of the row of settings with the pauses that subscriptions were not given back yet. */
+/** Settings key of pauses that are not compensated yet. */
 const PAUSES = 'subscription_pauses'
 const PAGE_ROWS = 100
 
@@ -20,7 +22,7 @@ const Pause = z.strictObject({ from: z.int(), to: z.int() })
 type Pause = z.infer<typeof Pause>
 const Pauses = z.array(Pause)
 
-/** Notes a pause that ends, in the transaction that ends it. */
+/** Records an ending pause in its transaction. */
 export async function notePause(t: Tx, pause: Pause): Promise<void> {
   if (pause.to <= pause.from) return
   const pauses = await readPauses(t)
@@ -33,10 +35,7 @@ async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
   return row ? Pauses.parse(row.value) : []
 }
 
-/**
- * Extends every live subscription by the pauses that it went through, each in a transaction of its own. What a crash
- * leaves undone is done before anything is charged.
- */
+/** Extends live subscriptions by their pauses, each in its own transaction. A crash is made up before any charge. */
 export async function giveBackPauses(ctx: Context): Promise<void> {
   const pauses = await ctx.store.read(readPauses)
   const last = pauses.at(-1)
@@ -65,7 +64,7 @@ async function extend(t: Tx, id: string, pauses: readonly Pause[]): Promise<void
   const extended = {
     ...row,
     current_period_end: end,
-    // The next period is the first one that counts from the new end.
+    // Later periods count from the new end.
     anchor_at: end,
     period_number: -1,
     past_due_since: since === null ? null : since + lostMs,
@@ -75,14 +74,14 @@ async function extend(t: Tx, id: string, pauses: readonly Pause[]): Promise<void
   await extendCoverage(t, await putSubscription(t, settled(extended, last.to)))
 }
 
-/** How much of pauses a subscription went through and was not given back, in milliseconds. */
+/** Uncompensated pause time of a subscription, in milliseconds. */
 export function lostTo(row: SubscriptionRow, pauses: readonly Pause[]): number {
   const { status, lapsed, current_period_start: start, current_period_end: end, pauses_until: until = 0 } = row
   const isResting = lapsed || status === 'paused'
   return (
     pauses
       .filter(({ to }) => to > until)
-      // Nothing was left of the period of one that its subscriber had paused, and nothing is due.
+      // A subscription paused by its subscriber had no period left to extend.
       .filter(({ from }) => !(isResting && end <= from))
       .reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, start)), 0)
   )

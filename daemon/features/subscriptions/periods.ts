@@ -4,9 +4,9 @@ const MONTHS_OF: Readonly<Record<BillingPeriod, number>> = { monthly: 1, annual:
 const MONTHS_A_YEAR = 12
 
 /**
- * Where period `number` of those that count from `anchor` begins, in epoch milliseconds: on the anchor's day of
- * the month (UTC), or on the last one of a shorter month, at the anchor's time of day (decisions §9). A day that
- * was shortened comes back: 31 January → 28 February → 31 March.
+ * Start of period `number` counted from `anchor`, in epoch milliseconds: the anchor's day of the month (UTC), or the
+ * last day of a shorter month, at its time of day (decisions §9). Shortened days come back: 31 January → 28 February
+ * → 31 March.
  */
 export function periodStart(anchor: number, period: BillingPeriod, number: number): number {
   const from = new Date(anchor)
@@ -14,7 +14,7 @@ export function periodStart(anchor: number, period: BillingPeriod, number: numbe
   const year = Math.floor(months / MONTHS_A_YEAR)
   const month = months - year * MONTHS_A_YEAR
   const day = Math.min(from.getUTCDate(), daysOf(year, month))
-  // `setUTCFullYear` and not `Date.UTC`: that one reads the years 0 to 99 as those of the last century.
+  // Not `Date.UTC`, which maps the years 0 to 99 to the last century.
   return new Date(anchor).setUTCFullYear(year, month, day)
 }
 
@@ -24,7 +24,7 @@ function daysOf(year: number, month: number): number {
   return last.getUTCDate()
 }
 
-/** The period that a subscription has paid for, and what it counts from. */
+/** A paid period and its anchor. */
 export type Period = {
   readonly anchor_at: number
   readonly period_number: number
@@ -32,7 +32,7 @@ export type Period = {
   readonly current_period_end: number
 }
 
-/** The period that begins at `at`, from which the later ones count. */
+/** The period starting at `at`, the anchor of later ones. */
 export function firstPeriod(period: BillingPeriod, at: number): Period {
   return {
     anchor_at: at,
@@ -45,9 +45,8 @@ export function firstPeriod(period: BillingPeriod, at: number): Period {
 type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }
 
 /**
- * The period that a charge at `at` pays for: the one after the last, counted from the same anchor; or one that
- * begins now, where that one is over already or the subscription was paused when the last one ended. So no
- * period is ever charged that went by without being paid for (decisions §9).
+ * The period that a charge at `at` pays: the next from the same anchor, or one starting now if that is over or the
+ * subscription was paused at the last end. Unpaid past periods are never charged (decisions §9).
  */
 export function renewedPeriod(paid: Paid, at: number): Period {
   const { anchor_at, billing_period, current_period_end, lapsed } = paid

@@ -23,7 +23,7 @@ import { openSubscription } from './open.ts'
 import { planView, subscriptionView } from './plan-view.ts'
 import { type PlanRow, plans, subscriptions } from './rows.ts'
 
-/** Plans of one provider that are not deleted. */
+/** Plans per provider, without deleted ones. */
 export const MAX_PLANS = 100
 
 const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ctx }) => {
@@ -38,7 +38,7 @@ const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ct
   })
 }
 
-/** A deleted plan is still shown: those who pay for it may look it up. */
+/** Deleted plans stay visible for their subscribers. */
 const getPlan: FreeHandler<typeof plansApi.getPlan> = ({ params }, { ctx }) =>
   ctx.store.read(async (t) => planView(t, await planOf(t, params.id)))
 
@@ -65,7 +65,7 @@ const createPlan: FreeHandler<typeof plansApi.createPlan> = async ({ body }, { c
   })
 }
 
-/** Changes what is offered; those who subscribed before keep their terms (decisions §9). */
+/** Changes the offer; existing subscribers keep their terms (decisions §9). */
 const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, body }, call) => {
   const { ctx, caller, now, wall } = call
   const price = body.price === undefined ? undefined : parsePrice(body.price)
@@ -88,7 +88,7 @@ const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, bod
   })
 }
 
-/** Takes no more subscribers; those it has are not renewed. */
+/** Ends new subscriptions and renewals. */
 const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownPlan(t, params.id, caller)
@@ -105,7 +105,7 @@ async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
   return plan
 }
 
-/** Holds a plan for its owner. @throws AppError 404 when there is none, 403 when it is another's. */
+/** Locks a plan for its owner. @throws AppError 404 when there is none, 403 when it belongs to another. */
 async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
   const plan = await t.table(plans).getForUpdate(id)
   if (!plan) throw notFound('The plan')
@@ -113,7 +113,7 @@ async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanR
   return plan
 }
 
-/** @throws AppError 400 that names the first service which is none of the owner's active ones with a fixed price. */
+/** @throws AppError 400 that names the first service that is not the owner's, active and fixed-price */
 async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: ParticipantRow): Promise<void> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   ids.forEach((id, at) => {
@@ -137,7 +137,7 @@ async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promis
   })
 }
 
-/** Pays the first period (decisions §9); the provider has the money at once, it is not escrowed. */
+/** Pays the first period (decisions §9) directly to the provider, without escrow. */
 const subscribe: PaidHandler<typeof plansApi.subscribe> = {
   quote({ params }, { ctx, tender, wall }) {
     return ctx.store.read(async (t) => quotePlan(t, await openPlan(t, params.id), { tender, wall }))
@@ -169,7 +169,7 @@ async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
 
 type Beginning = { readonly planId: string; readonly participant: ParticipantRow | null }
 
-/** Looked at before the charge, and again with the effect. @throws AppError 403 or 409 for who cannot begin. */
+/** Checked before the charge and again with the effect. @throws AppError 403 or 409 */
 async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginning) {
   const plan = await openPlan(t, planId)
   if (!subscriber) {
@@ -182,7 +182,7 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
   return { plan, subscriber }
 }
 
-/** The subscription to the plan that stands behind the advertised path (decisions §7). */
+/** The subscription behind the named path (decisions §7). */
 const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = {
   async quote({ query }, call) {
     const id = planBehind(call.ctx)
@@ -193,7 +193,7 @@ const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = 
   check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
 
   async fulfil(t, draw, fulfilment) {
-    // What was quoted, whatever stands behind the path by now.
+    // The quoted plan, even if the path changed meanwhile.
     const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
     const { answer, ...posted } = await subscribe.fulfil(t, draw, {
       ...fulfilment,

@@ -8,12 +8,12 @@ import { services } from '../listings/rows.ts'
 import { hasAccess } from './next.ts'
 import { type PlanRow, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** How each period of a plan divides. */
+/** Price shares of a plan's period. */
 export function planSplit(plan: Pick<PlanRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
   return split(provider.first_party ? 'first_party' : 'third_party', plan.price)
 }
 
-/** The provider of a plan or listing that is there. */
+/** Provider of an existing plan or listing. */
 export async function providerOf(t: ReadTx, row: { readonly id: string; readonly provider_id: string }) {
   const provider = await t.table(participants).get(row.provider_id)
   if (!provider) throw new Error(`${row.id} has no provider`)
@@ -44,7 +44,7 @@ export async function planView(t: ReadTx, plan: PlanRow): Promise<z.output<typeo
   }
 }
 
-/** @param now - business time: access and the next charge depend on it. */
+/** @param now - business time for access and next charge */
 export function subscriptionView(row: SubscriptionRow, now: number): z.output<typeof Subscription> {
   return {
     id: row.id,

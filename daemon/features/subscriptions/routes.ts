@@ -34,7 +34,7 @@ const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = as
   return subscriptionView(row, now)
 }
 
-/** At the end of the paid period, or at once: where nothing is paid for any more, or that is what was asked. */
+/** Cancels at the end of the paid period, or at once on request or if nothing is paid. */
 const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -47,11 +47,11 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
     return { event: 'cancel_at_period_end', change: { cancel_at_period_end: true, canceled_at: now } }
   })
 
-/** What is paid for goes on to its end; then nothing is charged. */
+/** The paid period continues; then nothing is charged. */
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/** After the end of the paid period the next run charges a new one; a cancellation that waits stands unless it is taken back by name. */
+/** After the paid period the next run charges a new one; a scheduled cancellation stays unless undone by name. */
 const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -79,10 +79,10 @@ async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promi
 }
 
 type Asked = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }
-/** Undefined: it is as was asked already. */
+/** Undefined: already so. */
 type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
-/** What a subscriber does to its own subscription. @throws AppError 404, 403 for anybody else, 409 in a state that does not take it. */
+/** An act of a subscriber. @throws AppError 404, 403 for others, 409 in a wrong state */
 async function change(ctx: Context, { id, caller, now }: Asked, act: Act) {
   const row = await commit(ctx, async (t, draw) => {
     const locked = await lockSubscription(t, id)

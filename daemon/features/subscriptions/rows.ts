@@ -5,7 +5,7 @@ import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
-/** Stored form of a plan (decisions §9): services of one provider for a price a period. */
+/** A stored plan (decisions §9): services of one provider for a price per period. */
 export const PlanRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -13,7 +13,7 @@ export const PlanRow = z.strictObject({
   name: z.string(),
   description: z.string(),
   ...PlanVersion.shape,
-  /** The one before, and until when (wall time) it can still be subscribed to; absent where nothing was edited. */
+  /** The previous version, and until when (wall time) it can be subscribed to. */
   previous: z.strictObject({ version: PlanVersion, until: z.int() }).exactOptional(),
   status: z.enum(planStatuses),
   created_at: z.int(),
@@ -22,8 +22,8 @@ export const PlanRow = z.strictObject({
 export type PlanRow = z.infer<typeof PlanRow>
 
 /**
- * Stored form of a subscription: the terms as they were bought, which no change of the plan touches, and the
- * period that is paid for. Money in micro-USDC, times in epoch milliseconds of the business clock.
+ * A stored subscription: terms as bought, independent of plan changes, and the paid period. Money in micro-USDC,
+ * times in epoch milliseconds of business time.
  */
 export const SubscriptionRow = z.strictObject({
   id: z.string(),
@@ -38,29 +38,29 @@ export const SubscriptionRow = z.strictObject({
   live: z.boolean(),
   cancel_at_period_end: z.boolean(),
   billing_period: z.enum(billingPeriods),
-  /** What each period costs, what the provider gets of it, what is kept. */
+  /** Price per period, provider's net, fee. */
   amount: Micro,
   provider_amount: Micro,
   fee: Micro,
-  /** Services that were agreed to: a renewal charges for these, or not at all. */
+  /** Services agreed to; a renewal charges for exactly these. */
   service_ids: z.array(z.string()),
-  /** Periods count from here, and the current one has this number, from 0. */
+  /** Anchor of the periods, and number of the current one, from 0. */
   anchor_at: z.int(),
   period_number: z.int(),
   current_period_start: z.int(),
   current_period_end: z.int(),
-  /** Until when pauses of the platform were given back; absent where none was. */
+  /** Until when pauses were compensated; absent if none. */
   pauses_until: z.int().exactOptional(),
-  /** It was paused when its period ended: the next one begins when it is charged. */
+  /** Paused at its period's end: the next period starts when charged. */
   lapsed: z.boolean(),
-  /** Periods that were paid for. */
+  /** Paid periods. */
   charges: z.int(),
-  /** Failed attempts to charge the period that is due, and when the first one was. */
+  /** Failed attempts to charge the due period, and time of the first. */
   failures: z.int(),
   past_due_since: z.int().nullable(),
   next_event: z.enum(subscriptionDueEvents).nullable(),
   next_event_at: z.int().nullable(),
-  /** How the first period was paid; all others come from the balance. */
+  /** Payment of the first period; later ones use the balance. */
   payment_method: z.enum(['x402', 'balance']),
   transaction: z.string().nullable(),
   receipt_id: z.string(),
@@ -72,7 +72,7 @@ export const SubscriptionRow = z.strictObject({
 })
 export type SubscriptionRow = z.infer<typeof SubscriptionRow>
 
-/** A service that a live subscription pays for: what a purchase, and the removal of a listing, look up. */
+/** A service covered by a live subscription; for purchases, and checks before removing a listing. */
 export const CoverageRow = z.strictObject({
   /** `<subscription id>:<service id>`. */
   id: z.string(),
@@ -82,7 +82,7 @@ export const CoverageRow = z.strictObject({
   buyer_wallet: StoredWallet,
   /** End of the period that is paid for. */
   until: z.int(),
-  /** Of the service when that period was paid; absent in rows of before it was kept. */
+  /** Terms when the period was paid; absent in old rows. */
   terms: SaleTerms.exactOptional(),
 })
 export type CoverageRow = z.infer<typeof CoverageRow>
@@ -125,7 +125,7 @@ export async function insertSubscription(t: Tx, draft: Draft<SubscriptionRow>): 
   return subscription
 }
 
-/** Replaces a subscription that this transaction holds. */
+/** Replaces a subscription held by this transaction. */
 export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Promise<SubscriptionRow> {
   const subscription = await t.table(subscriptions).put(draft)
   await moveParties(t, subscriptionParties, { subject: subscription, at: subscription.created_at })
@@ -133,8 +133,8 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
 }
 
 /**
- * Part of a paid period in which its provider was suspended: the subscriber had nothing for it. Offers the operator an
- * adjustment (`oper → bal`); open until it is decided.
+ * Part of a paid period with a suspended provider. Suggests an adjustment (`oper → bal`) to the operator; open until
+ * decided.
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */
@@ -142,13 +142,13 @@ export const UnservedPeriodRow = z.strictObject({
   version: z.int(),
   subscription_id: z.string(),
   provider_id: z.string(),
-  /** Whose balance the adjustment would go to. */
+  /** Receiver of the adjustment. */
   participant_id: z.string(),
-  /** What the whole period cost. */
+  /** Price of the whole period. */
   paid: Micro,
   period_start: z.int(),
   period_end: z.int(),
-  /** Business time without service, up to the last reinstatement; and since when it goes on, null while it does not. */
+  /** Business time without service up to the last reinstatement; and since when it continues, else null. */
   lost_ms: z.int(),
   since: z.int().nullable(),
   open: z.boolean(),
@@ -156,7 +156,7 @@ export const UnservedPeriodRow = z.strictObject({
 })
 export type UnservedPeriodRow = z.infer<typeof UnservedPeriodRow>
 
-/** What the operator is asked to make good. */
+/** Unserved periods for the operator. */
 export const unservedPeriods = defineCollection('unserved_periods', {
   schema: UnservedPeriodRow,
   key: 'id',

@@ -8,7 +8,7 @@ import { plans, type SubscriptionRow, subscriptions, type UnservedPeriodRow, uns
 
 const PAGE_ROWS = 1_000
 
-/** What would make a period good: its price for the share of its time without service, floored. @param now - business time */
+/** Suggested adjustment: the price for the unserved share, floored. @param now - business time */
 export function adjustmentOf(row: UnservedPeriodRow, now: number): Usdc {
   const { paid, period_start: start, period_end: end } = row
   return usdc((paid * BigInt(lostAt(row, now))) / BigInt(end - start))
@@ -21,8 +21,8 @@ function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: num
 type Settled = { readonly id: string; readonly participantId: string; readonly now: number }
 
 /**
- * Closes what was made good; while more of the period goes by unserved, it goes on with what comes after.
- * @throws AppError 404 when there is no such period of theirs, 409 when it was made good
+ * Closes a compensated period; if it continues unserved, later time is kept open.
+ * @throws AppError 404 for an unknown period, 409 if already compensated
  */
 export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {
   const row = await t.table(unservedPeriods).getForUpdate(id)
@@ -31,7 +31,7 @@ export async function settleUnserved(t: Tx, { id, participantId, now }: Settled)
   await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
 }
 
-/** What is left to make good: nothing of the time before. */
+/** The remainder after a compensation. */
 export function afterSettling({ since, period_end }: UnservedPeriodRow, now: number) {
   const goesOn = since !== null && now < period_end
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }
@@ -40,8 +40,8 @@ export function afterSettling({ since, period_end }: UnservedPeriodRow, now: num
 type ProviderState = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
 
 /**
- * Keeps what a suspension takes from those who have paid for a period: it is offered to the operator as an adjustment,
- * with as much of the period as went by. Belongs in the transaction that writes the suspension.
+ * Records what a suspension costs subscribers of a running period, as a suggested adjustment. Call it in the
+ * transaction of the suspension.
  */
 export async function followUnserved(
   t: Tx,

@@ -11,25 +11,25 @@ import type { Tx } from '../../store/port.ts'
 import { grantDays } from './rows.ts'
 
 const DOLLAR = 1_000_000n
-/** What a call gets, and what a day may give (decisions §3). */
+/** Amount per call, and daily limits (decisions §3). */
 export const GRANT = usdc(10n * DOLLAR)
 const PER_WALLET = usdc(100n * DOLLAR)
 const PER_ADDRESS = usdc(1_000n * DOLLAR)
 const PER_MARKETPLACE = usdc(10_000n * DOLLAR)
-/** Of the hash that stands for a network address. */
+/** Hash digits that stand for a network address. */
 const BUCKET_DIGITS = 16
 
 type Asking = { readonly wallet: Wallet; readonly address: string; readonly wall: number }
 type Bound = { readonly id: string; readonly most: Usdc; readonly whose: string }
 
-/** @throws AppError forbidden where strangers can reach the marketplace and its operator did not open the faucet. */
+/** @throws AppError forbidden if strangers can reach the marketplace and the faucet is not opened */
 export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
   if (config.publicFaucet) return
   if (config.publicUrl === undefined && isLoopback(config.host)) return
   throw new AppError('forbidden', 'This marketplace gives no test money to strangers: ask whoever runs it.')
 }
 
-/** Takes a grant from all three bounds of the day, or from none. @throws AppError rate_limited */
+/** Counts a grant against all daily limits, or none. @throws AppError rate_limited */
 export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   const day = dayOf(asking.wall)
   const bounds = boundsOf(asking)
@@ -48,7 +48,7 @@ export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   return usdc(PER_WALLET - own - GRANT)
 }
 
-/** Gives a grant back that the chain did not make. */
+/** Uncounts a grant that the chain refused. */
 export async function returnGrant(t: Tx, asking: Asking): Promise<void> {
   const table = t.table(grantDays)
   for (const { id } of boundsOf(asking)) {
@@ -79,7 +79,7 @@ export function usedUp(whose: string, wall: number): AppError {
   })
 }
 
-/** Test money for whoever asks, so that a second person needs no admin key (decisions §3). */
+/** Test money for anyone, without the admin key (decisions §3). */
 const openFaucet: FreeHandler<typeof testMoneyApi.openFaucet> = async ({ body }, { ctx, wall, visitor }) => {
   const { chain, store } = ctx
   if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)

@@ -3,7 +3,7 @@ import { Micro } from '../../../src/core/codecs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
-/** What the open faucet gave on one day, all told or to one wallet or network address. */
+/** Faucet grants of a day: in total, or of a wallet or network address. */
 const GrantDayRow = z.strictObject({
   /** `<day>:<bucket>`; days (UTC) since the epoch. */
   id: z.string(),

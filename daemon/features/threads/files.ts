@@ -4,7 +4,7 @@ import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type ThreadFileRow, threadFiles } from './rows.ts'
 
-/** Files of one conversation, both sides together. */
+/** Files per conversation. */
 const MAX_FILES = 20
 
 export function attachmentView(row: ThreadFileRow, baseUrl: string): z.output<typeof Attachment> {
@@ -20,7 +20,7 @@ export function attachmentView(row: ThreadFileRow, baseUrl: string): z.output<ty
   }
 }
 
-/** @throws AppError conflict when the conversation has all the files that it may have. */
+/** @throws AppError conflict when the conversation has the maximum number of files */
 export async function refuseMoreFiles(t: ReadTx, threadId: string): Promise<void> {
   if ((await t.table(threadFiles).count('thread', [threadId])) >= MAX_FILES) {
     throw new AppError('conflict', `A conversation has at most ${MAX_FILES} files.`)
@@ -32,7 +32,7 @@ export async function fileOfThread(t: ReadTx, threadId: string, fileId: string):
   return row?.thread_id === threadId ? row : undefined
 }
 
-/** What a dispute is based on are files of its own conversation (decisions §8). @throws AppError 400 that names the entry. */
+/** Evidence must be files of the same conversation (decisions §8). @throws AppError 400 that names the entry */
 export async function refuseForeignEvidence(
   t: ReadTx,
   threadId: string,

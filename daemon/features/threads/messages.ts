@@ -13,10 +13,10 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { enqueue } from '../webhooks/queue.ts'
 import { type MessageRow, messages, putThread, type ThreadRow } from './rows.ts'
 
-/** A proposal can be accepted for this long, in business time (decisions §9). */
+/** How long a proposal can be accepted, in business time (decisions §9). */
 export const PROPOSAL_LIFE_MS = 7 * DAY_MS
 
-/** Offered prices. One conversation has at most one that is open; what becomes of it when another comes is `superseded`. */
+/** Proposal state machine. A conversation has one open proposal at most; a newer one makes it `superseded`. */
 export const proposalMachine = defineMachine({
   noun: 'proposal',
   states: proposalStatuses,
@@ -28,12 +28,12 @@ export const proposalMachine = defineMachine({
   ],
 })
 
-/** Where a proposal stands at a time: it expires by the clock alone, nothing has to write it down. */
+/** Status at a time; expiry needs no write. */
 export function proposalStatusAt({ status, expires_at }: Proposal, at: number): ProposalStatus {
   return status === 'open' && at >= expires_at ? 'expired' : status
 }
 
-/** Messages that the parties of one conversation may send; what the marketplace itself adds does not count. */
+/** Messages of the parties per conversation; system messages do not count. */
 export const MAX_MESSAGES = 1_000
 
 export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
@@ -42,8 +42,8 @@ export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
 }
 
 /**
- * Appends to a conversation that this transaction holds, and tells the other side.
- * @returns the message, and the thread as it is now.
+ * Appends to a conversation held by this transaction and notifies the other side.
+ * @returns the message and the updated thread
  */
 export async function addMessage(
   t: Tx,
@@ -64,7 +64,7 @@ export async function addMessage(
   return { message: row, thread: changed }
 }
 
-/** @throws AppError conflict when the conversation was cancelled or is full. */
+/** @throws AppError conflict when the conversation was cancelled or is full */
 export function refuseClosed(thread: ThreadRow): void {
   if (thread.status === 'cancelled') throw new AppError('conflict', 'This conversation was cancelled.')
   if (thread.message_count >= MAX_MESSAGES) {
@@ -72,10 +72,10 @@ export function refuseClosed(thread: ThreadRow): void {
   }
 }
 
-/** What a party says to the other goes to its endpoint; what is done has messages of its own there. */
+/** Message types sent to endpoints; acts have their own messages. */
 const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
 
-/** The event says that there is a message and where; what it says is for the parties to read. */
+/** Emits an event without the text, which only the parties may read. */
 async function tellOtherSide(
   t: Tx,
   draw: Draw,
@@ -97,20 +97,20 @@ async function tellOtherSide(
   }
 }
 
-/** What an inquiry opens with has a message of its own, `thread_inquiry`. */
+/** The first message of an inquiry is announced as `thread_inquiry`. */
 function isBrief(thread: ThreadRow, message: MessageRow): boolean {
   return thread.status === 'inquiry' && message.number === 1
 }
 
 type Heard = { readonly thread: ThreadRow; readonly message: MessageRow; readonly participantId: string }
 
-/** Whose word a message is; the marketplace's own is nobody's. */
+/** Sender of a message; none for the marketplace. */
 function senderOf(thread: ThreadRow, { author_role: author }: MessageRow): { readonly sender?: string } {
   if (author === 'buyer') return { sender: thread.buyer_wallet }
   return author === 'provider' ? { sender: thread.provider_id } : {}
 }
 
-/** `new_message` of decisions §10; a provider's listing may have an endpoint of its own. */
+/** Sends `new_message` (decisions §10); a listing may have its own endpoint. */
 async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId }: Heard): Promise<void> {
   await enqueue(t, draw, {
     participantId,
@@ -138,7 +138,7 @@ export type MessagePage = {
   readonly offset: number
 }
 
-/** The newest messages, oldest first, leaving out `offset` of the newest. */
+/** The newest messages, oldest first, skipping the newest `offset`. */
 export async function readMessages(
   t: ReadTx,
   thread: ThreadRow,
@@ -163,7 +163,7 @@ export function messageView(row: MessageRow): z.output<typeof Message> {
   }
 }
 
-/** A conversation without its messages, as lists show it. */
+/** A conversation without messages, for lists. */
 export function threadView(row: ThreadRow, now: number): z.output<typeof Thread> {
   return {
     id: row.id,

@@ -6,12 +6,12 @@ import { authorRoles, messageTypes, partyRoles } from '../../../src/model/words.
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
-/** Stored form of an entry of a conversation (decisions §9); text is kept as it was sent. */
+/** A stored message (decisions §9); text as sent. */
 export const MessageRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   thread_id: z.string(),
-  /** Place in its thread, counted from 1 without gaps. */
+  /** Number in its thread, from 1 without gaps. */
   number: z.int(),
   author_role: z.enum(authorRoles),
   type: z.enum(messageTypes),
@@ -21,7 +21,7 @@ export const MessageRow = z.strictObject({
 })
 export type MessageRow = z.infer<typeof MessageRow>
 
-/** Stored form of a file that a party put into a conversation (decisions §9). */
+/** A stored file of a conversation (decisions §9). */
 export const ThreadFileRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -35,7 +35,7 @@ export const ThreadFileRow = z.strictObject({
 })
 export type ThreadFileRow = z.infer<typeof ThreadFileRow>
 
-/** Stored form of a conversation; every job has one (decisions §9). */
+/** A stored conversation; every job has one (decisions §9). */
 export const ThreadRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -46,7 +46,7 @@ export const ThreadRow = z.strictObject({
   job_id: z.string().nullable(),
   status: z.enum(threadStatuses),
   proposal: Proposal.nullable(),
-  /** The open one whose place it took, and until when (wall time) that can still be accepted. */
+  /** The replaced proposal, and until when (wall time) it can be accepted. */
   previous: z.strictObject({ version: Proposal, until: z.int() }).exactOptional(),
   message_count: z.int(),
   created_at: z.int(),
@@ -94,7 +94,7 @@ export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<Thre
   return thread
 }
 
-/** Replaces a thread that this transaction holds; the list of threads runs by its last change. */
+/** Replaces a thread held by this transaction; lists order by last change. */
 export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
   const thread = await t.table(threads).put(draft)
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })

@@ -20,7 +20,7 @@ type Rule = {
   readonly isBroken: (event: TraceEvent) => boolean
 }
 
-/** What the members of one attempt have to agree on (decisions §11). */
+/** Consistency rules of an attempt (decisions §11). */
 const rules: readonly Rule[] = [
   {
     path: 'event.decision.intent_hash',
@@ -63,7 +63,7 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** Where an event contradicts itself. */
+/** Contradictions within an event. */
 function traceFaults(event: TraceEvent): ErrorDetail[] {
   return rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
 }
@@ -75,7 +75,7 @@ const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
   abandoned: 'The purchase was abandoned.',
 }
 
-/** One purchase attempt for people to read: what was wanted, what was decided, what came of it. */
+/** A purchase attempt as a page. */
 function tracePage(row: TraceRow): Html {
   const event = TraceEvent.parse(row.event)
   const { intent, decision, payment, result } = event
@@ -97,15 +97,15 @@ function part(title: string, facts: Readonly<Record<string, string | number | un
 ${factTable(Object.fromEntries(named))}`
 }
 
-/** Traces of one signer (decisions §11). */
+/** Traces per signer (decisions §11). */
 const MAX_TRACES = 1_000
-/** The life of a link, in wall time. */
+/** Lifetime of a link, wall time. */
 const LINK_LIFE_MS = HOUR_MS
 const TOKEN_BYTES = 32
 
 type TraceCall = Call<typeof tracesApi.recordTrace.access>
 
-/** An event that came before answers as it did, but its link is not shown again. */
+/** Repeating an event returns the same response without its link. */
 const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { event } }, call) => {
   const { ctx, now, wall } = call
   const signer = senderOf(event, call)
@@ -125,7 +125,7 @@ const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { 
   })
 }
 
-/** Who owns the trace: the holder of the key, or the intent's payer, who signed the very bytes of the body. */
+/** Owner of the trace: holder of the key, or payer of the intent, who signed the raw body. */
 function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): Wallet {
   if (caller) return caller.wallet
   const signature = signed.header(traceSignatureHeader)
@@ -143,7 +143,7 @@ function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): 
   return payer
 }
 
-/** @throws AppError 409 when the id was used for another event. */
+/** @throws AppError 409 when the id was used for another event */
 async function recorded(t: ReadTx, signer: Wallet, event: TraceEvent): Promise<TraceRow | undefined> {
   const page = await t.table(traces).page('event', [signer, event.id], { limit: 1 })
   const known = page.rows[0]
@@ -180,7 +180,7 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
   return { row, token }
 }
 
-/** The token is used up by the transaction that reads the trace: of two that open it at once, one sees it. */
+/** The reading transaction uses up the token, so only one of two concurrent readers sees the trace. */
 const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx, caller, wall }) => {
   const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]

@@ -7,14 +7,14 @@ import { defineCollection } from '../../store/port.ts'
 export const TraceRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Wallet of the key or signature it came by: who owns it. */
+  /** Its owner: wallet of the key or signature. */
   signer: StoredWallet,
-  /** Chosen by the signer, one of its own. */
+  /** Chosen by the signer; unique per signer. */
   event_id: z.string(),
-  /** keccak-256 of the event's RFC 8785 form: tells a repetition from another event of the same id. */
+  /** keccak-256 of the RFC 8785 form; detects another event with the same id. */
   event_hash: z.string(),
   event: JsonObject,
-  /** SHA-256 of the link's token, hex; null once the link was opened. */
+  /** SHA-256 hex of the link's token; null once opened. */
   token_hash: z.string().nullable(),
   /** Wall time. */
   link_expires_at: z.int(),

@@ -16,7 +16,7 @@ import { type AttemptRow, attempts } from './rows.ts'
 
 type AttemptView = NonNullable<z.output<typeof verificationApi.getVerificationStatus.reply.schema>['attempt']>
 
-/** An attempt as its participant and the administrator see it, true at the given times. */
+/** An attempt for its participant and the administrator, at the given times. */
 export function attemptView(row: AttemptRow, times: Times): AttemptView {
   const status = attemptStatusAt(row, times)
   const { id, participant_id, operator_name, consented_at, vendor_url, reason, created_at, expires_at } = row
@@ -35,7 +35,7 @@ export function attemptView(row: AttemptRow, times: Times): AttemptView {
   }
 }
 
-/** The attempt of a participant that has not ended, as far as the store knows. */
+/** A participant's open attempt, if any. */
 export async function liveAttempt(t: ReadTx, participantId: string): Promise<AttemptRow | undefined> {
   return (await t.table(attempts).page('live', [participantId], { limit: 1 })).rows[0]
 }
@@ -51,12 +51,12 @@ type Step = Times & {
 }
 
 /**
- * The one way in which an attempt changes its state, with what that means to its participant.
+ * The only way to change an attempt's state, with its effect on the participant.
  * @throws AppError 409 invalid_transition; nothing is written then
  */
 export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<AttemptRow> {
   const { attempt, event, by, now, wall, change = {} } = step
-  // Only the cron sees what it is there to end as still open.
+  // Only the cron may see an expired attempt as open.
   const from = event === 'expire' ? attempt.status : attemptStatusAt(attempt, { now, wall })
   const { to, effects } = transition(verificationMachine, { event, from, by })
   const live = to === 'vendor_pending'
@@ -79,7 +79,7 @@ async function setTier(t: Tx, participantId: string, now: number): Promise<void>
   await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
 }
 
-/** Who consented stays out of the log. */
+/** The log does not name who consented. */
 export async function emitAttempt(
   t: Tx,
   draw: Draw,

@@ -16,7 +16,7 @@ const Setting = z.strictObject({ callback_secret: z.string() })
 
 export const verificationVendor = defineResource<VerificationVendor>('verification-vendor')
 
-/** The vendor of the sandbox, whose callbacks are signed with a secret of this installation (decisions §6). */
+/** The sandbox's verification vendor; its callbacks are signed with a secret of this installation (decisions §6). */
 export async function openVendor(parts: Pick<Context, 'store' | 'entropy'>): Promise<VerificationVendor> {
   const fresh = { callback_secret: parts.entropy(SECRET_BYTES).toString('hex') }
   const { callback_secret } = await commit(parts, async (t) => {
@@ -30,18 +30,17 @@ export async function openVendor(parts: Pick<Context, 'store' | 'entropy'>): Pro
 
 export type Received = {
   readonly callback: SignedCallback
-  /** What the body says. */
+  /** Decision in the body. */
   readonly decision: VendorDecision
   readonly now: number
   readonly wall: number
-  /** Takes part in the transaction of the decision. */
+  /** Part of the decision's transaction. */
   readonly also?: (t: Tx, draw: Draw, attempt: AttemptRow) => Promise<void>
 }
 
 /**
- * Does what the vendor decided. The same decision again changes nothing and answers as before, so that a callback
- * may be sent until it is taken, and one that was caught can be played again without harm.
- * @throws AppError 401 on one that the vendor did not sign now, 404, 409 invalid_transition
+ * Applies a vendor decision. Repeating it changes nothing, so callbacks can be retried and replays are harmless.
+ * @throws AppError 401 for an invalid or old signature, 404, 409 invalid_transition
  */
 export async function takeDecision(ctx: Context, received: Received): Promise<AttemptRow> {
   const { callback, decision, now, wall, also } = received

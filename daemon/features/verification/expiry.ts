@@ -5,10 +5,10 @@ import { stepAttempt } from './attempts.ts'
 import { isOverdue } from './machine.ts'
 import { attempts } from './rows.ts'
 
-/** Attempts ended before a list is shown. */
+/** Attempts expired before a list is shown. */
 const ENDED_AT_ONCE = 100
 
-/** Attempts of verification that nobody went on with. */
+/** Abandoned verification attempts. */
 export const verificationWork: DueWork = dueWork({
   name: 'verification.expire',
   collection: attempts,
@@ -25,7 +25,7 @@ export const verificationWork: DueWork = dueWork({
   },
 })
 
-/** Ends what is overdue, so that lists and counts by state are true. */
+/** Expires overdue attempts, so that lists and counts are correct. */
 export async function expireOverdue(ctx: Context, now: number): Promise<void> {
   for (;;) {
     const ids = await verificationWork.due(ctx, now, ENDED_AT_ONCE)

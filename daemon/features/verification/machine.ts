@@ -2,10 +2,10 @@ import { type AttemptStatus, attemptStatuses } from '../../../src/model/words.ts
 import { defineMachine } from '../../kernel/machine.ts'
 import type { AttemptRow } from './rows.ts'
 
-/** `operator` is the human who answers for a participant, known by the token of the consent page. */
+/** `operator` is the responsible human, identified by the consent token. */
 export const verificationRoles = ['operator', 'vendor', 'system'] as const
 
-/** Attempts to verify an identity (decisions §6). `set_tier` makes the participant identity-verified. */
+/** Verification state machine (decisions §6). `set_tier` marks the participant as identity-verified. */
 export const verificationMachine = defineMachine({
   noun: 'verification',
   states: attemptStatuses,
@@ -34,13 +34,13 @@ export type Times = {
 }
 type Dated = Pick<AttemptRow, 'status' | 'live' | 'expires_at' | 'token_expires_at'>
 
-/** Whether its time has run out: all of it, or that of the token that nobody used. */
+/** Whether the attempt or its unused token has expired. */
 export function isOverdue({ status, live, expires_at, token_expires_at }: Dated, { now, wall }: Times): boolean {
   if (!live) return false
   return expires_at <= now || (status === 'pending_consent' && token_expires_at <= wall)
 }
 
-/** Where an attempt stands: one whose time has run out is expired, whether a cron has been there or not. */
+/** Status at a time: an overdue attempt is expired even before the cron ran. */
 export function attemptStatusAt(attempt: Dated, times: Times): AttemptStatus {
   return isOverdue(attempt, times) ? 'expired' : attempt.status
 }

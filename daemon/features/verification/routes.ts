@@ -33,7 +33,7 @@ type Shown = {
   readonly vendor: string
 }
 
-/** What the responsible human agrees to, with the form to do so. */
+/** Consent page with its form. */
 function consentPage({ attempt, participant, token, vendor }: Shown): Html {
   return page({
     title: 'Identity verification',
@@ -56,7 +56,7 @@ ${factTable({
   })
 }
 
-/** What the human is told who agreed: it is done, and who goes on. The link is not shown again: it is used. */
+/** Page after consent: what happens next. The link is used up, so it is not repeated. */
 function consentedPage({ attempt, vendor }: Pick<Shown, 'attempt' | 'vendor'>): Html {
   const title = 'Your consent is recorded'
   return page({
@@ -79,11 +79,11 @@ ${
   })
 }
 
-/** How long an attempt may take, and how long its token lives (decisions §6). */
+/** Lifetime of an attempt and of its token (decisions §6). */
 const ATTEMPT_MS = DAY_MS
 const TOKEN_BYTES = 32
 const RETRY_SECONDS = 60
-/** The latest attempts of a participant, of which at most one has not ended. */
+/** Latest attempts to read; at most one is open. */
 const LATEST = 2
 
 const startVerification: FreeHandler<typeof verificationApi.startVerification> = async (_input, call) => {
@@ -142,14 +142,14 @@ const getVerificationStatus: FreeHandler<typeof verificationApi.getVerificationS
   })
 }
 
-/** The attempt that a token opens. @throws AppError 404: it was used, its time has run out, or it never was one. */
+/** The attempt of a token. @throws AppError 404 if it was used, has expired or is unknown */
 async function attemptOf(t: ReadTx, token: string, times: Times): Promise<AttemptRow> {
   const row = (await t.table(attempts).page('token', [hashSecret(token)], { limit: 1 })).rows[0]
   if (row && attemptStatusAt(row, times) === 'pending_consent') return row
   throw new AppError('not_found', 'This link was used, has ended, or never was one.')
 }
 
-/** Looking at it uses nothing up: previewers and scanners of mail follow links. */
+/** Viewing uses nothing up, since mail scanners follow links. */
 const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = async (
   _input,
   { ctx, caller, now, wall },
@@ -161,7 +161,7 @@ const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = 
     return consentPage({ attempt, participant, token: caller.token, vendor: verificationVendor.of(ctx).name })
   })
 
-/** The session is asked for first, so that a vendor that does not answer leaves the token as it was. */
+/** Requests the vendor session first, so that a failure keeps the token valid. */
 const consentToVerification: FreeHandler<typeof verificationApi.consentToVerification> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const { token, operator_name } = body
@@ -218,7 +218,7 @@ const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCal
   return { attempt_id: row.id, status: row.status }
 }
 
-/** What is overdue is ended first, so that each is listed and counted as what it is. */
+/** Expires overdue attempts first. */
 const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
   const { ctx, now, wall } = call
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
@@ -232,7 +232,7 @@ const listVerifications: FreeHandler<typeof verificationAdminApi.listVerificatio
   return { attempts: shown, ...found, limit, offset }
 }
 
-/** Whom an attempt is about, in words; nothing for a participant that is gone. */
+/** Name of the participant; empty if it is gone. */
 async function whoIs(t: ReadTx, { participant_id }: AttemptRow) {
   const one = await t.table(participants).get(participant_id)
   return one && { name: one.name, verification_tier: one.verification_tier }
@@ -248,7 +248,7 @@ const attemptFactsIn =
     age: created_at,
   })
 
-/** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
+/** The sandbox vendor decides as requested and sends a normal callback. */
 const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (
   { params, body },
   call,

@@ -1,34 +1,34 @@
 import { z } from 'zod'
 import { attemptStatuses } from '../../../src/model/words.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
-/** An attempt to verify who stands behind a participant (decisions §6). */
+/** A verification attempt (decisions §6). */
 export const AttemptRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   participant_id: z.string(),
   status: z.enum(attemptStatuses),
-  /** Whether it has not ended; one a participant. */
+  /** Whether it is open; one per participant. */
   live: z.boolean(),
-  /** SHA-256 of the consent token, hex; null once it was used or is of no use. */
+  /** SHA-256 hex of the consent token; null once used or obsolete. */
   token_hash: z.string().nullable(),
-  /** End of the token, in wall time. */
+  /** Token expiry, wall time. */
   token_expires_at: z.int(),
-  /** Who consented, as they wrote their name. */
+  /** Name of who consented. */
   operator_name: z.string().nullable(),
   consented_at: z.int().nullable(),
   /** Session at the vendor. */
   vendor_session: z.string().nullable(),
   vendor_url: z.string().nullable(),
-  /** Why, as the vendor says. */
+  /** Vendor's reason. */
   reason: z.string().nullable(),
   ended_at: z.int().nullable(),
-  /** End of the attempt, in business time as are all others here. */
+  /** Attempt expiry, business time like the others. */
   expires_at: z.int(),
   created_at: z.int(),
 })
 export type AttemptRow = z.infer<typeof AttemptRow>
 
-/** Attempts to verify who stands behind a participant. */
+/** Verification attempts. */
 export const attempts = defineCollection('verification_attempts', {
   schema: AttemptRow,
   key: 'id',

@@ -5,16 +5,16 @@ import { draftOf, type NewCall, recordOneTry } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
 import type { SentAttempt } from './send.ts'
 
-/* Calls of an endpoint whose answer somebody waits for: on record like deliveries, but never queued. */
+/* Endpoint calls with a waiting caller: recorded like deliveries, never queued. */
 
-/** Unpaid calls of one provider that stay on record; the oldest go first, so that strangers cannot fill the store with them. */
+/** Unpaid calls kept per provider, oldest dropped first, so that strangers cannot fill the store. */
 export const MAX_UNPAID_CALLS = 1_000
-/** A provider hears of so many unpaid calls one by one within this time; of more its deliveries tell. */
+/** Interval in which a provider is told of each unpaid call; above the limit, only its deliveries show them. */
 const TOLD_WITHIN_MS = HOUR_MS
 const INTERRUPTED = 'this marketplace ended while it was called'
 const FIRST_FAILURE_STATUS = 300
 
-/** Writes a call down that is about to be made. */
+/** Records a call before it is made. */
 export async function beginCall(t: Tx, draw: Draw, call: NewCall): Promise<DeliveryRow> {
   return t.table(deliveries).insert({ ...(await draftOf(t, draw, call)), open: false, next_at: null, max_tries: 1 })
 }
@@ -22,12 +22,12 @@ export async function beginCall(t: Tx, draw: Draw, call: NewCall): Promise<Deliv
 type Ended = {
   readonly id: string
   readonly tries: readonly SentAttempt[]
-  /** Why it ended without an answer. */
+  /** Why it ended without a response. */
   readonly reason: string | undefined
   readonly now: number
 }
 
-/** Records what became of a call; one that was withheld as unpaid meanwhile stays so. */
+/** Records the result of a call; one marked unpaid meanwhile stays so. */
 export async function endCall(t: Tx, draw: Draw, { id, tries, reason, now }: Ended): Promise<void> {
   const begun = await t.table(deliveries).getForUpdate(id)
   if (begun?.state !== 'pending') return
@@ -45,8 +45,8 @@ function dead(reason: string) {
 }
 
 /**
- * Marks a call whose work was not paid for, and forgets the oldest such ones. @returns whether its provider is to hear of
- * it: not where it knows (it was never reached, or refused), nor where it heard of very many just now.
+ * Marks a call as unpaid and drops the oldest ones.
+ * @returns whether to tell the provider: not if it was never reached or refused, nor after too many recent ones
  */
 export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
@@ -59,7 +59,7 @@ export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolea
   return !(await forgetOldest(t, call.participant_id, now)) && !knows
 }
 
-/** @returns whether the oldest one that had to go was still fresh. */
+/** @returns whether the dropped one was recent */
 async function forgetOldest(t: Tx, participantId: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
   if ((await table.count('unpaid', [participantId])) <= MAX_UNPAID_CALLS) return false

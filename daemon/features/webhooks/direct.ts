@@ -7,11 +7,11 @@ import type { DeliveryRow } from './rows.ts'
 import { type Sender, type SentAttempt, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
 import { secretsOf } from './signing.ts'
 
-/** Tries of a message that somebody waits for, as long as none of it has left this machine. */
+/** Attempts of a call while nothing was sent. */
 const MAX_UNSENT_TRIES = 3
 const SEED_BYTES = 32
 
-/** Larger messages are not kept with their call: nobody sends it again of itself, and strangers may cause many. */
+/** Larger bodies are not stored: they are not resent, and strangers may cause many. */
 const MAX_KEPT_BODY_CHARS = 2_048
 const ABANDONED = 'nobody waited for the answer any more'
 
@@ -20,17 +20,16 @@ type Write = (t: Tx, draw: Draw) => Promise<DeliveryRow>
 type Direct = Omit<NewDelivery, 'once'> & {
   readonly endpoint: WebhookEndpoint
   readonly signal: AbortSignal
-  /** Commits the record of the call before anything is sent, together with what else belongs there. */
+  /** Commits the record before sending, with the caller's writes. */
   readonly begin?: (write: Write) => Promise<void>
 }
 
 type Parts = Sender & { readonly store: Store; readonly entropy: Entropy }
 
 /**
- * Sends a message while somebody waits for its answer: an instant dispatch, a test (decisions §10). It is retried only
- * while it could not be sent at all, all tries together have the time of one, and it is never queued. Every call is on
- * record before it is made, and counts for the listing's health once it has ended.
- * @throws WebError aborted when the signal ended it.
+ * Sends a message with a waiting caller: an instant dispatch, or a test (decisions §10). Retried only while nothing
+ * was sent, within one time limit, never queued. Recorded before sending, and counts for webhook health.
+ * @throws WebError aborted by the signal
  */
 export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<SentAttempt> {
   const message = messageOf(drawFrom(parts.entropy(SEED_BYTES)), delivery)

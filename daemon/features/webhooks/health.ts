@@ -6,17 +6,17 @@ import { type ServiceRow, services } from '../listings/rows.ts'
 import { MAX_LISTINGS } from '../listings/write.ts'
 import { deliveries } from './rows.ts'
 
-/** How far back a listing's `webhook_healthy` looks at most. */
+/** Deliveries considered for `webhook_healthy`. */
 const JUDGED_DELIVERIES = 5
-/** After a failure an endpoint is asked again when this much business time has passed (decisions §7). */
+/** Business time after a failure until an endpoint is tested again (decisions §7). */
 export const PROBE_AFTER_MS = HOUR_MS
-/** `type` of the message that only asks whether somebody is there. */
+/** `type` of a test message. */
 export const TEST_TYPE = 'test'
 
 /**
- * Computes `webhook_healthy` anew: something was taken there, and of the last deliveries tried none had a failure as
- * its last try, but that a test message that was taken makes good what was before it; what an earlier endpoint did is
- * forgotten. Without an endpoint its provider's polling counts. The row is written only when that changes.
+ * Recomputes `webhook_healthy`: something was delivered, and none of the last deliveries ended in a failure, except
+ * before a successful test; an earlier endpoint does not count. Without an endpoint the provider's polling counts.
+ * Writes only on a change.
  */
 export async function updateHealth(t: Tx, serviceId: string, now: number): Promise<void> {
   const service = await t.table(services).getForUpdate(serviceId)
@@ -43,7 +43,7 @@ async function put(t: Tx, service: ServiceRow, next: Liveness): Promise<void> {
   await t.table(services).put(withLiveness(service, next))
 }
 
-/** Listings whose messages go where their provider's do. */
+/** Listing states that use the provider's endpoint. */
 const followed = ['active', 'inactive', 'suspended'] as const
 
 async function sharing(t: ReadTx, providerId: string): Promise<ServiceRow[]> {
@@ -53,12 +53,12 @@ async function sharing(t: ReadTx, providerId: string): Promise<ServiceRow[]> {
   return (await Promise.all(pages)).flatMap(({ rows }) => rows).filter(({ webhook_url }) => webhook_url === null)
 }
 
-/** The same for every listing of a provider that has no endpoint of its own. */
+/** The same for all listings of a provider without an own endpoint. */
 export async function updateHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   for (const service of await sharing(t, providerId)) await updateHealth(t, service.id, now)
 }
 
-/** The endpoint that a provider's listings share has changed: nothing was sent there yet. */
+/** Resets health after the shared endpoint changed. */
 export async function forgetHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider) return

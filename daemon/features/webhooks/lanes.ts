@@ -2,18 +2,18 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/** Tries under way at once, one at a time for each endpoint of a participant. */
+/** Concurrent attempts; one per endpoint and participant. */
 export const MAX_CONCURRENT = 16
-/** A participant whose last try took so long shares half of those with its like: it must not hold up all others. */
+/** Participants with a slower last attempt share half of the slots. */
 const SLOW_TRY_MS = SECOND_MS
 export const MAX_SLOW_CONCURRENT = MAX_CONCURRENT / 2
-/** Slow participants remembered; beyond, the one that was so first is forgotten. */
+/** Slow participants remembered; the oldest is dropped. */
 const MAX_SLOW_KNOWN = 10_000
 
-/** Room for tries, of which those that take long leave some to those that do not. */
+/** Slots for attempts, some reserved for fast participants. */
 type Slots = {
   readonly isFull: () => boolean
-  /** @returns what is called when the try has ended; undefined when there is no room for one of this participant. */
+  /** @returns the function to call at the attempt's end; undefined if there is no slot */
   readonly enter: (participant: string) => (() => void) | undefined
 }
 
@@ -47,7 +47,7 @@ export function createSlots({ wall }: Pick<Clock, 'wall'>): Slots {
   }
 }
 
-/** What waits for one endpoint of one participant. */
+/** Queue of one endpoint of one participant. */
 export type Lane = { readonly participant: string; readonly url: string }
 
 export function laneOf({ participant_id: participant, url }: DeliveryRow): Lane {
@@ -55,14 +55,14 @@ export function laneOf({ participant_id: participant, url }: DeliveryRow): Lane 
 }
 
 export type Lanes = {
-  /** That the head of a lane is due at this time, as far as is known: the earliest time counts. */
+  /** Records when a lane is due; the earliest time counts. */
   readonly note: (lane: Lane, at: number) => void
-  /** Begins with what is due and has room, one at a time in each lane. */
+  /** Starts due lanes with a free slot. */
   readonly beginDue: (now: number) => void
   readonly busy: ReadonlyMap<string, Promise<void>>
 }
 
-/** Lanes with the time at which each is due. `run` never throws; `onEnded` is called behind every one of its runs. */
+/** Lanes by due time. `run` never throws; `onEnded` follows each run. */
 export function createLanes(
   clock: Pick<Clock, 'wall'>,
   { run, onEnded }: { readonly run: (lane: Lane) => Promise<void>; readonly onEnded: () => void },

@@ -3,24 +3,24 @@ import { installation } from '../../kernel/identity.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { seal, unseal } from '../../kernel/sealed.ts'
 
-/* A header that a provider chose for its own endpoints: its value is a secret, and sealed in the store. */
+/* A custom header for a provider's endpoints; its value is sealed. */
 
 type Owner = Pick<ParticipantRow, 'id' | 'endpoint_header'>
 type Given = {
   readonly owner: Owner
-  /** Undefined: it stays as it is; null: there is none any more. */
+  /** Undefined: unchanged; null: removed. */
   readonly given: { readonly name: string; readonly value: string } | null | undefined
   readonly iv: Buffer
 }
 
-/** The part of a participant's row that holds the header. */
+/** Row members of the header. */
 export function sealedHeader(ctx: Context, { owner, given, iv }: Given): Pick<ParticipantRow, 'endpoint_header'> {
   if (given === null) return {}
   if (given === undefined) return owner.endpoint_header ? { endpoint_header: owner.endpoint_header } : {}
   return { endpoint_header: { name: given.name, box: seal(given.value, sealKey(ctx, owner), iv) } }
 }
 
-/** Reads the headers of owners; nothing of one that was sealed under another admin key. */
+/** Reads owners' headers; none if sealed under another admin key. */
 export function readsOwnHeader(ctx: Context): (owner: Owner) => Readonly<Record<string, string>> {
   return (owner) => {
     const { endpoint_header: header } = owner

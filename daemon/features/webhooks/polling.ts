@@ -5,14 +5,14 @@ import type { ReadTx } from '../../store/port.ts'
 import { type PollRow, polls } from '../listings/rows.ts'
 import { updateHealthOfAll } from './health.ts'
 
-/** A provider without an endpoint is there while it read its events within this time (decisions §7). */
+/** A provider without endpoint counts as present this long after reading events (decisions §7). */
 const POLLING_MS = 2 * MINUTE_MS
-/** A reading is written down at most this often. */
+/** Readings are recorded at most this often. */
 const NOTED_EVERY_MS = MINUTE_MS
 
 const isNoted = (poll: PollRow | undefined, now: number) => poll?.live === true && now - poll.polled_at < NOTED_EVERY_MS
 
-/** Notes that a provider reads its events. What goes wrong with that is no fault of its reading. */
+/** Records that a provider polls; failures do not affect the reading. */
 export async function notePoll({ store, clock, log }: Context, participantId: string): Promise<void> {
   const now = clock.now()
   try {
@@ -32,13 +32,13 @@ export async function notePoll({ store, clock, log }: Context, participantId: st
   }
 }
 
-/** Ids of providers that have stopped reading their events, those that stopped first at the front. */
+/** Providers that stopped polling, longest ago first. */
 export async function stoppedPolling(t: ReadTx, now: number, limit: number): Promise<string[]> {
   const page = await t.table(polls).page('live', [], { limit })
   return page.rows.filter(({ polled_at }) => now - polled_at > POLLING_MS).map(({ id }) => id)
 }
 
-/** Their listings without an endpoint are not healthy any more, unless they came back meanwhile. */
+/** Marks their listings without endpoint as unhealthy, unless they resumed. */
 export function endPolling({ store }: Pick<Context, 'store'>, id: string, now: number): Promise<void> {
   return store.tx(async (t) => {
     const locked = await t.table(polls).getForUpdate(id)

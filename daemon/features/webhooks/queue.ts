@@ -13,32 +13,32 @@ import { type DeliveryRow, deliveries } from './rows.ts'
 import { afterTry, isGone, RETRY_DELAYS_MS } from './schedule.ts'
 import type { SentAttempt } from './send.ts'
 
-/** Deliveries that wait for one participant's endpoint; more end as dead at once, to be replayed. */
+/** Deliveries waiting per endpoint; more are dead at once and can be replayed. */
 export const MAX_PENDING_PER_ENDPOINT = 10_000
-/** What anybody can cause without paying leaves at least half of that room to what was paid for. */
+/** Unpaid messages may use at most half of that. */
 const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
-/** The same of one sender to one participant. */
+/** The same per sender and receiver. */
 export const MAX_PENDING_PER_SENDER = 100
 const FULL = 'too much waits for this endpoint'
-/** Tries whose outcome is kept with a delivery, the newest ones. */
+/** Attempts kept per delivery, newest. */
 const MAX_KEPT_ATTEMPTS = 30
 const MAX_BYTE = 255
-/** Id of the counter that numbers deliveries, so that those of one instant keep their order. */
+/** Counter id of delivery numbers, for a stable order. */
 const DELIVERY_COUNTER = 'deliveries'
 
-/** A message for a participant, about one of its listings where there is one. */
+/** A message for a participant, optionally about a listing. */
 export type NewDelivery = {
   readonly participantId: string
   readonly serviceId?: string
   readonly jobId?: string
-  /** Id or wallet of who causes it without paying for it: such words wait behind what was paid for, and are bounded. */
+  /** Id or wallet of an unpaid sender: such messages wait behind paid ones and are limited. */
   readonly sender?: string
   readonly type: string
-  /** Members of the message besides `type`, `event_id` and `created_at`. */
+  /** Members besides `type`, `event_id` and `created_at`. */
   readonly data: JsonObject
   /** Business time. */
   readonly now: number
-  /** One try only: whoever made it asks again by itself. */
+  /** One attempt only: the caller retries itself. */
   readonly once?: true
 }
 
@@ -48,7 +48,7 @@ export type WebhookEndpoint = {
   readonly ownedBy: 'service' | 'participant'
 }
 
-/** Where messages about a listing go: its own endpoint, else its provider's; undefined without either. */
+/** Endpoint for a listing's messages: its own, else the provider's. */
 export async function endpointOf(
   t: ReadTx,
   { participantId, serviceId }: { readonly participantId: string; readonly serviceId: string | null },
@@ -63,8 +63,8 @@ export async function endpointOf(
 }
 
 /**
- * Queues a message in the transaction of what it tells: both are durable or neither is.
- * @returns undefined when its receiver has no endpoint; the event log is there for those.
+ * Queues a message in the transaction of its event.
+ * @returns undefined if the receiver has no endpoint; the event log has it
  */
 export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise<DeliveryRow | undefined> {
   const { participantId, serviceId = null } = delivery
@@ -75,7 +75,7 @@ export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise
   return t.table(deliveries).insert(reason === undefined ? draft : ended(draft, { state: 'dead', reason }))
 }
 
-/** Why a delivery has no room to wait. */
+/** Why a delivery cannot be queued. */
 async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRow>): Promise<string | undefined> {
   const table = t.table(deliveries)
   const lane = [participant_id, url]
@@ -89,17 +89,17 @@ async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRo
 
 export type QueuedMessage = { readonly eventId: string; readonly body: string }
 
-/** The bytes of a message: who takes it gets `type`, `event_id` and `created_at` with whatever it tells. */
+/** Body of a message, with `type`, `event_id` and `created_at`. */
 export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'type' | 'data' | 'now'>): QueuedMessage {
   const eventId = draw.id('event')
   const created_at = new Date(now).toISOString()
   return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
 }
 
-/** A message to an endpoint that was found, its bytes where they are made already. */
+/** A message to a known endpoint, optionally with its body. */
 export type NewCall = NewDelivery & { readonly url: string; readonly message?: QueuedMessage }
 
-/** A delivery that is due at once, not yet written. */
+/** A due delivery, not yet written. */
 export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: NewCall): Promise<Draft<DeliveryRow>> {
   const { eventId, body } = message ?? messageOf(draw, delivery)
   return {
@@ -140,7 +140,7 @@ function ended(row: Draft<DeliveryRow>, { state, reason }: End): Draft<DeliveryR
   return { ...row, state, reason, open: false, next_at: null }
 }
 
-/** Ends a pending delivery without a try. @returns undefined when it had ended before. */
+/** Ends a pending delivery without an attempt. @returns undefined if it already ended */
 export async function end(
   t: Tx,
   id: string,
@@ -150,16 +150,16 @@ export async function end(
   return row?.open ? t.table(deliveries).put({ ...ended(row, how), at: now }) : undefined
 }
 
-/** Points a pending delivery to where its owner's endpoint is now. */
+/** Redirects a pending delivery to its owner's current endpoint. */
 export async function redirect(t: Tx, id: string, { url, now }: { url: string; now: number }): Promise<void> {
   const row = await t.table(deliveries).getForUpdate(id)
   if (row?.open) await t.table(deliveries).put({ ...row, url, at: now })
 }
 
 /**
- * Sends a delivery again: with the same bytes, and all tries anew.
- * @param owner - whose it has to be; the operator's may be anybody's
- * @throws AppError 404 when it is not the owner's, 409 when what it tells is over.
+ * Resends a delivery with the same bytes and new attempts.
+ * @param owner - required owner; undefined for the operator
+ * @throws AppError 404 when it is another's, 409 when it is obsolete
  */
 export async function replay(
   t: Tx,
@@ -188,8 +188,8 @@ export async function replay(
 type Tried = { readonly id: string; readonly sent: SentAttempt; readonly now: number }
 
 /**
- * Records a try and what follows from it: the next one, the end, the health of the listing, an endpoint that is gone.
- * @returns undefined when the delivery ended meanwhile, so that the try counts for nothing.
+ * Records an attempt and its consequences: retry, end, health, disabled endpoint.
+ * @returns undefined if the delivery ended meanwhile, so the attempt does not count
  */
 export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Promise<DeliveryRow | undefined> {
   const row = await t.table(deliveries).getForUpdate(id)
@@ -198,7 +198,7 @@ export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Pr
 
 type OneTry = { readonly row: DeliveryRow; readonly sent: SentAttempt; readonly now: number }
 
-/** The same for a row that this transaction holds, whether it waits in a lane or not. */
+/** The same for a row held by this transaction, in a lane or not. */
 export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
   const tries = row.tries + 1
   const jitter = (draw.bytes(1)[0] as number) / MAX_BYTE
@@ -216,7 +216,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
     at: now,
   })
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
-  // Of a call that somebody waited for its deliveries tell: strangers may cause many.
+  // Failed direct calls are shown in deliveries only, since strangers may cause many.
   if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
   if (row.service_id !== null) await updateHealth(t, row.service_id, now)
   return written
@@ -228,7 +228,7 @@ function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent
 
 type Notice = { readonly type: EventType; readonly row: DeliveryRow; readonly now: number }
 
-/** Takes an endpoint out of use that answered 410, unless its owner has set another meanwhile. */
+/** Disables an endpoint that responded 410, unless it was replaced meanwhile. */
 async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'type'>): Promise<void> {
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (endpoint?.url !== row.url) return

@@ -2,46 +2,46 @@ import { z } from 'zod'
 import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** Stored form of a delivery. Times are epoch milliseconds of the business clock unless said otherwise. */
+/** A stored delivery. Times are epoch milliseconds of business time, unless noted. */
 export const DeliveryRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Place among all deliveries, in the order they were made. */
+  /** Delivery number, in order of creation. */
   number: z.int(),
-  /** Stable over tries and replays: what the receiver tells copies by. */
+  /** Constant over attempts and replays, so that receivers can deduplicate. */
   event_id: z.string(),
   type: z.string(),
-  /** Whose endpoint it goes to. */
+  /** Owner of the endpoint. */
   participant_id: z.string(),
-  /** The listing it is about, whose own endpoint goes before its provider's. */
+  /** The listing, whose own endpoint takes precedence. */
   service_id: z.string().nullable(),
   job_id: z.string().nullable(),
-  /** Endpoint of the last or next try; it follows the settings of its owner. */
+  /** Endpoint of the last or next attempt; follows its owner's settings. */
   url: z.string(),
-  /** Id or wallet of whose word it is, and that it is one: what nobody paid for goes behind what was paid for. */
+  /** Id or wallet of an unpaid sender; such messages wait behind paid ones. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
-  /** The bytes that are signed and sent, the same at every try; empty where they are a file, or somebody waited for a large one. */
+  /** Signed bytes, equal for all attempts; empty if in a file, or too large for a direct call. */
   body: z.string(),
-  /** SHA-256 of the file that holds large ones. */
+  /** SHA-256 of a large body's file. */
   body_file: z.string().exactOptional(),
   state: z.enum(deliveryStates),
-  /** True while pending in a lane: such rows are what the worker walks. */
+  /** True while pending; the worker reads these. */
   open: z.boolean(),
-  /** Somebody waited for its answer, and did not pay for it. */
+  /** A direct call whose work was not paid. */
   unpaid: z.literal(true).exactOptional(),
-  /** Why it ended without being taken. */
+  /** Why it was not delivered. */
   reason: z.string().nullable(),
-  /** Tries since it was made, or since its last replay; and how many there are at most. */
+  /** Attempts since creation or last replay, and their limit. */
   tries: z.int(),
   max_tries: z.int(),
   next_at: z.int().nullable(),
   attempts: z.array(DeliveryAttempt),
-  /** Whether there was a try, and wall time of the last one; 0 before it. */
+  /** Whether there was an attempt, and wall time of the last; 0 before. */
   attempted: z.boolean(),
   attempted_at: z.int(),
   created_at: z.int(),
-  /** Time of the last change; of its end, once it has ended. */
+  /** Time of the last change or of its end. */
   at: z.int(),
 })
 export type DeliveryRow = z.infer<typeof DeliveryRow>

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { DeliveryState } from '../../../src/model/delivery.ts'
 
-/** How long after the one before it each try comes (decisions §10). */
+/** Delay before each attempt (decisions §10). */
 export const RETRY_DELAYS_MS: readonly number[] = [
   0,
   SECOND_MS,
@@ -12,17 +12,17 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   2 * HOUR_MS,
   6 * HOUR_MS,
 ]
-/** Retries come up to this share of their delay later, so that those of one outage spread out. */
+/** Random extra share of a delay, which spreads retries after an outage. */
 const JITTER_SHARE = 0.2
 const MAX_RETRY_AFTER_MS = DAY_MS
-/** The endpoint says that it will never take anything again. */
+/** 410: the endpoint is gone permanently. */
 const GONE_STATUS = 410
 
-/** What a try came to, as far as the schedule cares. */
+/** Result of an attempt for the schedule. */
 export type DeliveryOutcome = {
   readonly ok: boolean
   readonly status: number | null
-  /** How long the endpoint asked to be left alone. */
+  /** Requested retry delay. */
   readonly retryAfterMs: number | null
 }
 
@@ -37,16 +37,16 @@ export function isGone(outcome: DeliveryOutcome): boolean {
 }
 
 type Situation = {
-  /** Tries made, this one included. */
+  /** Attempts including this one. */
   readonly tries: number
   readonly maxTries: number
   /** Business time. */
   readonly now: number
-  /** Chance from 0 to 1. */
+  /** Random value from 0 to 1. */
   readonly jitter: number
 }
 
-/** What follows from a try: taken, given up, or tried again, never before the endpoint wants to be asked. */
+/** Next step after an attempt: delivered, dead, or a retry not before the endpoint's Retry-After. */
 export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitter }: Situation): NextAttempt {
   if (outcome.ok) return { state: 'delivered', nextAt: null, reason: null }
   if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint is permanently gone (410)' }
@@ -58,7 +58,7 @@ export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitte
   return { state: 'pending', nextAt: now + scheduled + Math.floor(delay * JITTER_SHARE * jitter), reason: null }
 }
 
-/** `Retry-After` in milliseconds, as seconds or as a date; null when it says nothing. */
+/** `Retry-After` in milliseconds, from seconds or a date; null if absent. */
 export function retryAfterMs(header: string | undefined, wall: number): number | null {
   const text = header?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS

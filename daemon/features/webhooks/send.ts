@@ -7,17 +7,17 @@ import type { WebResponse } from '../../ports/web/exchange.ts'
 import type { Web } from '../../ports/web/web.ts'
 import { retryAfterMs } from './schedule.ts'
 
-/** An endpoint has this long for its whole answer, and this much room for it (decisions §10). */
+/** Time and size limits of an endpoint's response (decisions §10). */
 export const WEBHOOK_TIMEOUT_MS = 30 * SECOND_MS
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-/** Beginning of an answer that is kept and shown. */
+/** Characters of a response that are kept. */
 const EXCERPT_CHARS = 512
 
-/** What the worker and the test row send with; the real one in `daemon/index.ts`. */
+/** Means of sending for worker and test endpoint; created in `daemon/index.ts`. */
 export type Sender = {
   readonly web: Pick<Web, 'post'>
   readonly clock: Clock
-  /** The header that an owner of endpoints chose; none unless given. */
+  /** Custom header of an endpoint's owner (default: none). */
   readonly ownHeaderOf?: (owner: ParticipantRow) => Readonly<Record<string, string>>
 }
 
@@ -26,16 +26,16 @@ export type OutgoingMessage = {
   readonly eventId: string
   readonly body: string
   readonly secrets: readonly string[]
-  /** Of the endpoint's owner; ours go before it. */
+  /** Owner's headers; ours take precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
 
-/** What one try came to. */
+/** Result of one attempt. */
 export type SentAttempt = {
   readonly ok: boolean
-  /** Wall time at which it began. */
+  /** Start, wall time. */
   readonly at: number
   readonly status: number | null
   readonly latencyMs: number
@@ -43,14 +43,14 @@ export type SentAttempt = {
   readonly excerpt: string
   readonly answer: Buffer
   readonly retryAfterMs: number | null
-  /** Nothing left this machine: the same message may be sent again without harm. */
+  /** Nothing was sent, so it is safe to send again. */
   readonly wasNeverSent: boolean
   readonly signatureHeaders: Readonly<Record<string, string>>
 }
 
 /**
- * Signs and posts a message once. Only a 2xx takes it; a redirect does not, and is not followed.
- * @throws WebError aborted when its signal ended it; every other failure is part of the result.
+ * Signs and posts a message once. Only 2xx counts as delivered; redirects are not followed.
+ * @throws WebError aborted by its signal; other failures are in the result
  */
 export async function sendOnce({ web, clock }: Sender, message: OutgoingMessage): Promise<SentAttempt> {
   const at = clock.wall()

@@ -1,6 +1,6 @@
 import type { ParticipantRow } from '../../kernel/rows.ts'
 
-/** Secrets to sign with: after a rotation the old one counts for a day (decisions §6). */
+/** Signing secrets: both for a day after a rotation (decisions §6). */
 export function secretsOf(
   { webhook_secret, previous_webhook_secret: previous }: ParticipantRow,
   wall: number,

@@ -12,7 +12,7 @@ import { endPolling, stoppedPolling } from './polling.ts'
 import { endpointOf } from './queue.ts'
 import { sendTest } from './test-message.ts'
 
-/** Test messages of one run, and how many are under way at once; each has half a minute. */
+/** Test messages per run, and how many at once; each takes up to half a minute. */
 const PROBES_PER_RUN = 64
 const PROBES_AT_ONCE = 16
 /** Listings looked at in one read. */
@@ -28,8 +28,8 @@ const pollingWork: DueWork = {
 }
 
 /**
- * Asks the endpoints of listings whether they are there: new ones, and an hour later those that failed. Without a
- * `nextDue`: a clock that is moved far asks once on the way, not once an hour.
+ * Tests endpoints of new listings, and failed ones an hour later. Without `nextDue`, so a moved clock tests once, not
+ * hourly.
  */
 export const webhookProbes = defineCron({
   name: 'webhook-probes',
@@ -43,10 +43,7 @@ export const webhookProbes = defineCron({
   },
 })
 
-/**
- * Listings of stores that knew no probes: without one, an endpoint that failed would be asked by its next dispatch only,
- * which never comes while the listing is shown as failing.
- */
+/** Schedules tests for listings of old stores: a failing one would otherwise never be tested again. */
 export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
   for (const id of await store.read(forgotten)) await store.tx((t) => updateHealth(t, id, clock.now()))
 }
@@ -63,7 +60,7 @@ function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: Serv
   return webhook_status === undefined && !webhook_healthy && first_party_slug === null
 }
 
-/** One that is there at once makes no other wait for one that hangs. @throws Error at the end when some failed here. */
+/** Runs concurrently, so a hanging endpoint delays no other. @throws Error at the end when some failed here */
 async function sendProbes(run: Run): Promise<void> {
   const { ctx, now, signal } = run
   const due = await ctx.store.read((t) => dueProbes(t, now))
@@ -106,7 +103,7 @@ async function probe({ ctx, now, signal }: Run, serviceId: string): Promise<void
   })
 }
 
-/** Whatever becomes of this one, the next is an hour later: a crash does not ask again and again. */
+/** Scheduled before the test, so that a crash does not repeat it. */
 async function postpone(t: Tx, id: string, at: number): Promise<void> {
   const service = await t.table(services).getForUpdate(id)
   if (service?.probing) await t.table(services).put({ ...service, probe_at: at })

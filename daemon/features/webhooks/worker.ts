@@ -19,26 +19,26 @@ import { secretsOf } from './signing.ts'
 type Json = z.core.util.JSONType
 
 const SCAN_ROWS = 500
-/** An endpoint whose delivery failed here, not there, is left alone for this time. */
+/** Pause of an endpoint after a local failure. */
 const BROKEN_PAUSE_MS = 30 * SECOND_MS
-/** How long a stop waits for tries under way before it cuts them off. */
+/** How long a stop waits for attempts. */
 const STOP_WAIT_MS = 3 * SECOND_MS
 
-/** A delivery before this try is recorded, and what its endpoint answered. */
+/** A delivery before its attempt is recorded, and the response. */
 export type Taken = { readonly row: DeliveryRow; readonly status: number | null; readonly answer: Json | undefined }
 type Follow = (t: Tx, draw: Draw, recorded: DeliveryRow) => Promise<void>
 
-/** What deliveries mean to the rest of the daemon. */
+/** Callbacks of deliveries. */
 export type DeliveryHooks = {
-  /** Whether a message still makes sense: the dispatch of an ended job does not. */
+  /** Whether a message is still useful. */
   readonly isWanted: (t: ReadTx, row: DeliveryRow) => Promise<boolean>
   /**
-   * What follows from a message that was taken: its answer is looked at first, which may take its time, and what it
-   * comes to is written in the transaction that records the try.
-   * @throws AppError when the answer is refused: the try has failed then.
+   * Handles a delivered message: the response is read first, and its effects are written in the transaction that
+   * records the attempt.
+   * @throws AppError when the response is refused, which fails the attempt
    */
   readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
-  /** What follows from the end of a message, taken or not, in the transaction that records it. */
+  /** Effects of a message's end, in the transaction that records it. */
   readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
 
@@ -51,28 +51,27 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Begins with what waited when the daemon stopped; afterwards every tick and every new delivery makes it look. */
+  /** Starts with what a stop left; then each tick and new delivery triggers it. */
   readonly start: (ticker: Ticker) => Promise<void>
-  /** Looks for due deliveries now: after business time was moved. */
+  /** Checks for due deliveries, as after a clock move. */
   readonly wake: () => void
-  /** Resolves when nothing is due at this business time and nothing is under way. */
+  /** Resolves when nothing is due and nothing is in progress. */
   readonly idle: () => Promise<void>
-  /** Begins nothing more, and ends what is under way. */
+  /** Starts nothing more, and ends what is in progress. */
   readonly stop: () => Promise<void>
 }
 
 export const deliveryWorker = defineResource<DeliveryWorker>('delivery-worker')
 
-/** Business time of the earliest delivery that waits, null when none does. */
+/** Business time of the earliest waiting delivery; null if none. */
 export async function nextDeliveryAt(store: Store): Promise<number | null> {
   const { rows } = await store.table(deliveries).page('due', [], { limit: 1 })
   return rows[0]?.next_at ?? null
 }
 
 /**
- * Sends what is due. Deliveries wait in lanes, one for each endpoint of each participant, so that one that is slow or
- * down, or that others share, delays no other; of every lane only the head is looked at. A crash between
- * sending and recording sends once more: at least once.
+ * Sends due deliveries. Each endpoint and participant has a lane, so a slow or shared endpoint delays no other; only
+ * lane heads are read. At least once: a crash between sending and recording sends again.
  */
 export function createDeliveries(parts: WorkerParts): DeliveryWorker {
   const { store, clock, log } = parts
@@ -139,7 +138,7 @@ function logBroken(log: Log, { url }: Lane, error: unknown): void {
   log.error(where, 'a delivery could not be tried')
 }
 
-/** All that waited when the daemon stopped. */
+/** Deliveries left by a stop. */
 async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
   let after: string | undefined
   for (;;) {
@@ -150,7 +149,7 @@ async function scan(store: Store, note: (lane: Lane, at: number) => void): Promi
   }
 }
 
-/** Tries the first delivery of a lane, if it is due. @returns when the lane's head is due then, undefined when it is empty. */
+/** Attempts a lane's head if due. @returns when the lane is due next; undefined if empty */
 async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Promise<number | undefined> {
   const now = parts.clock.now()
   const head = await headOf(parts.store, lane, now)
@@ -162,7 +161,7 @@ async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Pro
   return next && (next.next_at ?? 0)
 }
 
-/** What is tried next: what was paid for as soon as it is due, however many words wait before it. */
+/** Next delivery of a lane: paid ones first. */
 async function headOf(store: Store, { participant, url }: Lane, now: number): Promise<DeliveryRow | undefined> {
   const [paid, word] = await store
     .read((t) =>
@@ -199,7 +198,7 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
   }
 }
 
-/** The bytes to send; undefined where their file was lost, which would hold up what waits behind it for ever. */
+/** The body; undefined if its file is lost, which must not block the lane. */
 async function bodyOf({ blobs, log }: WorkerParts, { id, body, body_file }: DeliveryRow): Promise<string | undefined> {
   if (body_file === undefined) return body
   if (await blobs.stat(body_file)) return readText(blobs, body_file)
@@ -249,7 +248,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
   }
 }
 
-/** An answer that is not JSON says no more than that the message was taken. @throws AppError on JSON nested too deep. */
+/** A response that is not JSON only confirms delivery. @throws AppError on JSON nested too deep */
 function readAnswer(body: Buffer): Json | undefined {
   refuseCostly(body)
   const answer = parsed(body.toString('utf8'))

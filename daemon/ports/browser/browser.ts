@@ -15,7 +15,7 @@ import { sweepProfiles } from './profile.ts'
 import { openProxy } from './proxy.ts'
 import { openSession, type ScreenSize } from './session.ts'
 
-/** Screens that pages are shown on. */
+/** Screen profiles. */
 export const screens = {
   desktop: { width: 1_366, height: 768, deviceScaleFactor: 1, mobile: false },
   mobile: { width: 390, height: 844, deviceScaleFactor: 3, mobile: true },
@@ -25,34 +25,34 @@ export type ScreenName = keyof typeof screens
 export type BrowserJob = {
   readonly screen: ScreenName
   readonly signal: AbortSignal
-  /** Whose work it is: everyone's takes turns with everyone else's. */
+  /** Key of fair sharing. */
   readonly who?: string
 }
 
-/** Browsers of this machine, one for each job, so that no page meets another. */
+/** Browsers of this machine, one per job, so pages are isolated. */
 export type Browser = {
-  /** `Chromium 156.0.8078.79`, as it was last found. */
+  /** Version as last found, such as `Chromium 156.0.8078.79`. */
   readonly version: () => string
-  /** Opens a page in a browser of its own, and ends that browser whatever happens. @throws BrowserError, WebError */
+  /** Opens a page in a new browser, which is always closed. @throws BrowserError, WebError */
   readonly withPage: <T>(job: BrowserJob, work: (page: BrowserPage) => Promise<T>) => Promise<T>
 }
 
 export type BrowserOptions = {
   readonly web: Pick<Web, 'dial' | 'mayRead'>
-  /** The only one that is looked for; otherwise those of the usual names. */
+  /** The only path to try; otherwise the usual names. */
   readonly path?: string | undefined
-  /** Off only where this machine forbids what the sandbox of the browser needs. */
+  /** Off only if this machine cannot run the browser's sandbox. */
   readonly isSandboxed?: boolean
-  /** SHA-256 of public keys that a test vouches for, base64. */
+  /** SHA-256 of trusted public keys for tests, base64. */
   readonly trustedKeys?: readonly string[]
   readonly jobMs?: number
   readonly maxBytes?: number
 }
 
-/** What browsers that speak the protocol are called, the smallest first. */
+/** Executable names of supported browsers, smallest first. */
 const names = ['chromium-headless-shell', 'chrome-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
-/** Where they stand besides the path. */
+/** Places besides the PATH. */
 const places: { readonly [platform: string]: readonly string[] } = {
   darwin: [
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -63,7 +63,7 @@ const places: { readonly [platform: string]: readonly string[] } = {
   ),
 }
 
-/** Browsers at once: each takes about 150 MB for a small page. */
+/** Concurrent browsers: each takes about 150 MB for a small page. */
 export const MAX_BROWSERS = 2
 const MAX_WAITING = 32
 const JOB_MS = 60 * SECOND_MS
@@ -72,7 +72,7 @@ const MAX_VERSION_CHARS = 100
 const FIX = 'apt-get install chromium-headless-shell, or browser.path in the engines file'
 
 export type BrowserEngine = Engine<Browser> & {
-  /** Process ids of the browsers that run, and the most memory that one of them took, in bytes. */
+  /** Process ids of running browsers, and the highest memory of one, in bytes. */
   readonly running: () => readonly number[]
   readonly peakBytes: () => number
 }
@@ -115,7 +115,7 @@ type Job = {
 async function runJob<T>(job: Job, work: (page: BrowserPage) => Promise<T>): Promise<T> {
   const { options, state } = job
   const failed = Promise.withResolvers<never>()
-  // Whoever waits hears of it below; nobody waits any more when it comes late.
+  // Waiting callers get the rejection below.
   failed.promise.catch(() => undefined)
   const late = AbortSignal.timeout(options.jobMs ?? JOB_MS)
   const signal = AbortSignal.any([job.job.signal, late])
@@ -143,7 +143,7 @@ function asBrowserError(error: CdpError): BrowserError {
 
 type Bounds = { readonly signal: AbortSignal; readonly onFailure: (why: BrowserError) => void }
 
-/** A browser that is still on its way up when everything is over is ended too. */
+/** A browser that is still starting at the end is closed too. */
 function open({ options, job, running, state }: Job, { signal, onFailure }: Bounds) {
   const onExceeded = (what: string) => onFailure(new BrowserError('page', what))
   const proxy = openProxy({ web: options.web, onExceeded })
@@ -175,7 +175,7 @@ function open({ options, job, running, state }: Job, { signal, onFailure }: Boun
   }
 }
 
-/** As the browser of such a screen calls itself, and who we are behind it. */
+/** User agent of the browser for a screen, plus our own. */
 function userAgent(version: string, screen: ScreenName): string {
   const major = /(\d+)\./.exec(version)?.[1] ?? '130'
   const [platform, mobile] = screen === 'mobile' ? ['Linux; Android 10; K', ' Mobile'] : ['X11; Linux x86_64', '']
@@ -183,7 +183,7 @@ function userAgent(version: string, screen: ScreenName): string {
   return `Mozilla/5.0 (${platform}) ${engine} ${USER_AGENT}`
 }
 
-/** Looks cheaply; after a failure it opens a page, which shows whether the sandbox works. */
+/** A cheap check; after a failure it opens a page to test the sandbox. */
 async function look(options: BrowserOptions, state: State, withPage: Browser['withPage']): Promise<EngineStanding> {
   const path = findBrowser(options.path)
   if (path === undefined) return { status: 'missing', detail: 'There is no Chromium here.', fix: FIX }
@@ -204,7 +204,7 @@ async function look(options: BrowserOptions, state: State, withPage: Browser['wi
   }
 }
 
-/** Few run at once; those that wait take turns by who they are for. */
+/** Limits concurrency; waiting jobs take fair turns. */
 function takeTurns() {
   type Waiting = { readonly begin: () => void; readonly refuse: (why: BrowserError) => void }
   const waiting = fairQueue<Waiting>(MAX_WAITING)
@@ -237,7 +237,7 @@ function takeTurns() {
   return { enter }
 }
 
-/** The browser of this machine; undefined where there is none. A configured one is the only one that is looked at. */
+/** The browser of this machine; undefined if none. A configured path is exclusive. */
 function findBrowser(configured?: string): string | undefined {
   const candidates = configured === undefined ? [...names, ...(places[process.platform] ?? [])] : [configured]
   return candidates.map((name) => findProgram(name)).find(Boolean)

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { z } from 'zod'
 
-/** The browser is gone, or did not understand: what was asked comes to nothing. */
+/** The browser is gone or rejected the command. */
 export class CdpError extends Error {
   override readonly name = 'CdpError'
   readonly isGone: boolean
@@ -14,33 +14,33 @@ export class CdpError extends Error {
 
 export type CdpParams = { readonly [name: string]: unknown }
 
-/** A value as it goes over the pipe: writing a large one anew each time stops everybody for milliseconds. */
+/** A pre-serialised value: serialising a large one again blocks for milliseconds. */
 export const prepared = (value: string): Buffer => Buffer.from(JSON.stringify(value))
 
 export type CdpListener = (params: CdpParams, session: string | undefined) => void
 
-/** A connection to one browser (Chrome DevTools Protocol), over its pipe: no port is open that a page could reach. */
+/** A DevTools connection over a pipe, so that no page can reach an open port. */
 export type Cdp = {
-  /** @throws CdpError when the browser refuses or is gone. */
+  /** @throws CdpError when the browser refuses or is gone */
   readonly send: <T>(command: CdpCommand<T>) => Promise<T>
   readonly on: (event: string, listener: CdpListener) => void
-  /** Everything under way fails; what is asked later fails too. */
+  /** Fails all current and later commands. */
   readonly close: (why: string) => void
 }
 
 export type CdpCommand<T> = {
   readonly method: string
   readonly params?: CdpParams
-  /** Target it is for; the browser itself unless given. */
+  /** Target session (default: the browser). */
   readonly session?: string | undefined
-  /** What is read of the answer. */
+  /** Schema of the answer. */
   readonly answer: z.ZodType<T>
 }
 
-/** For commands whose answer says nothing. */
+/** For commands without a result. */
 export const Nothing = z.unknown()
 
-/** A picture of many megabytes is one message. */
+/** Large images are single messages. */
 const MAX_MESSAGE_BYTES = 96 * 1024 * 1024
 const END = 0
 
@@ -55,7 +55,7 @@ const Message = z.object({
 
 type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
 
-/** @param to and from: the browser's file descriptors 3 and 4; messages end with a zero byte. */
+/** @param to and from: the browser's file descriptors 3 and 4; messages end with a zero byte */
 export function openCdp(to: Writable, from: Readable): Cdp {
   const waiting = new Map<number, Waiting>()
   const listeners = new Map<string, CdpListener[]>()
@@ -83,7 +83,7 @@ export function openCdp(to: Writable, from: Readable): Cdp {
   }
 
   splitMessages(from, take, close)
-  // A browser that ends closes its pipe; whoever asked learns it from `close`.
+  // A closing pipe is reported by `close`.
   to.on('error', () => close('The browser is gone.'))
 
   return {
@@ -104,7 +104,7 @@ export function openCdp(to: Writable, from: Readable): Cdp {
   }
 }
 
-/** A message as the pieces that are written one after the other; what is prepared goes as it is. */
+/** A message in pieces; prepared values are written as is. */
 function messageOf(head: CdpParams, params: CdpParams): readonly (string | Buffer)[] {
   const members = Object.entries(params).filter(([, value]) => value !== undefined)
   const pieces = members.flatMap(([name, value], index) => [
@@ -114,7 +114,7 @@ function messageOf(head: CdpParams, params: CdpParams): readonly (string | Buffe
   return [`${JSON.stringify(head).slice(0, -1)},"params":{`, ...pieces, '}}\0']
 }
 
-/** Calls back for each message; a browser that sends what is none is given up. */
+/** Splits messages; an invalid stream ends the connection. */
 function splitMessages(from: Readable, take: (text: string) => void, giveUp: (why: string) => void): void {
   let parts: Buffer[] = []
   let size = 0

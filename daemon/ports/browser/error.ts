@@ -1,10 +1,10 @@
 /**
- * Why a browser gave nothing. `page`: what the page did, in words for a stranger; `busy`: it was never begun; `gone`:
- * the browser does not start or ended by itself.
+ * Why a browser failed. `page`: the page's fault, in public words; `busy`: never started; `gone`: did not start or
+ * crashed.
  */
 export type BrowserFailure = 'page' | 'busy' | 'gone'
 
-/** The message is safe to show to whoever bought. */
+/** The message is safe to show to buyers. */
 export class BrowserError extends Error {
   override readonly name = 'BrowserError'
   readonly failure: BrowserFailure

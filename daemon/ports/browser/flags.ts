@@ -1,21 +1,21 @@
-/** What a browser is started with. */
+/** Start options of a browser. */
 export type FlagFacts = {
   readonly profile: string
-  /** Where the guarded proxy listens on loopback: the one way out. */
+  /** Loopback port of the guarded proxy, the only way out. */
   readonly proxyPort: number
   readonly userAgent: string
   readonly isSandboxed: boolean
-  /** SHA-256 of public keys that are trusted besides those of authorities, base64; none in a real daemon. */
+  /** SHA-256 of further trusted public keys, base64; for tests only. */
   readonly trustedKeys?: readonly string[] | undefined
 }
 
-/** A page's scripts may hold this much, in megabytes. */
+/** Script memory of a page, in megabytes. */
 const MAX_SCRIPT_HEAP_MB = 256
 
 /** Never resolves (RFC 2606). */
 const NOWHERE = 'http://nowhere.invalid'
 
-/** Parts of the browser that ask somebody on their own, or that talk past a proxy. */
+/** Browser features that send requests themselves or bypass a proxy. */
 const offFeatures = [
   'AsyncDns',
   'AutofillServerCommunication',
@@ -33,8 +33,8 @@ const offFeatures = [
 ] as const
 
 /**
- * Flags under which every byte that leaves the browser goes through the proxy: it resolves no name, sends no datagram
- * and asks no service of its maker. Loopback is not excepted from the proxy, which is what the odd bypass list says.
+ * Flags that route all traffic through the proxy: no DNS, no datagrams, no vendor services. The unusual bypass list
+ * keeps loopback in the proxy, too.
  */
 export function browserFlags({ profile, proxyPort, userAgent, isSandboxed, trustedKeys = [] }: FlagFacts): string[] {
   return [

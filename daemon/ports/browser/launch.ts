@@ -6,21 +6,21 @@ import { BrowserError } from './error.ts'
 import { browserFlags, type FlagFacts } from './flags.ts'
 import { browserUser, makeProfile } from './profile.ts'
 
-/** All processes of one browser together. */
+/** Memory of one browser's processes. */
 export const MAX_BROWSER_BYTES = 1_024 * 1024 * 1024
-/** Where the system keeps what a browser may start. */
+/** Search path of programs that a browser may start. */
 const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin'
-/** Descriptors of the protocol, as the browser has them. */
+/** Protocol descriptors in the browser. */
 const TO_BROWSER = 3
 const FROM_BROWSER = 4
 
-/** One browser: its processes, and the pipe that leads to it. */
+/** A running browser: processes and pipe. */
 export type Launched = {
   readonly cdp: Cdp
   readonly pid: number
-  /** The most that was seen of its memory, in bytes; 0 where the system does not say it. */
+  /** Highest memory seen, in bytes; 0 if unknown. */
   readonly peakBytes: () => number
-  /** Ends every process of it and removes its folder; what is under way fails with the error that is given. */
+  /** Kills all its processes and removes its folder; commands in progress fail with the error. */
   readonly end: (why: BrowserError) => Promise<void>
 }
 
@@ -30,7 +30,7 @@ export type LaunchOptions = Omit<FlagFacts, 'profile'> & {
   readonly maxBytes?: number
 }
 
-/** Starts a browser as the leader of a process group of its own, under a user that may do nothing where we are root. */
+/** Starts a browser in its own process group, as an unprivileged user if we are root. */
 export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
   const profile = await makeProfile()
   const started = await startIn(profile, options)

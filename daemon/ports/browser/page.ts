@@ -8,17 +8,17 @@ import { BrowserError } from './error.ts'
 import type { PageSession } from './session.ts'
 import type { PageResource } from './traffic.ts'
 
-/** What a load came to. */
+/** Result of a load. */
 export type Loaded = {
   readonly final_url: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly redirects: readonly { readonly status: number; readonly to: string }[]
-  /** Something of it was still missing when the waiting ended. */
+  /** Some parts were still missing at the end. */
   readonly timed_out: boolean
 }
 
-/** What a script answered in one of the frames of a page; the first is the page itself. */
+/** A script's result in one frame; the first is the page itself. */
 export type InFrame<T> = { readonly url: string; readonly answer: T }
 
 export type PictureOrder = { readonly format: 'png' | 'jpeg'; readonly clip?: Clip }
@@ -31,37 +31,37 @@ export type Paper = {
   readonly pages: number
 }
 
-/** What is run beside a page: its text, or that text prepared for the pipe. */
+/** Script text, possibly prepared for the pipe. */
 type Script = string | Buffer
 
-/** A page in a browser of its own. Everything of it may throw BrowserError. */
+/** A page in its own browser. All methods may throw BrowserError. */
 export type BrowserPage = {
-  /** @throws WebError for an address that is refused or cannot be reached. */
+  /** @throws WebError for a refused or unreachable address */
   readonly load: (url: string) => Promise<Loaded>
-  /** Shows a document of our own, at no address; its scripts do not run. */
+  /** Shows our own document without an address; its scripts do not run. */
   readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
-  /** Runs a script beside the page, which cannot see or change it. */
+  /** Runs a script in an isolated world. */
   readonly evaluate: <T>(script: Script, answer: z.ZodType<T>) => Promise<T>
   readonly evaluateInFrames: <T>(script: Script, answer: z.ZodType<T>) => Promise<readonly InFrame<T>[]>
   readonly picture: (how: PictureOrder) => Promise<Buffer>
   readonly print: (paper: Paper) => Promise<Buffer>
-  /** Slows processor and network as a phone has them. */
+  /** Throttles processor and network. */
   readonly throttle: (to: Throttling) => Promise<void>
   readonly resources: () => readonly PageResource[]
   readonly blocked: () => number
-  /** What the page wrote into its console as errors. */
+  /** Console errors of the page. */
   readonly complaints: () => readonly string[]
 }
 
 export type Throttling = { readonly cpu: number; readonly latencyMs: number; readonly bytesPerSecond: number }
 
-/** Longest wait for a page that makes no progress; then it is taken as it is. */
+/** Longest wait for a page without progress; then it is used as is. */
 export const REST_MS = 15 * SECOND_MS
-/** Longest wait for one that does. */
+/** Longest wait in total. */
 const MAX_LOAD_MS = 25 * SECOND_MS
-/** How often a page is looked at while it loads. */
+/** Polling interval while loading. */
 const LOOK_MS = 50
-/** A page whose script never ends answers nothing any more. */
+/** Limit for a page whose script never ends. */
 const ANSWER_MS = 5 * SECOND_MS
 const MAX_FRAMES = 10
 const PRINT_CHUNK_BYTES = 1024 * 1024
@@ -107,7 +107,7 @@ export function openPage(session: PageSession): BrowserPage {
 }
 
 async function load(session: PageSession, url: string): Promise<Loaded> {
-  // The browser itself opens files, pages of its own and code in an address when told to.
+  // Browsers also open files, internal pages and code in addresses.
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new WebError('scheme_refused', 'Only http and https are fetched.')
   }
@@ -128,7 +128,7 @@ async function load(session: PageSession, url: string): Promise<Loaded> {
   return { final_url, status, headers, redirects: traffic.redirects(), timed_out }
 }
 
-/** Waits until the page has loaded and what it asked for has come. @returns whether parts were missing at the end. */
+/** Waits until the page and its requests have loaded. @returns whether parts were missing */
 async function isMissingParts(session: PageSession, loaderId?: string): Promise<boolean> {
   const { traffic } = session
   const end = performance.now() + MAX_LOAD_MS
@@ -148,7 +148,7 @@ function whyNot({ traffic, proxy }: PageSession, url: string, code: string): Err
   if (/CERT|SSL/.test(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.')
   if (code === 'net::ERR_TIMED_OUT') return new WebError('timeout', 'There was no answer in time.')
   if (code === 'net::ERR_TOO_MANY_REDIRECTS') return new WebError('too_many_redirects', 'The page redirects too often.')
-  // Where the page led on, the refusal stands under another origin.
+  // After redirects, the refusal is stored under another origin.
   const [last] = [...proxy.refusals.values()].reverse()
   return last ?? new WebError('broken', 'The connection broke before the answer was whole.')
 }
@@ -168,7 +168,7 @@ async function show(session: PageSession, html: string): Promise<{ timed_out: bo
   return { timed_out: await isMissingParts(session) }
 }
 
-/** A world of its own: the page's scripts have changed nothing in it, and its policy does not hold there. */
+/** An isolated world is not affected by the page's scripts and policy. */
 async function evaluate({ send }: PageSession, frameId: string, script: Script): Promise<unknown> {
   const { executionContextId } = await send(
     'Page.createIsolatedWorld',
@@ -184,7 +184,7 @@ async function evaluate({ send }: PageSession, frameId: string, script: Script):
   return result.value
 }
 
-/** Frames of other sites are left out: most are in processes of their own, and none is what was asked about. */
+/** Skips frames of other sites, which run in other processes. */
 async function evaluateInFrames<T>(
   session: PageSession,
   script: Script,
@@ -199,7 +199,7 @@ async function evaluateInFrames<T>(
   return answers
 }
 
-/** Of the same site, or written by the page itself: `about:srcdoc`, `about:blank`. */
+/** Same site, or created by the page: `about:srcdoc`, `about:blank`. */
 function isOfSite(url: string, page: string): boolean {
   const [frame, main] = [URL.parse(url), URL.parse(page)]
   if (!frame || !main || frame.protocol === 'about:') return true

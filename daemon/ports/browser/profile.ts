@@ -6,21 +6,21 @@ import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftover
 
 const KIND = 'browser'
 const OTHERS_MAY_ENTER = 0o001
-/** `nobody`: a browser that root starts must not be root, and its sandbox does not work as root either. */
+/** `nobody`: root must not run a browser, whose sandbox would fail, too. */
 const NOBODY = 65_534
 
-/** Whom a browser runs as; nobody else than us unless we are root. */
+/** User of the browser; only differs from ours if we are root. */
 export const browserUser: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** A folder of its own for one browser, which owns it. */
+/** A temporary profile folder, owned by the browser's user. */
 export async function makeProfile(): Promise<string> {
   const profile = await mkdtemp(join(home(), leftoverPrefix(KIND)))
   if (browserUser.uid !== undefined) await chown(profile, NOBODY, NOBODY)
   return profile
 }
 
-/** Removes what browsers of a daemon that was killed left, folders and, should one hang, processes. */
+/** Removes folders and hanging processes left by a killed daemon. */
 export async function sweepProfiles(now: number): Promise<void> {
   const owners = [process.getuid?.(), browserUser.uid]
   for (const profile of await leftoversIn({ folder: home(), kind: KIND, now, owners })) {
@@ -42,11 +42,11 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended by itself.
+    // It exited by itself.
   }
 }
 
-/** A folder for temporary files that whoever the browser runs as can enter. */
+/** A temporary folder that the browser's user can enter. */
 function home(): string {
   const own = tmpdir()
   return browserUser.uid === undefined || isOpen(own) ? own : '/tmp'

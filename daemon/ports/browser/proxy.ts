@@ -5,10 +5,10 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import { asWebError, WebError } from '../web/error.ts'
 import type { Web } from '../web/web.ts'
 
-/** A forward proxy on loopback that leads to public places only, for one browser. */
+/** A loopback forward proxy for one browser that reaches public addresses only. */
 export type GuardedProxy = {
   readonly port: number
-  /** Why a place was refused or could not be reached, by origin. */
+  /** Refused or unreachable origins with the reason. */
   readonly refusals: ReadonlyMap<string, WebError>
   readonly traffic: () => { readonly connections: number; readonly bytes: number; readonly refused: number }
   readonly close: () => Promise<void>
@@ -16,18 +16,18 @@ export type GuardedProxy = {
 
 export type ProxyOptions = {
   readonly web: Pick<Web, 'dial'>
-  /** Called once when a bound is reached; nothing more is let through then. */
+  /** Called once when a limit is reached; then nothing passes. */
   readonly onExceeded: (what: string) => void
 }
 
 export const MAX_CONNECTIONS = 300
 export const MAX_WIRE_BYTES = 20 * 1024 * 1024
-/** What a page may send: addresses, headers and handshakes. */
+/** Bytes that a page may send: addresses, headers and handshakes. */
 const MAX_SENT_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 64 * 1024
 const MAX_REFUSALS = 300
 
-/** Connection headers of one hop (RFC 9110, 7.6.1). */
+/** Hop-by-hop headers (RFC 9110, 7.6.1). */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -48,10 +48,7 @@ type Books = {
   readonly count: { connections: number; bytes: number; sent: number; refused: number }
 }
 
-/**
- * Opens it on a port of its own. Each connection is dialled as the daemon itself would: the name is resolved here, every
- * address checked, and the checked address is the one connected to.
- */
+/** Opens it on a free port. Names are resolved here, every address is checked, and the checked address is used. */
 export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
   const count = { connections: 0, bytes: 0, sent: 0, refused: 0 }
   const books: Books = { options, refusals: new Map(), aborted: new AbortController(), count }
@@ -83,7 +80,7 @@ export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
   }
 }
 
-/** @throws WebError when the place is refused or not to be reached. */
+/** @throws WebError when the address is refused or unreachable */
 async function dial({ options, aborted, count, refusals }: Books, url: string): Promise<Socket> {
   const origin = URL.parse(url)?.origin ?? ''
   try {
@@ -101,7 +98,7 @@ async function dial({ options, aborted, count, refusals }: Books, url: string): 
   }
 }
 
-/** TLS, and nothing else: what goes through it is not seen here, so it leads to the port of https only. */
+/** Tunnels TLS; its content is invisible here, so only port 443 is allowed. */
 async function tunnel(books: Books, asked: IncomingMessage, { socket, head }: { socket: Socket; head: Buffer }) {
   try {
     const place = await dial(books, `https://${asked.url ?? ''}/`)
@@ -133,13 +130,13 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
       try {
         answer.writeHead(response.statusCode ?? 0, response.statusMessage, kept(response.rawHeaders).flat())
       } catch {
-        // More is read than may be written: a status of 099, a phrase with control characters.
+        // Malformed response heads cannot be forwarded.
         answer.destroy()
         return
       }
       pipeline(response as Readable, counted(books, 'bytes'), answer, () => socket.destroy())
     })
-    // A browser shows what a proxy says as if the site had said it: so nothing is said.
+    // The browser would show a proxy's response as the site's, so it sends none.
     sent.on('error', () => answer.destroy())
     answer.on('close', () => socket.destroy())
     sent.end()
@@ -148,7 +145,7 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
   }
 }
 
-/** Raw headers come as name, value, name, value. */
+/** Raw headers alternate name and value. */
 function kept(raw: readonly string[]): [string, string][] {
   const pairs = raw.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
   return pairs.filter(([name]) => !hopByHop.has(name.toLowerCase()))

@@ -4,19 +4,19 @@ import type { BrowserError } from './error.ts'
 import type { GuardedProxy } from './proxy.ts'
 import { type PageTraffic, type TrafficOptions, watchTraffic } from './traffic.ts'
 
-/** The one page of a browser, as commands reach it. */
+/** Commands for the page of a browser. */
 export type PageSession = {
   readonly send: <T>(method: string, params: CdpParams, answer: z.ZodType<T>) => Promise<T>
   readonly traffic: PageTraffic
   readonly proxy: GuardedProxy
-  /** The page's own; the same wherever it goes. */
+  /** The main frame, constant across navigations. */
   readonly frame: string
-  /** Address that the page has now. */
+  /** Current address. */
   readonly url: () => string
-  /** Whether the page has loaded since the last `forget`, in a navigation of this id (`loaderId`) or one after it. */
+  /** Whether the page has loaded since the last `forget`, in the navigation `loaderId` or a later one. */
   readonly isLoaded: (loaderId?: string) => boolean
   readonly complaints: () => readonly string[]
-  /** Counts nothing of the documents that were shown until now. */
+  /** Ignores earlier documents. */
   readonly forget: () => void
 }
 
@@ -55,24 +55,24 @@ const Thrown = z.object({
   }),
 })
 
-/** Where the main frame is on its way. */
+/** Load progress of the main frame. */
 type Progress = {
   frameId: string | undefined
   url: string
-  /** Loaders of the documents that began since the last `forget`; the last one is shown. */
+  /** Loaders of documents since the last `forget`; the last is shown. */
   loaders: string[]
-  /** Lifecycle events of the last one. */
+  /** Its lifecycle events. */
   reached: Set<string>
 }
 
-/** Opens the page; whatever else opens is guarded before it runs, and windows are closed. */
+/** Opens the page; other targets are guarded before they run, and windows are closed. */
 export async function openSession(options: SessionOptions): Promise<PageSession> {
   const { cdp, proxy } = options
   const progress: Progress = { frameId: undefined, url: 'about:blank', loaders: [], reached: new Set() }
   const complaints: string[] = []
   const traffic = watchTraffic({ ...options, mainFrame: () => progress.frameId })
   const ours = Promise.withResolvers<string>()
-  // Whoever waits hears of it below; nobody waits where the browser went before it opened the page.
+  // Waiting callers get the rejection below.
   ours.promise.catch(() => undefined)
   let ownTarget: string | undefined
   cdp.on('Target.attachedToTarget', (params) => {
@@ -103,7 +103,7 @@ export async function openSession(options: SessionOptions): Promise<PageSession>
     url: () => progress.url,
     isLoaded: (loaderId) => {
       if (loaderId !== undefined && !progress.loaders.includes(loaderId)) return false
-      // A page that was stopped on its way, as by a download, is idle but never says that it is loaded.
+      // A stopped load, as by a download, becomes idle but never "loaded".
       return (reached.has('load') && reached.has('networkAlmostIdle')) || reached.has('networkIdle')
     },
     complaints: () => complaints,
@@ -118,7 +118,7 @@ export async function openSession(options: SessionOptions): Promise<PageSession>
 const FrameTree = z.object({ frameTree: z.object({ frame: z.object({ id: z.string() }) }) })
 const autoAttach = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
 
-/** Guards a target and lets it run. */
+/** Guards a target and resumes it. */
 async function attach(
   cdp: Cdp,
   traffic: PageTraffic,
@@ -132,9 +132,8 @@ async function attach(
 type Other = { readonly sessionId: string; readonly targetId: string; readonly type: string }
 
 /**
- * Frames and workers of the page run guarded. A window may run as long as it takes to close it, since the script that
- * opened it waits for that; nothing that it asks for is let through. What else there is, such as workers that outlive a
- * page, does not run at all: it waits for a debugger that never lets it go.
+ * Frames and workers of the page run guarded. A window runs until closed, since its opener waits for it, but its
+ * requests are blocked. Other targets, such as persistent workers, never start.
  */
 async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId, type }: Other): Promise<void> {
   const isWindow = type === 'page' || type === 'tab'
@@ -144,9 +143,9 @@ async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId
     await attach(cdp, traffic, { sessionId, isWorker: type === 'worker' })
     if (!isWindow) return
   } catch {
-    // What cannot be guarded is closed.
+    // Close what cannot be guarded.
   }
-  // It may be gone already.
+  // It may be gone.
   await cdp.send({ method: 'Target.closeTarget', params: { targetId }, answer: Nothing }).catch(() => undefined)
 }
 
@@ -175,7 +174,7 @@ function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): voi
   cdp.on('Page.lifecycleEvent', (params) => {
     const { frameId, loaderId, name } = Lifecycle.parse(params)
     if (frameId !== progress.frameId) return
-    // A document begins with `init`; a page that leads on by a script begins again.
+    // `init` starts a document; script navigations start again.
     if (name === 'init') {
       progress.loaders.push(loaderId)
       progress.reached.clear()
@@ -183,7 +182,7 @@ function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): voi
   })
   cdp.on('Page.javascriptDialogOpening', (_, session) => {
     const params = { accept: false }
-    // The page may be gone by now.
+    // The page may be gone.
     cdp.send({ method: 'Page.handleJavaScriptDialog', params, session, answer: Nothing }).catch(() => undefined)
   })
   cdp.on('Log.entryAdded', (params) => {

@@ -4,7 +4,7 @@ import type { Web } from '../web/web.ts'
 import { type Cdp, type CdpParams, Nothing } from './cdp.ts'
 import { BrowserError } from './error.ts'
 
-/** One request of a page, as the browser saw it. */
+/** One request of a page. */
 export type PageResource = {
   readonly url: string
   /** Document, Stylesheet, Script, Image, Font, … */
@@ -15,53 +15,53 @@ export type PageResource = {
   status: number | undefined
   protocol: string
   headers: Readonly<Record<string, string>>
-  /** As sent, headers included. */
+  /** Bytes as sent, with headers. */
   bytes: number
   decodedBytes: number
 }
 
 export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
-  /** Parts of the page that it asked for and that are not there yet. */
+  /** Requested parts that have not arrived. */
   readonly missing: () => number
-  /** Nothing is missing and nothing ended just now, so that what follows from it has begun. */
+  /** Nothing is missing and nothing ended just now, so follow-up requests have started. */
   readonly isQuiet: () => boolean
-  /** Since anything of the page moved on the network. */
+  /** Time since the last network activity. */
   readonly silentMs: () => number
-  /** Requests that were not let through. */
+  /** Blocked requests. */
   readonly blocked: () => number
-  /** Answers of the main frame that led on to another address. */
+  /** Redirects of the main frame. */
   readonly redirects: () => readonly { readonly status: number; readonly to: string }[]
-  /** Why the page itself may not be read. */
+  /** Why the page may not be read. */
   readonly refusal: () => WebError | undefined
-  /** Guards one more target of the browser. @throws CdpError when it cannot be guarded: then it must not run. */
+  /** Guards a target. @throws CdpError when it cannot be guarded and must not run */
   readonly guard: (session: string, isWorker: boolean) => Promise<void>
-  /** Lets nothing of a target through. */
+  /** Blocks all traffic of a target. */
   readonly shut: (session: string) => void
-  /** Begins anew, for the next load of a page. */
+  /** Resets for the next load. */
   readonly clear: () => void
 }
 
 export type TrafficOptions = {
   readonly cdp: Cdp
   readonly web: Pick<Web, 'mayRead'>
-  /** Frame of the page itself. */
+  /** Main frame of the page. */
   readonly mainFrame: () => string | undefined
   readonly signal: AbortSignal
   readonly onExceeded: (what: BrowserError) => void
 }
 
 export const MAX_REQUESTS = 300
-/** What is decoded of the page itself and of everything it asks for: a few bytes on the wire unpack to gigabytes. */
+/** Decoded size limits of the page and its parts: few compressed bytes can unpack to gigabytes. */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
-/** What was asked for by what has just arrived is asked for within it. */
+/** Time in which follow-up requests start. */
 const QUIET_MS = 500
-/** Questions of scripts that stay open longer wait for news, of which a page may have a few. */
+/** Longer open script requests are long polls, which a page may have. */
 const LONG_POLL_MS = 5_000
 const MAX_LONG_POLLS = 2
-/** Without them a page does not look as it is meant to. */
+/** Resource types that affect the page's look. */
 const partTypes: ReadonlySet<string> = new Set(['Document', 'Stylesheet', 'Script', 'Image', 'Font'])
 const scriptTypes: ReadonlySet<string> = new Set(['Fetch', 'XHR'])
 const MS = 1_000
@@ -91,8 +91,8 @@ const Finished = z.object({ requestId: z.string(), timestamp: z.number(), encode
 const Failed = z.object({ requestId: z.string(), timestamp: z.number() })
 
 /**
- * Lets a page read and nothing else: in a tunnel of TLS the proxy sees no methods, so each request is looked at before it
- * leaves. What arrives is counted as it is unpacked. Every target of the browser is guarded before its first line runs.
+ * Restricts a page to reading: the proxy cannot see methods within TLS, so each request is checked here. Counts
+ * decoded bytes. Every target is guarded before it runs.
  */
 export function watchTraffic(options: TrafficOptions): PageTraffic {
   const { cdp } = options
@@ -134,7 +134,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
     shut: (session) => state.shut.add(session),
     guard: async (session, isWorker) => {
       await cdp.send({ method: 'Network.enable', session, answer: Nothing })
-      // What a worker of a frame asks for is held with what the frame asks for.
+      // A worker's requests are paused with its frame's.
       if (isWorker) return
       await cdp.send({ method: 'Fetch.enable', params: { patterns: [{ urlPattern: '*' }] }, session, answer: Nothing })
     },
@@ -143,23 +143,23 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
 
 type State = {
   readonly log: Map<string, PageResource>
-  /** Hops of redirects: they share the identifier of what they lead to. */
+  /** Redirect hops share their target's id. */
   finished: PageResource[]
-  /** When a request last began or ended, by the clock of this process. */
+  /** When a request last started or ended, process clock. */
   changedAt: number
-  /** When a byte of one last came, too. */
+  /** Also when data last arrived. */
   movedAt: number
   asked: number
   blocked: number
   decoded: number
   redirects: { status: number; to: string }[]
-  /** Addresses that the main frame asked for. */
+  /** Addresses requested by the main frame. */
   documents: string[]
   readonly shut: Set<string | undefined>
   refusal?: WebError | undefined
 }
 
-/** Keeps the state up with what the browser says of its requests. */
+/** Updates the state from browser events. */
 function listen(options: TrafficOptions, state: State): void {
   const { cdp, onExceeded } = options
   cdp.on('Fetch.requestPaused', (params, session) => {
@@ -197,11 +197,11 @@ async function decide(
   const refused = isMain ? stay : { method: 'Fetch.failRequest', params: { errorReason: 'BlockedByClient' } }
   const { method, params } = isAllowed ? { method: 'Fetch.continueRequest', params: {} } : refused
   const { session } = paused
-  // The frame or worker that asked may be gone by now.
+  // The requesting frame or worker may be gone.
   await options.cdp.send({ method, params: { requestId, ...params }, session, answer: Nothing }).catch(() => undefined)
 }
 
-/** A page that may not lead on stays where it is (204), where a failure would put an error in its place. */
+/** 204 keeps the current page, while a failure would show an error page. */
 const stay = { method: 'Fetch.fulfillRequest', params: { responseCode: 204 } }
 
 type Asked = z.output<typeof Paused> & { readonly isMain: boolean }
@@ -221,7 +221,7 @@ async function mayGo(options: TrafficOptions, state: State, asked: Asked): Promi
   }
 }
 
-/** What is read as a page follows the rules of the fetcher: robots exclusion, few redirects, none out of TLS. */
+/** Pages follow the fetcher's rules: robots exclusion, few redirects, never from TLS to plain. */
 async function mayBecomePage(
   { web, signal }: TrafficOptions,
   { documents }: State,
@@ -286,7 +286,7 @@ function openQuestions({ log }: State): number {
   return [...log.values()].filter(({ type, endedAt }) => endedAt === undefined && scriptTypes.has(type)).length
 }
 
-/** @returns which bound was passed. */
+/** @returns the exceeded limit */
 function arrived(state: State, { requestId, dataLength }: z.output<typeof Data>): string | undefined {
   const resource = state.log.get(requestId)
   state.decoded += dataLength

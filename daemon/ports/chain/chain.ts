@@ -8,15 +8,15 @@ import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './reg
 
 export type ChainMode = keyof typeof chainNetworks
 
-/** Where money is made up here: faucet and clock are for such chains only (decisions §3). */
+/** Whether the chain has test money, which faucet and clock require (decisions §3). */
 export function isTestMoney({ mode }: { readonly mode: ChainMode }): boolean {
   return mode === 'sandbox' || mode === 'devnet'
 }
 
 /**
- * Why a transfer did not happen. With all but `unavailable` nothing moved; whether the same bytes could succeed later
- * depends on time and funds. `token_paused` passes; `wallet_unsupported` is a contract wallet that is not deployed yet,
- * by a factory that is not allowed here. `unavailable` is indeterminate: ask `authorizationState` or settle again.
+ * Why a transfer failed. Nothing moved except possibly with `unavailable`, which is indeterminate: call
+ * `authorizationState` or settle again. Whether a retry can succeed depends on time and funds. `token_paused` is
+ * temporary; `wallet_unsupported` is an undeployed contract wallet of a factory that is not allowed.
  */
 export type SettleFailure =
   | 'insufficient_funds'
@@ -35,32 +35,32 @@ export type SettleRefusal = {
   readonly ok: false
   readonly failure: SettleFailure
   /**
-   * Whether the signed bytes have ever left for the chain: who has them may submit them until their window closes, so
-   * what they promise stays open until then. Where nothing was sent, a refusal is the end of it.
+   * Whether the signed bytes were ever sent: anyone who has them may submit them until their window closes, so the
+   * reservation stays open. If not sent, a refusal is final.
    */
   readonly sent: boolean
-  /** What was sent, where something was. */
+  /** The sent transaction, if any. */
   readonly transaction?: Hex
 }
 
 export type SettleResult =
-  /** `already`: moved by an earlier call; the transaction is that first one. */
+  /** `already`: moved by an earlier call, with its transaction. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
 
-/** Moves an authorised value; durable when it resolves. Must be given the bytes that were verified. */
+/** Moves an authorised value; durable when it resolves. Requires the verified bytes. */
 export type SettleAuthorization = {
   (authorization: Authorization, signature: Hex): Promise<SettleResult>
-  /** Where money lies in the store: the same as a part of a transaction. Made ready before it; a refusal writes nothing. */
+  /** For money inside the store: the same within a transaction. A refusal writes nothing. */
   readonly within?: (authorization: Authorization, signature: Hex) => (t: Tx) => Promise<SettleResult>
 }
 
-/** Whether an authorization would settle now, without settling it. */
+/** Whether an authorization would settle now. */
 export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly failure: SettleFailure }
 
-/** Money that leaves the marketplace; `id` is the idempotency key, unique for ever. */
+/** Money leaving the marketplace; `id` is a permanent idempotency key. */
 export type PayoutOrder = { id: string; to: Wallet; amount: Usdc }
 
-/** All but `id_reused` may pass: the same order is sent again. */
+/** All but `id_reused` may be temporary; retries send the same order. */
 export type TransferFailure =
   | 'insufficient_funds'
   | 'id_reused'
@@ -71,26 +71,26 @@ export type TransferFailure =
 
 export type TransferResult = { ok: true; transaction: Hex; already: boolean } | { ok: false; failure: TransferFailure }
 
-/** How sure an answer is: in a block; beyond what the chain calls `safe`; beyond what it calls `finalized`. */
+/** Finality of an answer: in a block; beyond the chain's `safe` block; beyond its `finalized` block. */
 export type Finality = 'included' | 'confirmed' | 'final'
 
-/** The block that an answer holds at; `timestamp` in unix seconds, by the chain's own clock. */
+/** Block of an answer; `timestamp` in unix seconds of the chain. */
 export type AsOf = { readonly block: number; readonly timestamp: number; readonly finality: Finality }
 
-/** `used` without a transaction: cancelled by the payer, or used in a way that left no transfer. */
+/** `used` without a transaction: cancelled by the payer, or used without a transfer. */
 export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
 
-/** A settled transfer that the chain undid for good: its money did not move after all. */
+/** A settled transfer that the chain reverted permanently. */
 export type Reversal = {
   readonly from: Wallet
   readonly nonce: Hex
   readonly value: bigint
   readonly transaction: Hex
-  /** The transaction that moved it after all, once no reorganisation can undo that any more: it is no loss. */
+  /** The final transaction that moved it after all, so there is no loss. */
   readonly returned?: Hex
 }
 
-/** What may be wrong with a chain. */
+/** Kinds of chain problems. */
 export type ChainFaultCode =
   | 'silent'
   | 'gas_empty'
@@ -107,35 +107,35 @@ export type ChainFaultCode =
 
 export type ChainFault = {
   readonly code: ChainFaultCode
-  /** What is wrong, with the way out. */
+  /** The problem and its remedy. */
   readonly sentence: string
-  /** The transaction that it is about. */
+  /** Affected transaction. */
   readonly transaction?: string
 }
 
-/** A node that the chain is reached by: host and port, never its whole address, which may hold a key. */
+/** A node by host and port; the whole URL may contain a key. */
 export type ChainNode = { readonly node: string; readonly head: number | null; readonly error: string | null }
 
-/** How a connected chain is, as last seen; money of the gas key in wei. */
+/** Last seen status of a connected chain; gas balance in wei. */
 export type ChainStatus = {
   readonly health: 'ok' | 'degraded' | 'down'
-  /** Each thing that is wrong, those that stop payments first. */
+  /** Problems, those that stop payments first. */
   readonly faults: readonly ChainFault[]
   /** The preferred first. */
   readonly nodes: readonly ChainNode[]
   readonly head: { readonly block: number; readonly ageSeconds: number } | null
-  /** Blocks that the node which is asked lies behind the highest head ever seen. */
+  /** Blocks behind the highest head ever seen. */
   readonly lagBlocks: number
   readonly gas: { readonly address: Wallet; readonly wei: bigint; readonly payments: number } | null
-  /** Orders that wait for a transaction, and transactions that wait for a block. */
+  /** Orders without a transaction, and transactions without a block. */
   readonly waiting: number
   readonly inFlight: number
-  /** Of the oldest transaction that is in no block. */
+  /** Age of the oldest transaction without a block. */
   readonly oldestSeconds: number | null
-  /** Why nothing goes out although something waits. */
+  /** Why nothing is sent although orders wait. */
   readonly held: 'gas' | 'fee' | null
   readonly tokenPaused: boolean
-  /** Nonces of the gas key that somebody else's transaction took; all of these since the start. */
+  /** Nonces of the gas key used by foreign transactions, since the start. */
   readonly foreignNonces: number
   readonly failed: number
   readonly resent: number
@@ -146,21 +146,21 @@ export type ChainStatus = {
   readonly lastError: string | null
 }
 
-/** Something to count. */
+/** Countable events. */
 export type ChainEvent =
   | { readonly kind: 'asked'; readonly method: string; readonly seconds: number; readonly fault?: string }
   | { readonly kind: 'sent'; readonly what: 'batch' | 'single' | 'call'; readonly items: number }
   | { readonly kind: 'included'; readonly seconds: number; readonly gasUsed: bigint; readonly ok: boolean }
   | { readonly kind: 'resent' | 'replaced' | 'reorged' | 'superseded' | 'reversed' | 'confirmed' | 'final' }
 
-/** A transaction of the gas key; times in epoch milliseconds of the machine. */
+/** A transaction of the gas key; times in machine milliseconds. */
 export type ChainTransaction = {
   /** `<signer>:<nonce>`. */
   readonly id: string
   readonly nonce: number
   readonly to: Wallet
   readonly state: ChainTxState
-  /** Id of the order, where it is a call and carries no transfers. */
+  /** Order id of a call; null for transfers. */
   readonly call: string | null
   readonly transfers: readonly {
     readonly from: Wallet
@@ -169,32 +169,32 @@ export type ChainTransaction = {
     readonly nonce: Hex
     readonly state: 'open' | 'moved' | 'undone' | 'failed'
   }[]
-  /** Of every set of bytes that went out for the nonce, the latest last; any of them may be mined. */
+  /** Hashes of all versions sent for the nonce, latest last; any may be mined. */
   readonly hashes: readonly Hex[]
-  /** Wei for each unit of gas that the latest offers at most. */
+  /** Highest wei per gas of the latest version. */
   readonly maxFee: bigint
   readonly sentAt: number
   readonly included: { readonly hash: Hex; readonly block: number; readonly ok: boolean; readonly at: number } | null
 }
 
-/** Which transactions of the gas key, the newest first. */
+/** Query for transactions, newest first. */
 export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; readonly offset: number }
 
-/** What went to the chain, and what became of it. */
+/** Sent transactions and their outcome. */
 export type ChainTransactions = {
-  /** `isOpen`: only those that are not final. */
+  /** `isOpen`: only those not final. */
   page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
   /** By its id, its nonce, or any of its hashes. */
   find(id: string): Promise<ChainTransaction | undefined>
   /**
-   * Forgets final ones that were last written before a time, but for calls, whose ids answer a repeat.
-   * @param isNeeded - whether somebody may still ask what became of a transfer
-   * @returns how many went
+   * Removes final ones last written before a time, except calls, whose ids prevent repeats.
+   * @param isNeeded - whether a transfer's outcome may still be queried
+   * @returns how many
    */
   sweep(before: number, isNeeded: (from: Wallet, nonce: Hex) => Promise<boolean>): Promise<number>
 }
 
-/** Most test money that one wallet gets in a day (decisions §3). */
+/** Daily test money per wallet (decisions §3). */
 export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
 
 export type FaucetResult =
@@ -202,54 +202,53 @@ export type FaucetResult =
   | { ok: false; failure: 'daily_limit'; remainingToday: Usdc }
 
 /**
- * Where the money of x402 payments lives. Implementations may be called again with the same arguments after a
- * crash at any point: `settle` is idempotent by (from, nonce) and `transfer` by payout id.
+ * Where x402 money lives. Calls may be repeated with the same arguments after a crash: `settle` is idempotent by
+ * (from, nonce), `transfer` by payout id.
  */
 export type ChainPort = {
   readonly mode: ChainMode
-  /** The v1 network name that offers carry; the sandbox says `base` so that unmodified clients pay it. */
+  /** The v1 network name in offers; the sandbox says `base` so that unmodified clients pay. */
   readonly network: Network
   readonly caip2: string
   readonly chainId: number
   readonly asset: { readonly address: Wallet; readonly name: string; readonly version: string; readonly decimals: 6 }
   readonly payTo: Wallet
-  /** ERC-8004 registries of the chain, and where verdicts are anchored. */
+  /** ERC-8004 registries of the chain, and anchors of verdicts. */
   readonly identityRegistry: IdentityRegistry
   readonly reputationRegistry: ReputationRegistry
   readonly verdictAnchors: VerdictAnchors
-  /** Where jobs' money waits in a contract; absent where the books alone hold it. */
+  /** Escrow contract; absent if only the books hold money. */
   readonly escrow?: EscrowPort
-  /** False where no key to pay with is here: payouts wait for the operator. It pays where this is absent. */
+  /** False without a payout key: payouts wait for the operator. Absent means true. */
   readonly pays?: boolean
   /** The asset's EIP-712 domain. */
   readonly domain: TokenDomain
-  /** The 32 bytes that the payer of an authorization signs. */
+  /** The digest that a payer signs. */
   readonly digestOf: (authorization: Authorization) => Uint8Array
   balanceOf(wallet: Wallet): Promise<Usdc>
-  /** @param finality - how sure the answer has to be; `included` unless given. */
+  /** @param finality - required finality (default: `included`) */
   authorizationState(from: Wallet, nonce: Hex, finality?: Finality): Promise<AuthorizationState>
-  /** Whether it would settle now: signature, window, nonce, funds. Moves nothing. */
+  /** Whether it would settle now: signature, window, nonce, funds. */
   verify(authorization: Authorization, signature: Hex): Promise<VerifyResult>
   /**
-   * Whether the contract at `from` takes the signature as its own (ERC-1271, ERC-6492); false for a wallet without
-   * code. Absent where no contracts are.
+   * Whether the contract at `from` accepts the signature (ERC-1271, ERC-6492); false without code. Absent without
+   * contracts.
    */
   isContractSignature?(authorization: Authorization, signature: Hex): Promise<boolean>
   readonly settle: SettleAuthorization
   /** Pays from `payTo`; durable when it resolves. */
   transfer(payout: PayoutOrder): Promise<TransferResult>
-  /** How the chain is reached and what is under way; absent where it is a ledger in the store. */
+  /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Tells of each settlement that the chain undid for good, and of those whose money came back after that; again after a
-   * restart, so that none is missed.
-   * @returns the function that ends the subscription.
+   * Reports permanently reverted settlements, and later returns; repeated after restarts.
+   * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void
-  /** Tells of everything there is to count. @returns the function that ends it. */
+  /** Reports countable events. @returns the function that ends it */
   observe?(listener: (event: ChainEvent) => void): () => void
-  /** What was sent. */
+  /** Sent transactions. */
   readonly transactions: ChainTransactions
-  /** Test money for a wallet, absent where money is real. `nowMs` is the clock that a day is counted by. */
+  /** Test money for a wallet; absent with real money. `nowMs` defines the day. */
   faucet?(request: { wallet: Wallet; amount: Usdc; nowMs: number }): Promise<FaucetResult>
 }

@@ -3,23 +3,23 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A public key from a signature: 65 bytes, or undefined where there is none. */
+/** Public key from a 65-byte signature; undefined if invalid. */
 export type RecoverKey = (compact: Uint8Array, parity: 0 | 1, digest: Uint8Array) => Uint8Array | undefined
 
-/** The add-on of the package `secp256k1`, taken by itself: its main file falls back to something slow in silence. */
+/** The native add-on of `secp256k1`, loaded directly: the package silently falls back to slow code. */
 type Addon = { readonly Secp256k1: new () => Curve }
 type Curve = {
-  /** @returns 0 where the key was written */
+  /** @returns 0 on success */
   ecdsaRecover(key: Uint8Array, compact: Uint8Array, parity: number, digest: Uint8Array): number
 }
 
 const KEY_BYTES = 65
 const COMPACT_BYTES = 64
 const DIGEST_BYTES = 32
-/** Linux has one for each library of C; the wrong one does not load. */
+/** Linux builds differ by C library; the wrong one does not load. */
 const kinds = process.platform === 'linux' ? ['.glibc', '.musl'] : ['']
 
-/** Undefined where the package has none for this platform. */
+/** Undefined if the package has none for this platform. */
 export function openNativeRecovery(): RecoverKey | undefined {
   const require = createRequire(import.meta.url)
   for (const file of files(require)) {
@@ -27,13 +27,13 @@ export function openNativeRecovery(): RecoverKey | undefined {
       const { Secp256k1 } = require(file) as Addon
       return recoverBy(new Secp256k1())
     } catch {
-      // of the other library, or nowhere to unpack it to: the next one, or WebAssembly
+      // wrong library, or cannot be unpacked: try the next, or WebAssembly
     }
   }
   return undefined
 }
 
-/** The add-on reads past the end of what is too short, so what the package's main file would check is checked here. */
+/** The add-on reads past short buffers, so lengths are checked here. */
 function recoverBy(curve: Curve): RecoverKey {
   return (compact, parity, digest) => {
     if (!holds(compact, COMPACT_BYTES) || !holds(digest, DIGEST_BYTES) || (parity !== 0 && parity !== 1))
@@ -47,7 +47,7 @@ function holds(bytes: Uint8Array, length: number): boolean {
   return bytes instanceof Uint8Array && bytes.length === length
 }
 
-/** Beside the bundle, where the build put them; in the package otherwise. */
+/** Beside the bundle, else in the package. */
 function files(require: NodeJS.Require): string[] {
   const platform = `${process.platform}-${process.arch}`
   const beside = kinds.map((kind) => fileURLToPath(new URL(`./secp256k1-${platform}${kind}.node`, import.meta.url)))

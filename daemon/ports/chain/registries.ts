@@ -1,29 +1,29 @@
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 
-/** `eip155:<chain id>:<registry address>`, lower case: how ERC-8004 names a registry. */
+/** ERC-8004 name of a registry: `eip155:<chain id>:<registry address>`, lower case. */
 export function registryName(chainId: number, address: Wallet): string {
   return `eip155:${chainId}:${address}`
 }
 
-/** Identities of agents, an ERC-721 (ERC-8004). The first agent id is 0: never take it for a missing one. */
+/** Agent identities, an ERC-721 (ERC-8004). Ids start at 0, so do not treat 0 as missing. */
 export type IdentityRegistry = {
   readonly address: Wallet
-  /** `registryName` of it. */
+  /** Its `registryName`. */
   readonly name: string
   /**
-   * Owner of an identity; undefined when there is none, and for a registry that this chain does not know.
+   * Owner of an identity; undefined if there is none, or the registry is unknown here.
    * @param registry - as `name`, in any case
    */
   ownerOf(registry: string, agentId: bigint): Promise<Wallet | undefined>
-  /** Registers a wallet anew; absent where identities cost real money. @returns the agent id. */
+  /** Registers a wallet; absent with real money. @returns the agent id */
   mint?(wallet: Wallet): Promise<bigint>
 }
 
-/** What `giveFeedback` is called with; `id` is the idempotency key, unique for ever. */
+/** Arguments of `giveFeedback`; `id` is a permanent idempotency key. */
 export type FeedbackOrder = {
   readonly id: string
   readonly agentId: bigint
-  /** Who speaks: the wallet that signs. */
+  /** The signing wallet. */
   readonly client: Wallet
   readonly value: bigint
   readonly valueDecimals: number
@@ -35,7 +35,7 @@ export type FeedbackOrder = {
   readonly hash: Hex
 }
 
-/** Why the registry took nothing; all but `unavailable` are final. */
+/** Why the registry refused; all but `unavailable` are final. */
 export type WriteFailure = 'unknown_agent' | 'self_feedback' | 'value_out_of_range' | 'id_reused' | 'unavailable'
 
 export type WriteResult =
@@ -44,7 +44,7 @@ export type WriteResult =
 
 export type SummaryQuery = {
   readonly agentId: bigint
-  /** At least one: the registry answers for named clients only. */
+  /** At least one, as the registry requires. */
   readonly clients: readonly Wallet[]
   /** Empty: any. */
   readonly tag1: string
@@ -53,7 +53,7 @@ export type SummaryQuery = {
 
 export type FeedbackSummary = { readonly count: bigint; readonly value: bigint; readonly valueDecimals: number }
 
-/** Bounds of the reference registry. */
+/** Limit of the reference registry. */
 const MAX_DECIMALS = 18
 const MAX_VALUE = 10n ** 38n
 
@@ -61,27 +61,27 @@ export function isOutOfRange(value: bigint, decimals: number): boolean {
   return decimals < 0 || decimals > MAX_DECIMALS || value > MAX_VALUE || value < -MAX_VALUE
 }
 
-/** What clients say of agents (ERC-8004). */
+/** Feedback on agents (ERC-8004). */
 export type ReputationRegistry = {
   readonly address: Wallet
   readonly name: string
-  /** As whom this marketplace speaks: the registry takes whoever sends for the client. */
+  /** The marketplace's wallet, which sends feedback. */
   readonly client: Wallet
   /** Durable when it resolves. */
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
-  /** @throws RangeError without clients, as the contract reverts. */
+  /** @throws RangeError without clients, like the contract */
   getSummary(query: SummaryQuery): Promise<FeedbackSummary>
-  /** Second tags that a client used with a first tag for an agent, sorted. */
+  /** Second tags that a client used with a first tag, sorted. */
   secondTags(query: { agentId: bigint; client: Wallet; tag1: string }): Promise<readonly string[]>
 }
 
-/** A root that is said to stand for a subject; `id` is the idempotency key. */
+/** A root for a subject; `id` is the idempotency key. */
 export type AnchorOrder = { readonly id: string; readonly subject: Hex; readonly root: Hex; readonly uri: string }
 
 export type Anchor = {
   readonly subject: Hex
   readonly root: Hex
-  /** Number among those of its subject, from 1. */
+  /** Number among its subject's anchors, from 1. */
   readonly seq: number
   readonly uri: string
   readonly transaction: Hex
@@ -89,23 +89,23 @@ export type Anchor = {
   readonly at: number
 }
 
-/** Which evidence stood for a subject when; no part of ERC-8004. */
+/** Roots of evidence by time; not part of ERC-8004. */
 export type VerdictAnchors = {
   readonly address: Wallet
   /** Durable when it resolves. */
   anchor(order: AnchorOrder): Promise<WriteResult>
-  /** The latest ones of a subject, newest first. */
+  /** Latest anchors of a subject, newest first. */
   latest(subject: Hex, limit: number): Promise<readonly Anchor[]>
 }
 
-/** Precision in which the reference registry adds. */
+/** Decimals of the reference registry's sums. */
 const SUM_DECIMALS = 18
 
 export type Rated = { readonly value: bigint; readonly value_decimals: number }
 
 /**
- * `getSummary` of the ERC-8004 reference registry: the mean in 18 decimals, truncated to the number of
- * decimals that was used most often; the lowest wins a tie.
+ * `getSummary` of the ERC-8004 reference registry: the mean in 18 decimals, truncated to the most frequent number of
+ * decimals, the lowest on a tie.
  */
 export function summaryOf(feedback: readonly Rated[]): FeedbackSummary {
   if (feedback.length === 0) return { count: 0n, value: 0n, valueDecimals: 0 }

@@ -11,25 +11,25 @@ import { dropOldest } from '../../../src/core/record.ts'
 import { openNativeRecovery, type RecoverKey } from './native-recovery.ts'
 
 /**
- * The wallet whose key made a 65-byte signature over a 32-byte digest, or undefined where there is none or the
- * signature is not strict (decisions §4). Pure, so that callers may ask again freely.
+ * Recovers the signer of a 65-byte signature over a 32-byte digest; undefined if invalid or not strict (decisions
+ * §4). Pure.
  */
 export type Recover = {
   (digest: Uint8Array, signature: Hex): Wallet | undefined
   readonly engine: RecoveryEngine
-  /** Recoveries made: what is asked again is known. */
+  /** Recoveries made; cached ones do not count. */
   readonly made: () => number
 }
 
-/** What recovers: an add-on of this platform, or WebAssembly, which takes three times as long. */
+/** A native add-on, or WebAssembly at a third of its speed. */
 type RecoveryEngine = 'native' | 'wasm'
 
-/** Digests and recoveries kept: verification and sandbox settlement of one payment ask for the same ones. */
+/** Cached digests and recoveries: verification and settlement of a payment need the same. */
 const MEMO_ENTRIES = 1_024
 
 /**
- * Loads secp256k1 once; the returned function is synchronous (about 0.1 ms a recovery, 0.25 ms by WebAssembly).
- * @param native - null: by WebAssembly, whatever is there
+ * Loads secp256k1 once; the returned function is synchronous (about 0.1 ms per recovery, 0.25 ms by WebAssembly).
+ * @param native - null forces WebAssembly
  */
 export async function openRecover(native: RecoverKey | null = openNativeRecovery() ?? null): Promise<Recover> {
   const recoverKey = native ?? (await openWasmRecovery())
@@ -58,7 +58,7 @@ export async function openWasmRecovery(): Promise<RecoverKey> {
   }
 }
 
-/** What is signed for an authorization of the token with this domain separator. */
+/** Digest of an authorization under a domain separator. */
 export function openDigests(separator: Uint8Array): (authorization: Authorization) => Uint8Array {
   const memo = new Map<string, Uint8Array>()
   return (authorization) => {

@@ -19,7 +19,7 @@ const deals = method(
 )
 const paused = method('paused', [], ['bool'])
 const totalHeld = method('totalHeld', [], ['uint256'])
-/** Terms are six words in a row, wherever they stand. */
+/** Terms are six consecutive words. */
 const TERMS = ['bytes32', 'address', 'address', 'uint256', 'uint256', 'uint64'] as const
 const TERMS_TYPE = '(bytes32,address,address,uint128,uint128,uint64)'
 const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,uint256,uint256,bytes)`, [
@@ -32,10 +32,10 @@ const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,ui
 const resolve = method('resolve', ['bytes32', 'uint256'], [])
 const extend = method('extend', ['bytes32', 'uint64'], [])
 const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
-/** A transaction that was sent and reverted stays so under its id: so often the same is asked for anew. */
+/** A reverted transaction stays under its id, so retries get new ids up to this number. */
 const MAX_REVERTED = 5
 
-/** By which event of the contract money leaves. */
+/** Contract events that move money. */
 const endEvents: ReadonlyMap<Hex, EscrowEnd['state']> = new Map([
   [topicOf('Released(bytes32,uint128,uint128)'), 'released'],
   [topicOf('Refunded(bytes32,address,uint256)'), 'refunded'],
@@ -49,13 +49,13 @@ export type EscrowParts = {
   readonly queue: Pick<TxQueue, 'call'>
   readonly address: Wallet
   readonly chainId: number
-  /** Domain separator of the token that it holds. */
+  /** Domain separator of its token. */
   readonly separator: Uint8Array
-  /** Whose money is deposited. */
+  /** Key of the deposited money. */
   readonly payToKey: KeySigner
 }
 
-/** Escrow of a connected chain: what is asked for goes through the one queue, what came of it is read from the contract. */
+/** Escrow of a connected chain: writes through the queue, reads from the contract. */
 export function openEscrow(parts: EscrowParts): EscrowPort {
   return {
     address: parts.address,
@@ -74,7 +74,7 @@ export function openEscrow(parts: EscrowParts): EscrowPort {
   }
 }
 
-/** How the contract names a job. */
+/** Contract id of a job. */
 export function escrowId(job: string): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(`job:${job}`)))}`
 }
@@ -87,7 +87,7 @@ async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowRe
   const { address, chainId, separator, payToKey } = parts
   const hashed = encodeValues(['uint256', 'address', ...TERMS], [BigInt(chainId), address, ...wordsOf(terms)])
   const nonce: Hex = `0x${bytesToHex(keccak_256(hexToBytes(hashed.slice(2))))}`
-  // Fixed by the terms alone, so that every attempt sends the same bytes.
+  // Derived from the terms only, so all attempts send the same bytes.
   const window = { validAfter: 0n, validBefore: terms.deadline }
   const value = terms.net + terms.fee
   const signature = payToKey.digest(
@@ -98,7 +98,7 @@ async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowRe
   return done(parts, { id: `deposit:${terms.job}`, data, judge: () => judgeDeposit(parts, terms) })
 }
 
-/** Other arguments are another order. */
+/** Order id; other arguments are another order. */
 function nameOf(act: EscrowAct): string {
   const name = `${act.act}:${act.job}`
   if (act.act === 'resolve') return `${name}:${act.toBuyer}`
@@ -117,14 +117,14 @@ async function setPaused(parts: EscrowParts, isPaused: boolean): Promise<EscrowR
   const known = await judge().catch(unavailable)
   if (known) return known
   const name = isPaused ? 'pause' : 'unpause'
-  // It is switched often: each time is an order of its own.
+  // Pausing may repeat, so each is its own order.
   return done(parts, { id: `${name}:${crypto.randomUUID()}`, data: encodeCall(method(name, [], []), []), judge })
 }
 
 type Order = {
   readonly id: string
   readonly data: Hex
-  /** What the contract says where it refused: done before, or why never; undefined where nothing stands against it. */
+  /** The contract's reason: already done, or why never; undefined if there is none. */
   readonly judge: () => Promise<EscrowResult | undefined>
 }
 
@@ -155,7 +155,7 @@ async function judgeDeposit(parts: EscrowParts, terms: EscrowTerms): Promise<Esc
   const deal = await dealOf(parts, terms.job)
   if (deal.state === 'none') return undefined
   const { buyer, refundTo, net, fee, deadline } = terms
-  // Only the deadline may have moved meanwhile, and to later only.
+  // Only the deadline may have moved, to a later one.
   const isSame = deal.buyer === buyer && deal.refundTo === refundTo && deal.net === net && deal.fee === fee
   return isSame && deal.deadline >= deadline ? { ok: true, already: true } : { ok: false, failure: 'other_terms' }
 }
@@ -180,7 +180,7 @@ function isDone({ state, deadline, timeoutClosed, toBuyer }: EscrowDeal, act: Es
   return timeoutClosed && (act.act === 'markDelivered' || act.act === 'markDisputed')
 }
 
-/** By the event rather than by the state of an old block, which nodes forget. */
+/** From events, since nodes drop old state. */
 async function endOf(parts: EscrowParts, job: string): Promise<EscrowEnd | undefined> {
   const { reads, address } = parts
   const { state } = await dealOf(parts, job)
@@ -210,7 +210,7 @@ async function pausedNow({ reads, address }: EscrowParts): Promise<boolean> {
   return (await reads.call({ to: address, method: paused, values: [] }))[0]
 }
 
-/** A function whose types are written out, as those with a structure in them have to be. */
+/** A function with written-out types, for structs. */
 function written<const In extends readonly AbiType[]>(signature: string, takes: In): AbiMethod<In, []> {
   return { selector: toFunctionSelector(signature), takes, gives: [] }
 }

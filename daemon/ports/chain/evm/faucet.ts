@@ -10,14 +10,14 @@ import { encodeCall } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
 import { mint } from './token.ts'
 
-/** What the faucet of a devnet gave a wallet. */
+/** Faucet grants of a devnet wallet. */
 const ChainGrantRow = z.strictObject({
   wallet: StoredWallet,
   version: z.int(),
-  /** Day (UTC, days since the epoch) of the latest grant and what was granted on it. */
+  /** UTC day of the latest grant, and its total. */
   day: z.int(),
   granted: Micro,
-  /** Grants of all days: each is an order of its own. */
+  /** Grants so far; each is its own order. */
   grants: z.int(),
 })
 
@@ -31,7 +31,7 @@ export const chainGrants = defineCollection('chain_grants', {
 type Request = { readonly wallet: Wallet; readonly amount: Usdc; readonly nowMs: number }
 type Parts = { readonly store: Store; readonly queue: Pick<TxQueue, 'call'>; readonly asset: Wallet }
 
-/** Test money by the same daily bound as in the sandbox; counted before it is made, so that no crash gives more. */
+/** Test money with the sandbox's daily limit; counted before it is sent. */
 export function openFaucet({ store, queue, asset }: Parts): (request: Request) => Promise<FaucetResult> {
   return async (request) => {
     const { wallet, amount } = request

@@ -29,35 +29,35 @@ import { openTransactions } from './transactions.ts'
 /** Contracts of a connected chain. */
 export type EvmDeployment = {
   readonly asset: Wallet
-  /** Under which the token signs. */
+  /** The token's signing domain. */
   readonly domain: Pick<TokenDomain, 'name' | 'version'>
   readonly identity: Wallet
   readonly reputation: Wallet
   readonly anchors: Wallet
-  /** Where jobs' money waits; the gas key operates it. */
+  /** Escrow contract; the gas key operates it. */
   readonly escrow?: Wallet
-  /** Without one everything goes alone, and wallets that are not deployed yet are refused. */
+  /** Without it every transfer is alone, and undeployed wallets are refused. */
   readonly batch?: NonNullable<QueueOptions['batch']>
-  /** Nothing of souk's happened in a block before. */
+  /** First block of interest. */
   readonly fromBlock: number
 }
 
-/** What the operator may set; the rest has a default. */
+/** Operator settings; the rest has defaults. */
 export type EvmSettings = {
-  /** Payments above it wait until the chain calls their block safe. */
+  /** Larger payments wait for a `safe` block. */
   readonly instantLimit: Usdc
-  /** Wei for each unit of gas; nothing is offered above it. */
+  /** Highest wei per gas. */
   readonly maxFee: bigint
   readonly maxInFlight: number
   readonly maxBatch: number
-  /** Whose wallets are deployed with their first payment (ERC-6492). */
+  /** Factories whose wallets are deployed with their first payment (ERC-6492). */
   readonly walletFactories: readonly Wallet[]
-  /** Seconds between blocks; absent where a block comes only with a transaction. */
+  /** Seconds between blocks; absent if each transaction makes one. */
   readonly blockTimeS: number
 }
 
 const GWEI = 1_000_000_000n
-/** Payments above it wait until the chain calls their block safe. */
+/** Larger payments wait for a `safe` block. */
 export const DEFAULT_INSTANT_LIMIT = usdc(100_000_000n)
 const defaults = {
   instantLimit: DEFAULT_INSTANT_LIMIT,
@@ -69,33 +69,33 @@ export type EvmOptions = {
   readonly store: Store
   readonly mode: Exclude<ChainMode, 'sandbox'>
   readonly network: Network
-  /** Nodes of the chain, the preferred first. */
+  /** Nodes, preferred first. */
   readonly rpcUrls: readonly string[]
   readonly deployment: EvmDeployment
   readonly payTo: Wallet
-  /** `payTo` absent: payouts wait for the operator. */
+  /** Without `payTo`, payouts wait for the operator. */
   readonly keys: { readonly gas: KeySigner; readonly payTo?: KeySigner }
   readonly settings?: Partial<EvmSettings>
   /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly timings?: Partial<QueueTimings>
   readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }
-  /** Told of places at which a process may end; for tests. */
+  /** Called at points where a process may die; for tests. */
   readonly step?: (step: QueueStep) => Promise<void> | void
 }
 
 export type EvmChain = ChainPort &
   Required<Pick<ChainPort, 'status' | 'onReversed' | 'isContractSignature'>> & {
-    /** For what else is written to this chain: escrow and splitter. */
+    /** For other writes to this chain: escrow and splitter. */
     readonly queue: TxQueue
     readonly rpc: Rpc
     close(): Promise<void>
   }
 
 /**
- * The port over a connected EVM: one queue writes, reads are gathered. What an earlier process left open has been sent
- * again when this resolves.
- * @throws QueueRefused with one sentence and the way out; RpcUnavailableError when no node answers.
+ * The port over an EVM chain: one writing queue, batched reads. Resolves after resending what an earlier process
+ * left.
+ * @throws QueueRefused with one sentence and the way out; RpcUnavailableError when no node answers
  */
 export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
   const { deployment, observe } = options
@@ -188,12 +188,12 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
 
 type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: KeySigner | undefined }
 
-/** Without the key of the money that would wait there, nothing can be put into it. */
+/** Escrow needs the `payTo` key. */
 function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: EscrowMeans): Pick<ChainPort, 'escrow'> {
   return address && payToKey ? { escrow: openEscrow({ ...means, address, payToKey }) } : {}
 }
 
-/** A devnet mines at once and is never undone; elsewhere nodes are asked less often. */
+/** A devnet mines at once and never reverts; other nodes are polled less. */
 const devnetTimings: QueueTimings = {
   pollMs: 8,
   followMs: SECOND_MS,

@@ -9,13 +9,10 @@ import type { Rpc } from './rpc/rpc.ts'
 import { openTags } from './rpc/tags.ts'
 import { bytesIn, type Head, headIn, isHex, numberIn, quantity, RpcUnavailableError } from './rpc/values.ts'
 
-/** What comes within this while something is asked goes together. */
+/** Questions within this time are batched. */
 const GATHER_MS = 2
 
-/**
- * Questions that come together are asked as one; each gets its own answer, in order. Somebody alone does not wait for
- * others.
- */
+/** Batches concurrent questions; a lone one is not delayed. */
 export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readonly A[]>): (question: Q) => Promise<A> {
   let waiting: { question: Q; settled: PromiseWithResolvers<A> }[] = []
   let asking = 0
@@ -48,17 +45,17 @@ export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readon
 }
 
 const AGAIN_MS = 50
-/** Hosted nodes refuse more blocks of logs at once. */
+/** Limit of hosted nodes for log ranges. */
 const LOG_SLICE = 2_000
-/** A search goes back so many slices: about 55 hours of blocks of 2 s. */
+/** Search slices: about 55 hours of 2 s blocks. */
 const MAX_SLICES = 50
-/** What JSON-RPC nodes say where a contract reverted. */
+/** JSON-RPC code of a revert. */
 const REVERTED_CODE = 3
 
-/** A contract refused the call; nothing is known by it of anything else. */
+/** A contract reverted the call. */
 export class CallReverted extends Error {
   override readonly name = 'CallReverted'
-  /** What it reverted with, where the node tells. */
+  /** Revert data if known. */
   readonly data: Hex | undefined
   constructor(message: string, data?: Hex) {
     super(message)
@@ -66,7 +63,7 @@ export class CallReverted extends Error {
   }
 }
 
-/** A node answered, but not what was asked: out of gas, or a fault of its own. */
+/** A node error, such as out of gas. */
 export class CallFailed extends RpcUnavailableError {}
 
 export type Question<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
@@ -75,7 +72,7 @@ export type Question<In extends readonly AbiType[], Out extends readonly AbiType
   readonly values: ValuesOf<In>
   readonly from?: Wallet
   readonly gas?: number
-  /** The block at which; the latest unless given. */
+  /** Block (default: latest). */
   readonly block?: number
 }
 
@@ -92,22 +89,19 @@ export type FoundLog = {
 type Answered = { readonly head: Head; readonly answer: RpcAnswer }
 type AnswerOf = (call: RpcCall) => Promise<Answered>
 
-/** What is asked of a chain, many questions a request. All of it throws RpcUnavailableError where no node answers. */
+/** Batched chain reads. All throw RpcUnavailableError when no node answers. */
 export type Reads = {
-  /** @throws CallReverted, RpcUnavailableError also for an answer that is none of the method's */
+  /** @throws CallReverted, RpcUnavailableError also for an invalid answer */
   call<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Question<In, Out>,
   ): Promise<ValuesOf<Out>>
-  /**
-   * The same of a contract of ours or of the token, which takes little gas for it: many go as one question.
-   * @throws CallReverted, RpcUnavailableError
-   */
+  /** The same for cheap calls of known contracts, many in one request. @throws CallReverted, RpcUnavailableError */
   view<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Pick<Question<In, Out>, 'to' | 'method' | 'values'>,
   ): Promise<ValuesOf<Out>>
-  /** What a call that is not sent would return. @throws CallReverted, RpcUnavailableError */
+  /** Result of a call that is not sent. @throws CallReverted, RpcUnavailableError */
   trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
-  /** A value of the node itself. */
+  /** A value from the node. */
   ask(method: string, params: readonly unknown[]): Promise<{ readonly head: Head; readonly result: unknown }>
   /** The block up to which things are so sure. */
   asOf(finality: Finality): Promise<AsOf>

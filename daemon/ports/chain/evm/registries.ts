@@ -43,14 +43,14 @@ export type RegistryParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'call'>
   readonly chainId: number
-  /** Whose key sends: who registers, speaks of agents and anchors. */
+  /** Wallet that registers, gives feedback and anchors. */
   readonly sender: Wallet
   readonly addresses: { readonly identity: Wallet; readonly reputation: Wallet; readonly anchors: Wallet }
-  /** Identities are given away where money is made up. */
+  /** Identities are free with test money. */
   readonly mints: boolean
 }
 
-/** ERC-8004 registries and verdict anchors of a connected chain. */
+/** ERC-8004 registries and anchors of a connected chain. */
 export function openRegistries(parts: RegistryParts) {
   return {
     identityRegistry: identityRegistry(parts),
@@ -130,7 +130,7 @@ async function give(parts: RegistryParts, order: FeedbackOrder): Promise<WriteRe
 
 type Event = Pick<FoundLog, 'topics' | 'data'>
 
-/** An id stands for one content: the same id with another is another order. */
+/** An id has one content; other content is another order. */
 function isOf({ topics, data }: Event, said: Pick<FeedbackOrder, 'agentId' | 'value' | 'hash'>): boolean {
   const types = ['uint64', 'int128', 'uint8', 'string', 'string', 'string', 'string', 'bytes32'] as const
   const [, value, , , , , , hash] = decodeValues(types, data)
@@ -165,7 +165,7 @@ async function enter({ reads, queue, addresses }: RegistryParts, order: AnchorOr
   if (outcome.failure === 'unavailable') return { ok: false, failure: 'unavailable' }
   const [done] = await reads.call({ to, method: isDone, values: [id] })
   if (!done) return { ok: false, failure: 'unavailable' }
-  // Anchored by an earlier store of this marketplace: the contract takes an id once.
+  // An earlier store of this marketplace may have anchored it: the contract takes an id once.
   const [log] = await reads.newestLogs({ address: to, topics: [ANCHORED, subject, root] }, 1)
   return log ? { ok: true, transaction: log.transaction, already: true } : { ok: false, failure: 'id_reused' }
 }

@@ -25,13 +25,13 @@ import { decodeValues, encodeCall } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
 import { AGREED, isValidSignature, SIGNATURE_GAS, type TokenCalls } from './token.ts'
 
-/** What ends the signature of a wallet that is not deployed yet (ERC-6492). */
+/** Suffix of signatures of undeployed wallets (ERC-6492). */
 const SUFFIX = '6492'.repeat(16)
 
-/** How a wallet comes to be, and what it would say then. */
+/** Factory call, and the inner signature. */
 type Undeployed = { readonly factory: Wallet; readonly deploy: Hex; readonly signature: Hex }
 
-/** The parts of an ERC-6492 signature; undefined for every other, `malformed` where it only ends like one. */
+/** Parts of an ERC-6492 signature; undefined for others, `malformed` for a broken one. */
 function undeployedIn(signature: Hex): Undeployed | 'malformed' | undefined {
   if (!signature.toLowerCase().endsWith(SUFFIX)) return undefined
   try {
@@ -47,25 +47,25 @@ function isTooLong(signature: Hex): boolean {
   return signature.length > 2 + 2 * MAX_SIGNATURE_BYTES
 }
 
-/** What a transfer may use where it is only tried out, contract wallets included. */
+/** Gas of a simulated transfer, contract wallets included. */
 const TRIAL_GAS = 700_000
-/** What the deployment of a contract wallet may cost. */
+/** Gas of deploying a contract wallet. */
 const DEPLOY_GAS = 1_500_000
 
 export type SettlementParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'settle' | 'call'>
   readonly token: TokenCalls
-  /** What tries out a wallet that is not deployed yet; without it such wallets are refused. */
+  /** Needed to simulate undeployed wallets; without it they are refused. */
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly payTo: Wallet
   /** Absent: payouts wait for the operator. */
   readonly payToKey: KeySigner | undefined
-  /** Who sends: trials are made as it. */
+  /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
-  /** Payments above it wait for more than a block. */
+  /** Larger payments wait for a `safe` block. */
   readonly instantLimit: Usdc
   /** Factories whose wallets are deployed with their first payment. */
   readonly walletFactories: ReadonlySet<Wallet>
@@ -73,7 +73,7 @@ export type SettlementParts = {
 
 type Money = Pick<ChainPort, 'settle' | 'transfer' | 'verify'> & Required<Pick<ChainPort, 'isContractSignature'>>
 
-/** How money moves on a connected chain: everything as an authorization, through the one queue. */
+/** Money on a connected chain: all transfers are authorizations through one queue. */
 export function openSettlement(parts: SettlementParts): Money {
   return {
     settle: (authorization, signature) => settle(parts, authorization, signature),
@@ -91,7 +91,7 @@ async function settle(parts: SettlementParts, authorization: Authorization, sign
   return queue.settle({ authorization, signature: signed, priority: 'payment', until })
 }
 
-/** The signature as the token takes it: for a wallet that is not there yet, once it is deployed. */
+/** The signature for the token; deploys the wallet first if needed. */
 async function ofDeployed(
   parts: SettlementParts,
   authorization: Authorization,
@@ -108,7 +108,7 @@ async function ofDeployed(
   const { factory: to, deploy: data } = wallet
   const outcome = await parts.queue.call({ id: `wallet:${from}`, to, data, gas: DEPLOY_GAS })
   if (outcome.ok || (await parts.reads.code(from)) !== '0x') return wallet.signature
-  // Nothing of the payment itself was sent.
+  // The payment itself was not sent.
   return refused(outcome.failure === 'unavailable' ? 'unavailable' : 'wallet_unsupported')
 }
 
@@ -120,7 +120,7 @@ function isAllowed({ walletFactories }: SettlementParts, { factory }: Undeployed
   return walletFactories.has(factory)
 }
 
-/** Whether the factory makes the very wallet that pays, and that agrees to what was signed: tried in one call. */
+/** Whether the factory deploys the paying wallet and it accepts the signature; simulated in one call. */
 async function agreesOnceDeployed(
   parts: SettlementParts,
   authorization: Authorization,
@@ -157,7 +157,7 @@ async function verify(parts: SettlementParts, authorization: Authorization, give
   return failure === undefined ? { ok: true } : { ok: false, failure }
 }
 
-/** What the token says of a transfer that is not sent. */
+/** Simulates a transfer. */
 async function trial({ reads, sender, asset }: SettlementParts, data: Hex): Promise<SettleFailure | undefined> {
   try {
     await reads.trial({ from: sender, to: asset, data, gas: TRIAL_GAS })
@@ -169,7 +169,7 @@ async function trial({ reads, sender, asset }: SettlementParts, data: Hex): Prom
   }
 }
 
-/** Whoever deploys the wallet decides what it agrees to, so that until then its factory has to be one of ours. */
+/** An undeployed wallet's factory must be allowed, since it decides what the wallet accepts. */
 async function isContractSignature(parts: SettlementParts, authorization: Authorization, given: Hex): Promise<boolean> {
   if (isTooLong(given)) return false
   const wallet = undeployedIn(given)
@@ -180,14 +180,14 @@ async function isContractSignature(parts: SettlementParts, authorization: Author
   return (await parts.reads.code(authorization.from)) === '0x' && agreesOnceDeployed(parts, authorization, wallet)
 }
 
-/** Nonce of a payout: the token takes it once, whichever daemon or store it comes from. */
+/** Nonce of a payout: the token accepts it once, from any daemon or store. */
 export function payoutNonce(id: string): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(`souk payout\n${id}`)))}`
 }
 
 /**
- * A payout is an authorization of `payTo`: paid at most once by the token itself, and its bytes are the same at each
- * attempt. It never expires, as it is never given up: it moves money or is sent again.
+ * A payout is an authorization by `payTo`: the token pays it at most once, with the same bytes at each attempt. It
+ * never expires: it moves or is resent.
  */
 async function pay(parts: SettlementParts, { id, to, amount }: PayoutOrder): Promise<TransferResult> {
   const { payTo: from, payToKey, queue, digestOf } = parts
@@ -210,7 +210,7 @@ const payoutFailures: Partial<Readonly<Record<SettleFailure, TransferFailure>>> 
   unavailable: 'unavailable',
 }
 
-/** Only what is seen to have gone elsewhere was another payout: money is never sent a second time on a guess. */
+/** Only a transfer seen elsewhere is another payout; never pay twice on a guess. */
 async function whatBecame({ token }: SettlementParts, authorization: Authorization): Promise<TransferResult> {
   const spent = await token.spent(authorization)
   if (spent.kind === 'unknown') return { ok: false, failure: 'unavailable' }

@@ -6,25 +6,25 @@ import type { Reads } from './reads.ts'
 import type { RpcHealth } from './rpc/rpc.ts'
 import { bigIn, type Head } from './rpc/values.ts'
 
-/** How often head and gas are looked at while nothing is sent and nothing is wrong. */
+/** Interval of looks while idle and healthy. */
 const BEAT_MS = 15 * SECOND_MS
-/** How often it is looked whether a look is due: what is down is looked at each time, so that work goes on soon. */
+/** Interval of checks whether a look is due; a chain that is down is looked at each time. */
 const TICK_MS = 2 * SECOND_MS
-/** What waits longer for a block may have a reason that a look finds. */
+/** Waiting time for a block that triggers a look. */
 const SLOW_MS = 2 * TICK_MS
-/** Looks in a row without an answer after which the chain counts as down; one may be a hiccup. */
+/** Failed looks in a row after which the chain is down. */
 const DEAF_LOOKS = 2
-/** Without a look for so long nothing is known of it either. */
+/** Time without a look after which the state is unknown. */
 const SILENT_MS = 3 * BEAT_MS
-/** Blocks that may be missing before the chain counts as slow. */
+/** Missing blocks after which the chain is slow. */
 const LATE_BLOCKS = 10
 const FEW_PAYMENTS = 100
 const MOST_PAYMENTS = 1_000_000_000n
 const STUCK_MS = MINUTE_MS
-/** What went wrong for good is told for so long. */
+/** How long a permanent failure is reported. */
 const FAILED_MS = HOUR_MS
 const REVERSED_MS = 7 * DAY_MS
-/** Gas of a payment that goes alone; batches take less. */
+/** Gas of a single payment. */
 const PAYMENT_GAS = 80_000n
 const LEAST_PRICE = 1_000_000n
 
@@ -33,12 +33,12 @@ export type StatusParts = {
   readonly queue: Pick<TxQueue, 'status'>
   readonly rpc: { health(): RpcHealth }
   readonly sender: Wallet
-  /** Seconds between blocks; absent where a block comes only with a transaction. */
+  /** Seconds between blocks; absent if each transaction makes one. */
   readonly blockTimeS: number | undefined
   readonly wall: () => number
 }
 
-/** What one look at the chain told. */
+/** Result of a look. */
 export type Beat = { readonly at: number; readonly head: Head; readonly wei: bigint }
 
 export type Heart = {
@@ -48,7 +48,7 @@ export type Heart = {
   readonly stop: () => void
 }
 
-/** Looks at the chain now and then, so that what is wrong is known before anybody pays. */
+/** Looks at the chain regularly, to find problems before payments do. */
 export function openHeart(parts: StatusParts): Heart {
   const looks: Looks = { last: undefined, failed: 0, lastError: null }
   let looking: Promise<void> | undefined
@@ -81,7 +81,7 @@ export function openHeart(parts: StatusParts): Heart {
   }
 }
 
-/** Whether the last thing that any node did was to fail. */
+/** Whether the last request to every node failed. */
 function isDeaf({ rpc }: StatusParts): boolean {
   return rpc.health().nodes.every(({ error }) => error !== undefined)
 }
@@ -117,7 +117,7 @@ function healthOf(down: readonly ChainFault[], slow: readonly ChainFault[]): Cha
   return slow.length > 0 ? 'degraded' : 'ok'
 }
 
-/** The newer of what the queue and the last look saw. */
+/** The newer head of queue and last look. */
 function headOf(last: Beat | undefined, { head }: QueueStatus, now: number): ChainStatus['head'] {
   const looked = last && { block: last.head.number, ageSeconds: ageOf(now - last.head.timestamp * SECOND_MS) }
   const queued = head && { block: head.number, ageSeconds: ageOf(head.ageMs) }
@@ -133,7 +133,7 @@ function lagOf({ highest = 0, nodes }: RpcHealth): number {
   return Math.max(0, highest - (nodes[0]?.head ?? highest))
 }
 
-/** How many payments the key is good for at today's price of gas. */
+/** Payments that the gas balance allows at the current price. */
 function paymentsOf({ wei, head }: Beat): number {
   const price = head.baseFee > LEAST_PRICE ? head.baseFee : LEAST_PRICE
   const payments = wei / (price * PAYMENT_GAS)
@@ -153,7 +153,7 @@ function fault(code: ChainFault['code'], isSo: boolean, sentence: string): Chain
   return isSo ? [{ code, sentence }] : []
 }
 
-/** Where others answer, one that does not is only to be known. */
+/** If other nodes answer, a failed one is only a notice. */
 function nodeFaults(nodes: RpcHealth['nodes']): ChainFault[] {
   const dead = nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
   const many = `${dead.join(', ')} ${dead.length === 1 ? 'does' : 'do'}`

@@ -15,28 +15,28 @@ export const isValidSignature = method('isValidSignature', ['bytes32', 'bytes'],
 const USED = topicOf('AuthorizationUsed(address,bytes32)')
 const CANCELLED = topicOf('AuthorizationCanceled(address,bytes32)')
 const TRANSFER = topicOf('Transfer(address,address,uint256)')
-/** What a contract answers that takes a signature as its own (ERC-1271). */
+/** Magic value of ERC-1271. */
 export const AGREED = '0x1626ba7e'
-/** What a contract wallet may use to look at a signature. */
+/** Gas for checking a contract wallet's signature. */
 export const SIGNATURE_GAS = 500_000
 const DECIMALS = 6n
 
-/** Where an authorization went. */
+/** Result of an authorization. */
 export type Spent =
   | { readonly kind: 'moved'; readonly transaction: Hex; readonly to: Wallet; readonly value: bigint }
   | { readonly kind: 'cancelled' }
-  /** Used beyond where a search goes back, or in a way that left no transfer. */
+  /** Used before the search range, or without a transfer. */
   | { readonly kind: 'unknown' }
 
-/** The token of a connected chain; every call throws RpcUnavailableError where no node answers. */
+/** Token calls; all throw RpcUnavailableError when no node answers. */
 export type TokenCalls = {
   balanceOf(wallet: Wallet): Promise<Usdc>
   authorizationState(from: Wallet, nonce: Hex, finality: Finality): Promise<AuthorizationState>
-  /** What a used authorization moved. */
+  /** Transfer of a used authorization. */
   spent(authorization: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent>
-  /** @returns one sentence where this is no such token. */
+  /** @returns one sentence if it is not the expected token */
   fault(separatorOfOurs: Uint8Array): Promise<string | undefined>
-  /** Whether the contract at a wallet takes a signature as its own; false where there is none. */
+  /** Whether the contract at a wallet accepts a signature; false without code. */
   isAgreed(wallet: Wallet, digest: Uint8Array, signature: Hex): Promise<boolean>
 }
 
@@ -49,7 +49,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
       return { kind: cancelled ? 'cancelled' : 'unknown' }
     }
     const { transaction, index } = used
-    // The token tells of the use first and of what it moved next.
+    // The token emits the use directly before its transfer.
     const moved = (await reads.logsOf(transaction)).find((log) => log.index === index + 1)
     if (moved?.address !== asset || moved.topics[0] !== TRANSFER) return { kind: 'unknown' }
     const [to] = decodeValues(['address'], moved.topics[2] ?? '0x')
@@ -61,7 +61,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
     spent,
     balanceOf: async (wallet) => usdc((await reads.view({ to: asset, method: balanceOf, values: [wallet] }))[0]),
     authorizationState: async (from, nonce, finality) => {
-      // What is unused at the head is unused in every block before it.
+      // Unused at the head implies unused before.
       const asOf = await reads.asOf(finality)
       const [used] = await reads.call({ to: asset, method: authorizationState, values: [from, nonce] })
       if (!used) return { used, asOf }
@@ -89,7 +89,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
         const [answer] = await reads.call({ to: wallet, method: isValidSignature, values, gas: SIGNATURE_GAS })
         return answer === AGREED
       } catch (error) {
-        // Also where it took all the gas that it may have.
+        // Also when it ran out of gas.
         if (error instanceof CallReverted || error instanceof CallFailed) return false
         throw error
       }

@@ -4,16 +4,16 @@ import type { Store, Tx } from '../../../store/port.ts'
 import type { ChainTransaction, ChainTransactions } from '../chain.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './queue/rows.ts'
 
-/** Open ones among which a hash that is in no block is looked for, the oldest first. */
+/** Open transactions searched for a hash, oldest first. */
 const MAX_SCANNED = 1_000
-/** Rows looked at in one transaction. */
+/** Rows read in one transaction. */
 const SWEEP_ROWS = 200
 const HASH = /^0x[0-9a-f]{64}$/i
 const NONCE = /^\d{1,15}$/
 
 type Parts = { readonly store: Store; readonly signer: Wallet }
 
-/** What the gas key sent, as its rows have it. */
+/** Transactions of the gas key, from its rows. */
 export function openTransactions({ store, signer }: Parts): ChainTransactions {
   const table = () => store.table(chainTxs)
 
@@ -69,7 +69,7 @@ async function forgetUnlessNeeded(t: Tx, row: ChainTxRow, isNeeded: IsNeeded): P
   await t.table(chainTxs).delete(id)
   for (const { from, nonce } of items) {
     const transfer = await t.table(chainTransfers).get(`${from}:${nonce}`)
-    // One that went on in another transaction is that one's; what was undone is remembered.
+    // A transfer that moved to another transaction belongs to that; reversals are kept.
     if (transfer?.tx === id && !transfer.reversed) await t.table(chainTransfers).delete(transfer.id)
   }
   return true

@@ -36,7 +36,7 @@ import {
 } from './ledger.ts'
 import { openSandboxRegistries } from './registries.ts'
 
-/** A ledger has no queue: what is asked for by its hash is there, and final. */
+/** A ledger has no queue: known hashes are final. */
 function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   return {
     page: async () => ({ rows: [], total: 0 }),
@@ -48,7 +48,7 @@ function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   }
 }
 
-/** Minted money comes from the token itself. */
+/** Minted money comes from the token. */
 function shown(row: SandboxTransferRow, asset: Wallet): ChainTransaction {
   const { id, from, to, amount, transaction, at, kind } = row
   const nonce = (kind === 'authorization' ? id.split(':').at(-1) : transaction) as Hex // as their key is made
@@ -73,20 +73,20 @@ const ADDRESS_BYTES = 20
 export type SandboxParts = {
   store: Store
   recover: Recover
-  /** Cryptographically random bytes; read once, at the first open of a store. */
+  /** Random bytes, read at the first open of a store. */
   entropy: (bytes: number) => Uint8Array
-  /** Epoch milliseconds of the machine: validity windows are never moved. */
+  /** Machine milliseconds: validity windows do not follow business time. */
   wall: () => number
 }
 
 type Transfer = Omit<SandboxTransferRow, 'version' | 'transaction'>
 type Moved = { transaction: Hex; already: boolean }
 
-/** What every sandbox has besides: test money, identities for nothing, a key to pay with. */
+/** Extras of every sandbox: faucet, free identities, a payout key. */
 export type SandboxChain = Omit<ChainPort, 'identityRegistry'> &
   Required<Pick<ChainPort, 'faucet' | 'pays'>> & { readonly identityRegistry: Required<ChainPort['identityRegistry']> }
 
-/** A ledger of test USDC inside the store, with the rules of the real token (decisions §4, chain modes). */
+/** A ledger of test USDC in the store, with the real token's rules (decisions §4, chain modes). */
 export async function openSandboxChain(parts: SandboxParts): Promise<SandboxChain> {
   const token = await openToken(parts)
   const { name, version } = circleUsdc[NETWORK]
@@ -150,7 +150,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
   })
 }
 
-/** A signature for a real token must never be made here, so a draw that hits one (2⁻¹⁶⁰) stops the start. */
+/** Signatures must never be valid for a real token, so a collision (2⁻¹⁶⁰) stops the start. */
 export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
@@ -180,7 +180,7 @@ async function settle(settlement: Settlement): Promise<SettleResult> {
   return moved === undefined ? refused('insufficient_funds') : { ok: true, ...moved }
 }
 
-/** Nobody but this ledger ever sees the bytes. */
+/** The bytes never leave this ledger. */
 function refused(failure: SettleFailure): SettleRefusal {
   return { ok: false, failure, sent: false }
 }
@@ -212,7 +212,7 @@ async function pay({ t, token, payout, at }: Payment): Promise<TransferResult> {
   return moved === undefined ? { ok: false, failure: 'insufficient_funds' } : { ok: true, ...moved }
 }
 
-/** Debits, credits and records one transfer; undefined when the payer holds too little, and then nothing changed. */
+/** Moves and records one transfer; undefined without a change if the payer has too little. */
 async function move(t: Tx, asset: Wallet, transfer: Transfer & { from: Wallet }): Promise<Moved | undefined> {
   const accounts = t.table(sandboxAccounts)
   const payer = await accounts.getForUpdate(transfer.from)
@@ -257,7 +257,7 @@ function authorizationId(from: Wallet, nonce: Hex): string {
   return `${from}:${nonce}`
 }
 
-/** SHA-256 of the canonical transfer; the id holds the nonce, so that no two transfers share one. */
+/** SHA-256 of the canonical transfer; the id contains the nonce, so hashes are unique. */
 function transactionOf(asset: Wallet, { id, from, to, amount }: Transfer): Hex {
   return `0x${hash('sha256', ['sandbox', asset, id, from ?? 'mint', to, amount].join('\n'))}`
 }

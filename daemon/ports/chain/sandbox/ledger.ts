@@ -6,7 +6,7 @@ import { sandboxRegistryCollections } from './registry-rows.ts'
 const wallet = StoredWallet
 const bytes32 = StoredHex
 
-/** The one token of a sandbox: made at first open, the same for ever after. */
+/** The token of a sandbox, created at the first open. */
 const SandboxTokenRow = z.strictObject({
   id: z.literal('token'),
   version: z.int(),
@@ -21,7 +21,7 @@ const SandboxAccountRow = z.strictObject({
   wallet,
   version: z.int(),
   balance: Micro,
-  /** Day (UTC, days since the epoch) of the latest faucet grant and what was granted on it. */
+  /** UTC day of the latest faucet grant, and its total. */
   faucet_day: z.int(),
   faucet_granted: Micro,
 })
@@ -36,7 +36,7 @@ const SandboxTransferRow = z.strictObject({
   from: wallet.nullable(),
   to: wallet,
   amount: Micro,
-  /** What was signed; the same id with another digest is another transfer and refused. */
+  /** Signed digest; the same id with another digest is refused. */
   digest: bytes32.nullable(),
   transaction: bytes32,
   /** Epoch milliseconds of the machine. */
@@ -65,7 +65,7 @@ export const sandboxTransfers = defineCollection('sandbox_transfers', {
   indexes: [{ name: 'transaction', fields: ['transaction'], unique: true }],
 })
 
-/** What a store must be opened with for `openSandboxChain`. */
+/** Collections for `openSandboxChain`. */
 export const sandboxCollections = [
   sandboxTokens,
   sandboxAccounts,

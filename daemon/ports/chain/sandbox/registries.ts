@@ -34,7 +34,7 @@ type Parts = {
   readonly entropy: (bytes: number) => Uint8Array
   readonly wall: () => number
   readonly chainId: number
-  /** As whom the marketplace speaks. */
+  /** The marketplace's wallet. */
   readonly client: Wallet
 }
 
@@ -44,7 +44,7 @@ export type SandboxRegistries = {
   readonly verdictAnchors: VerdictAnchors
 }
 
-/** ERC-8004 registries inside the store, with the rules of the reference contracts; addresses are this installation's own. */
+/** ERC-8004 registries in the store, with the reference rules; addresses are per installation. */
 export async function openSandboxRegistries(parts: Parts): Promise<SandboxRegistries> {
   const row = await openRow(parts)
   return {
@@ -174,7 +174,7 @@ function drawAddress(entropy: Parts['entropy']): Wallet {
   return toWallet(`0x${bytesToHex(entropy(ADDRESS_BYTES))}`)
 }
 
-/** keccak-256 of what was written; the id is part of it, so that no two writes share one. */
+/** keccak-256 of the written data; the id makes it unique. */
 function transactionOf(parts: readonly (string | number | bigint)[]): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(['sandbox', ...parts].join('\n'))))}`
 }

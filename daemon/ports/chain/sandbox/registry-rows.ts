@@ -5,14 +5,14 @@ import { defineCollection } from '../../../store/port.ts'
 const wallet = StoredWallet
 const bytes32 = StoredHex
 
-/** Addresses of the registries of a sandbox: made at first open, the same for ever after. */
+/** Registry addresses of a sandbox, created at the first open. */
 const SandboxRegistriesRow = z.strictObject({
   id: z.literal('registries'),
   version: z.int(),
   identity: wallet,
   reputation: wallet,
   anchors: wallet,
-  /** Id of the next identity; the first is 0. */
+  /** Next identity id; starts at 0. */
   next_agent: z.int(),
 })
 export type SandboxRegistriesRow = z.infer<typeof SandboxRegistriesRow>
@@ -27,12 +27,12 @@ const SandboxAgentRow = z.strictObject({
 })
 
 const SandboxFeedbackRow = z.strictObject({
-  /** Id of the order. */
+  /** Order id. */
   id: z.string(),
   version: z.int(),
   agent_id: z.string(),
   client: wallet,
-  /** Number among those of this agent and client, from 1. */
+  /** Number for this agent and client, from 1. */
   index: z.int(),
   value: z.bigint(),
   value_decimals: z.int(),
@@ -46,12 +46,12 @@ const SandboxFeedbackRow = z.strictObject({
 })
 
 const SandboxAnchorRow = z.strictObject({
-  /** Id of the order. */
+  /** Order id. */
   id: z.string(),
   version: z.int(),
   subject: bytes32,
   root: bytes32,
-  /** Number among those of this subject, from 1. */
+  /** Number for this subject, from 1. */
   seq: z.int(),
   uri: z.string(),
   transaction: bytes32,

@@ -11,23 +11,23 @@ import { readWhole, realDisk, replaceFile } from '../../../../store/disk.ts'
 import type { Log } from '../../../log.ts'
 import { type Anvil, type AnvilOptions, ask, startAnvil } from './process.ts'
 
-/** What the daemon keeps of its chain while both run: always a whole one. */
+/** The daemon's copy of the running chain; always complete. */
 const KEPT = 'chain.json'
-/** What the chain itself writes when it is ended in order, which can be cut short. */
+/** The chain's own dump at its end, which may be incomplete. */
 const LAST = 'chain.last.json'
 
 const State = z.object({ best_block_number: z.union([z.int(), z.string().transform(Number)]) })
 
 /**
- * The chain of a data folder on disk. The program would write its own file over in place, and a crash in the middle
- * would leave no chain at all: so it is asked for its state, and that is put in place at once.
+ * Stored chain state of a data folder. The program overwrites its file in place, and a crash would lose the chain; so
+ * its state is dumped and written atomically.
  */
 type KeptState = {
-  /** Where the chain writes itself out at an orderly end. */
+  /** The chain's dump file at an orderly end. */
   readonly dump: string
-  /** The newest whole state as a file to begin with; undefined where there is none. @throws AppError on a damaged one. */
+  /** Newest complete state file; undefined if none. @throws AppError on a damaged one */
   readonly newest: () => Promise<string | undefined>
-  /** @param dumped - as `anvil_dumpState` answers: a packed JSON, in hex */
+  /** @param dumped - result of `anvil_dumpState`: compressed JSON in hex */
   readonly keep: (dumped: string) => Promise<void>
 }
 
@@ -51,7 +51,7 @@ function keptState(folder: string): KeptState {
   }
 }
 
-/** Number of the last block of a state on disk; undefined where there is no whole one. */
+/** Last block of a stored state; undefined if incomplete. */
 async function headOf(file: string): Promise<number | undefined> {
   const bytes = await readWhole(realDisk, file)
   if (bytes === undefined) return undefined
@@ -63,16 +63,16 @@ async function headOf(file: string): Promise<number | undefined> {
 }
 
 const PID_FILE = 'chain.pid'
-/** It writes the whole chain out. */
+/** At its end it writes the whole chain. */
 const END_MS = 20 * SECOND_MS
 const LOOK_MS = 25
 
-/** Remembers which process works in a folder. */
+/** Records the process that works in a folder. */
 async function notePid(folder: string, pid: number): Promise<void> {
   await writeFile(join(folder, PID_FILE), `${pid}\n`, { mode: 0o600 })
 }
 
-/** Where a daemon was killed, its chain may still be writing itself out: that is waited for, and then forced. */
+/** After the daemon was killed its chain may still be dumping: waits, then kills it. */
 async function awaitEnd(folder: string): Promise<void> {
   const pid = Number(await readIf(join(folder, PID_FILE)))
   if (!Number.isSafeInteger(pid) || pid <= 1) return
@@ -83,7 +83,7 @@ async function awaitEnd(folder: string): Promise<void> {
   if (await isOurs(pid, folder)) process.kill(pid, 'SIGKILL')
 }
 
-/** A number is given out again: only what was started to write into this folder is ended. */
+/** Process ids are reused: checks that it belongs to this folder. */
 async function isOurs(pid: number, folder: string): Promise<boolean> {
   return (await readIf(`/proc/${pid}/cmdline`))?.includes(`${folder}/`) ?? false
 }
@@ -97,29 +97,29 @@ async function readIf(file: string): Promise<string | undefined> {
   }
 }
 
-/** How soon a block is on disk, where the chain is small. */
+/** Delay until a block is on disk, for a small chain. */
 const KEEP_MS = SECOND_MS
-/** Of a large chain: at most one part in so many of the time goes into writing it out. */
+/** For a large chain, writing takes at most 1/N of the time. */
 const KEEP_SHARE = 20
 const AGAIN_MS = SECOND_MS
 
 export type DevnetOptions = Pick<AnvilOptions, 'program' | 'chainId' | 'blockTimeS'> & {
-  /** Of this chain alone; made where it is missing. */
+  /** Folder of this chain; created if missing. */
   readonly folder: string
   readonly log: Log
 }
 
-/** A chain on this machine that lives as long as the daemon, and whose state stays. */
+/** A local chain that runs with the daemon and keeps its state. */
 export type Devnet = {
   readonly url: string
-  /** False where it began anew: nothing was on disk. */
+  /** False if it started empty. */
   readonly wasThere: boolean
-  /** Has all that happened until now on disk. */
+  /** Writes everything so far to disk. */
   readonly keep: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Starts the chain of a folder with the state that it was left with, and again whenever it ends by itself. */
+/** Starts a folder's chain with its stored state, and restarts it when it exits. */
 export async function openDevnet({ folder, log, ...options }: DevnetOptions): Promise<Devnet> {
   makeFolder(folder)
   await awaitEnd(folder)
@@ -173,7 +173,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
 
 type Keeping = Pick<KeptState, 'keep'> & { readonly log: Log; readonly signal: AbortSignal }
 
-/** Writes the chain out when it has grown: soon after, yet never for a large part of the time. */
+/** Saves a grown chain soon, within the time share. */
 function keepState(url: string, { keep, log, signal }: Keeping): { readonly now: () => Promise<void> } {
   let kept: unknown
   let notBefore = 0

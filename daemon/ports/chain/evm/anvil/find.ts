@@ -4,23 +4,23 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { findProgram } from '../../../program/program.ts'
 
-/** How the package of its binary says a machine, where that differs from what Node says. */
+/** Machine names of the npm package that differ from Node's. */
 const MACHINES: Readonly<Record<string, string>> = { x64: 'amd64' }
 const PACKAGE = '@foundry-rs/anvil'
 const SCRIPT_MARK = '#!'
 
 type Search = {
-  /** What the operator named; nothing else is looked for then. */
+  /** The configured program; nothing else is tried. */
   readonly given?: string | undefined
-  /** Folders as the system separates them; those of this process unless given. */
+  /** Search path (default: that of this process). */
   readonly path?: string
-  /** Module from which an installed package is found. */
+  /** Module from which to resolve the package. */
   readonly from?: string
 }
 
 /**
- * The program that runs a local chain: the one that was named, one on the path, or that of an installed package.
- * @throws AppError naming the ways to bring one.
+ * Finds the chain program: configured, on the PATH, or in an installed package.
+ * @throws AppError with the ways to install it
  */
 export function findAnvil({ given, path, from = import.meta.url }: Search = {}): string {
   if (given !== undefined) {
@@ -36,10 +36,7 @@ export function findAnvil({ given, path, from = import.meta.url }: Search = {}):
   )
 }
 
-/**
- * The package's own command is a script that starts the binary as a child: killed, it would leave that behind. So the
- * binary is started that it would start.
- */
+/** The package's command is a script whose child would survive a kill; so the native binary is started. */
 function native(program: string | undefined): string | undefined {
   if (program === undefined || !isScript(program)) return program
   return installed(realpathSync(program))

@@ -6,18 +6,17 @@ import { SECOND_MS } from '../../../../../src/core/time.ts'
 import { killGroup } from '../../../program/spawn.ts'
 
 const START_MS = 30 * SECOND_MS
-/** It writes the whole chain out at its end. */
+/** At its end it writes the whole chain. */
 const STOP_MS = 15 * SECOND_MS
-/** Of what it says last, for whoever asks why it ended. */
+/** Last output kept for error messages. */
 const SAID_CHARS = 4_096
 const NEW_PORT = 0
 const ASK_MS = 30 * SECOND_MS
 const Reply = z.object({ result: z.json().optional(), error: z.object({ message: z.string() }).optional() })
 
 /**
- * A shell stands beside the chain for as long as the pipe from the daemon is open. Whatever ends the daemon closes that
- * pipe, and the chain is told to end in order: it writes itself out then. Its output closes with it, so that the daemon
- * hears of the chain's own end.
+ * A shell beside the chain watches a pipe from the daemon. When the daemon ends in any way the pipe closes and the
+ * shell stops the chain, which then saves itself. The chain's output closes with it.
  */
 const BESIDE = `"$@" 2>&1 & child=$!
 echo "pid $child"
@@ -28,44 +27,41 @@ wait "$child"`
 
 export type AnvilOptions = {
   readonly program: string
-  /** Where it works, and what it takes for its home. */
+  /** Working folder and home. */
   readonly folder: string
   readonly chainId: number
-  /** 0, the default, lets the system choose. */
+  /** Port (default: 0, any free port). */
   readonly port?: number
-  /** A block every so many seconds instead of one a transaction. */
+  /** Block interval; default one block per transaction. */
   readonly blockTimeS?: number | undefined
-  /** State to begin with, as JSON. */
+  /** Initial state as JSON. */
   readonly load?: string | undefined
-  /** Where it writes its state when it is ended in order. */
+  /** State file at an orderly end. */
   readonly dump?: string | undefined
 }
 
-/**
- * A call at the latest block is answered by the state of the number that this had when it was asked: a block that comes
- * meanwhile must not have dropped it.
- */
+/** States kept: a call at the latest block must not find that state dropped by a new block. */
 const KEPT_STATES = 32
-/** Flags of what the node remembers. */
+/** Flags for kept history. */
 export const keptHistory: readonly string[] = ['--prune-history', String(KEPT_STATES)]
 
-/** A local chain that runs. */
+/** A running local chain. */
 export type Anvil = {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** Resolves with its last words, whatever ended it. */
+  /** Resolves with its last output when it ends. */
   readonly ended: Promise<string>
-  /** Ends it in order, and hard where that takes too long. */
+  /** Stops it, by force after a while. */
   readonly stop: () => Promise<void>
 }
 
-/** Starts a chain on loopback, without any account that others know the key of. @throws Error with what it said. */
+/** Starts a chain on loopback without well-known accounts. @throws Error with its output */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const child = spawned(options)
   const said = lastWords(child.stdout)
   const ended = Promise.all([once(child.stdout, 'close'), once(child, 'close')]).then(said)
-  // Where its output closes the chain is gone, and nothing is left to stand beside.
+  // When the output closes the chain is gone, so release the shell.
   child.stdout.once('close', () => child.stdin.destroy())
   child.stdin.on('error', () => undefined)
   const ready = Promise.withResolvers<{ port: number; pid: number }>()
@@ -96,7 +92,7 @@ async function stopped(child: ReturnType<typeof spawned>, ended: Promise<string>
   clearTimeout(timer)
 }
 
-/** Follows a stream to its end, and keeps the last of it. */
+/** Reads a stream and keeps its last part. */
 function lastWords(stream: Readable): () => string {
   let words = ''
   stream.setEncoding('utf8').on('data', (text: string) => {
@@ -120,7 +116,7 @@ function spawned({ program, folder, ...options }: AnvilOptions) {
 function flagsOf({ chainId, port = NEW_PORT, blockTimeS, load, dump }: Omit<AnvilOptions, 'program' | 'folder'>) {
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
-    // Its ready-made accounts have keys that everybody knows, and a page in a browser is nobody to take orders from.
+    // No well-known accounts, and no access from browsers.
     ...['--accounts', '0', '--no-cors', ...keptHistory],
     ...(blockTimeS === undefined ? [] : ['--block-time', String(blockTimeS)]),
     ...(load === undefined ? [] : ['--load-state', load]),
@@ -128,7 +124,7 @@ function flagsOf({ chainId, port = NEW_PORT, blockTimeS, load, dump }: Omit<Anvi
   ]
 }
 
-/** Asks the chain that we run something that only such a chain knows. @throws Error */
+/** Calls a method that only our local chain has. @throws Error */
 export async function ask(url: string, method: string, ...params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',

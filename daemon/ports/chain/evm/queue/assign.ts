@@ -9,7 +9,7 @@ import { ALONE_GAS, batchedCalls, batchGas, ITEM_GAS } from './simulate.ts'
 export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number }
 export type Parcel = { readonly works: readonly QueueWork[]; readonly payload: Payload; readonly fees: Fees }
 
-/** What a transaction for these transfers calls. */
+/** Call data for these transfers. */
 export function transferPayload(core: Core, works: readonly TransferWork[]): Payload {
   const { batch, token } = core.options
   const [first] = works
@@ -22,10 +22,7 @@ export function transferPayload(core: Core, works: readonly TransferWork[]): Pay
   return { to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/**
- * Takes the next nonce, signs, and stores nonce, bytes, hash and items in one durable write. From here on these bytes
- * are what is sent, whatever happens.
- */
+/** Takes the next nonce, signs, and stores all in one durable write. From here on these bytes are sent. */
 export async function assign(core: Core, { works, payload, fees }: Parcel): Promise<OpenTx> {
   const { store, signer, chainId, wall } = core.options
   const nonce = core.nextNonce
@@ -76,7 +73,7 @@ async function takeNonce(t: Tx, signer: Wallet, nonce: number): Promise<void> {
   await signers.update(signer, own.version, { next_nonce: nonce + 1 })
 }
 
-/** Follows a stored transaction from now on. */
+/** Starts following a stored transaction. */
 export function openTx(core: Core, row: ChainTxRow): OpenTx {
   const now = core.options.wall()
   const tx: OpenTx = {
@@ -95,7 +92,7 @@ export function openTx(core: Core, row: ChainTxRow): OpenTx {
   return tx
 }
 
-/** Sends the latest bytes of a transaction and lets the reply come: nothing it says decides anything. */
+/** Sends a transaction's latest bytes; the reply decides nothing. */
 export function transmit(core: Core, tx: OpenTx): void {
   const raw = tx.row.sends.at(-1)?.raw
   if (!raw) return
@@ -114,7 +111,7 @@ export function transmit(core: Core, tx: OpenTx): void {
       noteError(core, answer.message)
       core.purseAt = 0
     }
-    // What was sent before is not kept waiting by this one.
+    // Do not delay the check of earlier sends.
     if (!core.dirty) core.dueAt = answer.ok ? tx.sentAt + core.firstLookMs : 0
     core.dirty = true
     core.watch.ring()

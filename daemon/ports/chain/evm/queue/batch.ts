@@ -8,12 +8,12 @@ import { MAX_TX_GAS, simulate } from './simulate.ts'
 import { findUse } from './used.ts'
 
 const REFRESH_MS = 10_000
-/** While something is held it is asked about more often. */
+/** Polling interval while something is held. */
 const HELD_REFRESH_MS = 500
-/** What is offered to whoever makes blocks where the node does not say: a thousandth of a gwei. */
+/** Default tip in wei, if the node gives none. */
 const DEFAULT_TIP = 1_000_000n
 
-/** Asks for the balance of the gas key and for the tip, where they are old. @throws RpcUnavailableError */
+/** Refreshes gas balance and tip if outdated. @throws RpcUnavailableError */
 async function lookIntoPurse(core: Core): Promise<void> {
   const { rpc, signer, wall, maxFee } = core.options
   const age = wall() - core.purseAt
@@ -30,7 +30,7 @@ async function lookIntoPurse(core: Core): Promise<void> {
   core.purseAt = wall()
 }
 
-/** Fees for a transaction of so much gas; undefined, and noted, when the cap or the balance does not allow it. */
+/** Fees for an amount of gas; undefined, and recorded, if cap or balance do not allow it. */
 function feesFor(core: Core, gas: number): Fees | undefined {
   const fees = firstFees({ baseFee: core.head?.baseFee ?? 0n, tip: core.tip }, core.options.maxFee)
   core.held = fees ? undefined : 'fee'
@@ -44,30 +44,30 @@ function feesFor(core: Core, gas: number): Fees | undefined {
   return undefined
 }
 
-/** Mempools of nodes keep about 16 transactions of a sender. */
+/** Nodes keep about 16 pending transactions per sender. */
 export const MAX_IN_FLIGHT = 12
 export const MAX_BATCH = 100
 const WINDOW_MS = { least: 4, most: 250, share: 8 } as const
-/** For as many as came together lately: each takes a millisecond or two to come. */
+/** Waiting time for a batch as large as the last one. */
 const CROWD_WINDOW_MS = 20
-/** What is left of a crowd when fewer come. */
+/** Decay of the expected batch size. */
 const CROWD_SHARE = 0.75
 const RETRY_MS = 100
 const HELD_MS = 500
-/** A call stands behind transfers for no longer than this. */
+/** Longest wait of a call behind transfers. */
 const CALL_PATIENCE_MS = 2_000
-/** A call that no node would estimate is given up after so many waits of its caller. */
+/** Waits after which a call that cannot be estimated fails. */
 const CALL_WAITS = 10
-/** An order fails for good once it was in a transaction of its own. */
+/** An order fails permanently after failing alone. */
 const MAX_TRIES = 2
 const MS = 1_000
 
-/** How long what arrives is gathered while something is in flight. */
+/** Batching window while transactions are in flight. */
 export function windowMs(inclusionMs: number): number {
   return Math.min(WINDOW_MS.most, Math.max(WINDOW_MS.least, inclusionMs / WINDOW_MS.share))
 }
 
-/** Turns what waits into transactions until the queue is closed. */
+/** Turns waiting orders into transactions until the queue closes. */
 export async function runPump(core: Core): Promise<void> {
   while (!isClosed(core)) {
     await untilDue(core)
@@ -93,7 +93,7 @@ async function untilDue(core: Core): Promise<void> {
   await untilGathered(core)
 }
 
-/** At once for somebody alone; otherwise together with what else comes, or with as many as came together lately. */
+/** Sends a lone order at once; otherwise waits to batch. */
 async function untilGathered(core: Core): Promise<void> {
   const { wall, maxBatch = MAX_BATCH } = core.options
   const from = wall()
@@ -139,7 +139,7 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
-/** By the clock of this machine, which a chain may lag behind: nothing more is sent then. */
+/** By the machine's clock, which is ahead of a lagging chain. */
 function isExpired(core: Core, work: TransferWork): boolean {
   if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
   if (work.since !== undefined) return false
@@ -148,20 +148,20 @@ function isExpired(core: Core, work: TransferWork): boolean {
   return true
 }
 
-/** A node simulates at the time of its latest block, which may be old: the next one is not. */
+/** Nodes simulate at their latest block's time, so "not yet valid" may be outdated. */
 function isOnlyEarly({ options }: Core, { authorization }: TransferWork, revert: Hex): boolean {
   if (failureOf(revert) !== 'authorization_not_yet_valid') return false
   return options.wall() > (Number(authorization.validAfter) + 1) * MS
 }
 
-/** Those that go together, then each that goes alone. */
+/** Batches first, then single ones. */
 function grouped(core: Core, works: readonly TransferWork[]): TransferWork[][] {
   const together = core.options.batch ? works.filter(({ alone, tries }) => !alone && tries === 0) : []
   const alone = works.filter((work) => !together.includes(work)).map((work) => [work])
   return together.length > 0 ? [together, ...alone] : alone
 }
 
-/** Whether they are on their way, or refused; the others wait where it is no. */
+/** Whether they are sent or refused; otherwise they wait. */
 async function goes(core: Core, works: readonly TransferWork[]): Promise<boolean> {
   if (isClosed(core)) return false
   const [only] = works
@@ -192,7 +192,7 @@ function leave(core: Core, work: TransferWork | CallWork): void {
   core.waiting = core.waiting.filter((other) => other !== work)
 }
 
-/** What the token would refuse now. Used by one of our own transactions is no refusal. */
+/** Checks a refusal by the token; use by our own transaction is none. */
 async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
   const failure = failureOf(revert)
   if (failure === 'token_paused') core.tokenPaused = true
@@ -205,7 +205,7 @@ async function decline(core: Core, work: TransferWork, revert: Hex): Promise<voi
   leave(core, work)
   if (use?.how === 'moved') settled(core, work, { transaction: use.transaction, already: true })
   else if (use?.how === 'cancelled') refused(core, work, 'authorization_cancelled')
-  // Sent by us and used, but no event yet: the node that was asked may not have it. Nothing is said then.
+  // Used by our transaction, but its event is not visible on this node yet; stay silent.
   else refused(core, work, use === undefined && work.since !== undefined ? 'unavailable' : 'authorization_used')
 }
 
@@ -224,7 +224,7 @@ async function assembleCall(core: Core, work: CallWork): Promise<void> {
   core.options.observe?.({ kind: 'sent', what: 'call', items: 1 })
 }
 
-/** Gas with room for a state that moved on; undefined when the call is refused or has to wait. */
+/** Gas with a margin; undefined if the call is refused or must wait. */
 async function estimate(core: Core, work: CallWork): Promise<number | undefined> {
   const { rpc, signer, wall, timings } = core.options
   const { to, data } = work.order

@@ -4,11 +4,11 @@ import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { creationCode } from '../contracts/artifacts.ts'
 import { encodeCall, method, topicOf } from '../rpc/abi.ts'
 
-/* The few calls that the queue itself makes. */
+/* Calls made by the queue itself. */
 
-/** Length of a signature that a key makes: 65 bytes and `0x`. */
+/** Characters of a key signature: 65 bytes and `0x`. */
 const KEY_SIGNATURE_CHARS = 132
-/** Longest creation code that the protocol takes (EIP-3860), arguments included. */
+/** Protocol limit of creation code (EIP-3860). */
 const MAX_INITCODE_BYTES = 49_152
 const ADDRESS_TOPIC_CHARS = 66
 
@@ -37,12 +37,12 @@ const probeInput = parseAbiParameters([
 const probeOutput = parseAbiParameters(['uint256 block, bool[] coded, Result[] results', RESULT])
 const ERROR_SELECTOR = method('Error', ['string'], []).selector
 
-/** Whether a signature has the length of one that a key makes. */
+/** Whether a signature has the length of a key's. */
 export function isOfKey(signature: Hex): boolean {
   return signature.length === KEY_SIGNATURE_CHARS
 }
 
-/** `transferWithAuthorization`: by v, r and s for a key, by bytes for everything else. */
+/** `transferWithAuthorization`: by v, r and s for a key, else by bytes. */
 export function transferCall(authorization: Authorization, signature: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   const fields = [from, to, value, validAfter, validBefore, nonce] as const
@@ -54,7 +54,7 @@ export function transferCall(authorization: Authorization, signature: Hex): Hex 
 export type BatchKind = 'capped' | 'multicall3'
 export type BatchedCall = { readonly target: Wallet; readonly data: Hex; readonly gasCap: number }
 
-/** Calls of which each may fail alone. */
+/** Calls that may fail individually. */
 export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const all = calls.map(({ target, data, gasCap }) => {
     return { target, allowFailure: true, gasCap: BigInt(gasCap), callData: data }
@@ -62,7 +62,7 @@ export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   return encodeFunctionData({ abi: batches, functionName: kind === 'capped' ? 'aggregate' : 'aggregate3', args: [all] })
 }
 
-/** Transfers by keys in one transaction: their calls are of one size, which the capped batch takes back to back. */
+/** Key transfers in one transaction; all have equal size, as the capped batch requires. */
 export function transfersCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const [first] = calls
   if (kind !== 'capped' || !first || !calls.every((call) => isLike(call, first))) return batchCall(kind, calls)
@@ -77,29 +77,29 @@ function isLike({ target, data, gasCap }: BatchedCall, other: BatchedCall): bool
 
 export type BatchResult = { readonly ok: boolean; readonly data: Hex }
 
-/** What a batch returned for each call, or undefined where it is no such answer. */
+/** Results of a batch; undefined if invalid. */
 export function batchResults(returned: Hex, count: number): readonly BatchResult[] | undefined {
   const [results] = unlessMalformed(() => decodeAbiParameters(batchAnswer, returned)) ?? []
   return results?.length === count ? results : undefined
 }
 
-/** What a probe is asked: which of these addresses hold code, and what each call would return. */
+/** Questions of a probe: which addresses have code, and what calls return. */
 export type ProbeQuestion = { readonly accounts: readonly Wallet[]; readonly calls: readonly BatchedCall[] }
 export type ProbeAnswer = {
-  /** Of which all of it is so. */
+  /** Block of all answers. */
   readonly block: number
   readonly coded: readonly boolean[]
   readonly results: readonly BatchResult[]
 }
 
-/** The creation of a contract whose answer is not its code; undefined where it is longer than nodes take. */
+/** A contract creation that returns answers instead of code; undefined if too long. */
 export function probeCall({ accounts, calls }: ProbeQuestion): Hex | undefined {
   const asked = calls.map(({ target, gasCap, data }) => ({ target, gasCap: BigInt(gasCap), callData: data }))
   const data: Hex = `${creationCode.probe}${encodeAbiParameters(probeInput, [accounts, asked]).slice(2)}`
   return data.length <= 2 + 2 * MAX_INITCODE_BYTES ? data : undefined
 }
 
-/** What a probe returned, or undefined where it is no such answer. */
+/** Result of a probe; undefined if invalid. */
 export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): ProbeAnswer | undefined {
   const [at, coded, results] = unlessMalformed(() => decodeAbiParameters(probeOutput, returned)) ?? []
   const block = Number(at)
@@ -107,14 +107,14 @@ export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): 
   return isWhole ? { block, coded, results } : undefined
 }
 
-/** The text of `Error(string)`; empty for any other answer. */
+/** Message of `Error(string)`; empty for others. */
 export function revertText(data: Hex): string {
   if (!data.startsWith(ERROR_SELECTOR)) return ''
   const [text] = unlessMalformed(() => decodeAbiParameters(parseAbiParameters('string'), `0x${data.slice(10)}`)) ?? []
   return text ?? ''
 }
 
-/** Reads an answer of a contract, which may be anything. */
+/** Decodes untrusted contract data; undefined if malformed. */
 function unlessMalformed<T>(decode: () => T): T | undefined {
   try {
     return decode()

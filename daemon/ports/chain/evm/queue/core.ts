@@ -10,10 +10,10 @@ import type { CallOrder, OrderOutcome, QueueStatus, TransferOrder } from './queu
 import type { ChainTransferRow, ChainTxRow } from './rows.ts'
 import type { KeySigner } from './signer.ts'
 
-/** A bell for one sleeper: rung while nobody sleeps, it wakes the next one at once. */
+/** Wakes one sleeper; a signal without a sleeper wakes the next at once. */
 type QueueSignal = {
   ring(): void
-  /** Resolves when it rings, at the latest after so many milliseconds; without a number only when it rings. */
+  /** Resolves on the signal, or after so many milliseconds. */
   wait(ms?: number): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createSignal(): QueueSignal {
   }
 }
 
-/** Places at which a process may end: told as they are passed, so that tests can end it there. */
+/** Points at which a process may die, for tests. */
 export type QueueStep =
   | 'before_simulation'
   | 'before_store'
@@ -50,21 +50,21 @@ export type QueueStep =
   | 'replacement_stored'
   | 'done'
 
-/** Something to count. */
+/** Countable events. */
 export type QueueEvent = Exclude<ChainEvent, { readonly kind: 'asked' }>
 
 export type QueueTimings = {
-  /** How often the head is asked for while something is in flight. */
+  /** Polling interval of the head while transactions are in flight. */
   readonly pollMs: number
-  /** How often what is included is looked at until it is final. */
+  /** Polling interval of included ones until final. */
   readonly followMs: number
-  /** Without inclusion for so long the same bytes are sent again. */
+  /** Time without inclusion before resending. */
   readonly resendMs: number
-  /** How long `settle` and `call` wait before they say `unavailable`; what they ordered goes on. */
+  /** How long `settle` and `call` wait before `unavailable`; the order continues. */
   readonly waitMs: number
-  /** Signed bytes are kept for so long after inclusion, whatever the chain calls final. */
+  /** How long signed bytes are kept after inclusion. */
   readonly keepMs: number
-  /** A transfer that was undone counts as lost so long after its window closed. */
+  /** Time after its window when an undone transfer counts as lost. */
   readonly reversalGraceMs: number
 }
 
@@ -75,9 +75,9 @@ export type QueueOptions = {
   readonly chainId: number
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
-  /** The contract that batches; without one everything goes alone. */
+  /** Batch contract; without one each transfer is alone. */
   readonly batch?: { readonly address: Wallet; readonly kind: BatchKind }
-  /** Wei for each unit of gas; nothing is offered above it. */
+  /** Highest wei per gas. */
   readonly maxFee: bigint
   readonly maxInFlight?: number
   readonly maxBatch?: number
@@ -89,7 +89,7 @@ export type QueueOptions = {
   readonly step?: (step: QueueStep) => Promise<void> | void
 }
 
-/** A transfer on its way; several callers may wait for it. */
+/** A transfer in progress; callers may share it. */
 export type TransferWork = {
   readonly kind: 'transfer'
   readonly key: string
@@ -98,19 +98,19 @@ export type TransferWork = {
   readonly digest: Hex
   readonly priority: 'payment' | 'payout'
   readonly done: PromiseWithResolvers<SettleResult>
-  /** What had moved it before a reorganisation undid that: it is to be made good. */
+  /** The undone transaction that had moved it. */
   undone: Hex | undefined
-  /** Settled by itself: its payer has code, or a batch with it failed. */
+  /** Sent alone: its payer has code, or its batch failed. */
   alone: boolean
-  /** Transactions that carried it in vain: one with others counts once, one alone twice. */
+  /** Failed transactions: a batch counts one, alone counts two. */
   tries: number
-  /** The latest of them. */
+  /** Latest transaction. */
   transaction: Hex | undefined
-  /** Looked at again only after, epoch milliseconds. */
+  /** Not retried before, machine milliseconds. */
   notBefore: number
-  /** Head when it was first signed. */
+  /** Head when first signed. */
   since: number | undefined
-  /** The transaction it is in. */
+  /** Its current transaction. */
   tx: OpenTx | undefined
   readonly at: number
 }
@@ -129,19 +129,19 @@ export type CallWork = {
 
 export type QueueWork = TransferWork | CallWork
 
-/** A transaction that is followed: its row as stored, and who waits for it. */
+/** A followed transaction: its row and waiting works. */
 export type OpenTx = {
   row: ChainTxRow
-  /** By place in `row.items`, or the one call; what is settled or moved on is no longer here. */
+  /** By index in `row.items`, or the one call; settled and moved ones are removed. */
   readonly works: Map<number, QueueWork>
-  /** Wall time of the first and of the last time its bytes went out, and the head at the latter. */
+  /** Wall time of first and last send, and the head at the last. */
   readonly firstSentAt: number
   sentAt: number
   sentHead: number
   resends: number
-  /** When its nonce was first seen as taken by another. */
+  /** When its nonce was first seen as used by another. */
   doubtAt: number | undefined
-  /** Its block was found again by `follow` since it was included. */
+  /** `follow` confirmed its block after inclusion. */
   isFollowed: boolean
   readonly confirmed: PromiseWithResolvers<void>
 }
@@ -155,58 +155,58 @@ export type Counts = {
   failed: number
 }
 
-/** What the parts of the queue share. One process, one turn at a time: no part holds a copy over an await. */
+/** Shared state of the queue's parts. Single process; never hold copies across an await. */
 export type Core = {
   readonly options: QueueOptions
-  /** What has not ended, by key. */
+  /** Unfinished works by key. */
   readonly works: Map<string, QueueWork>
-  /** What waits for a transaction, in order of arrival. */
+  /** Waiting works in order. */
   waiting: QueueWork[]
-  /** Not final, by nonce. */
+  /** Transactions that are not final, by nonce. */
   readonly open: Map<number, OpenTx>
-  /** Of them those that are in no block. */
+  /** Those in no block. */
   readonly flying: Set<OpenTx>
-  /** Told as reversed, or moved by somebody else, and the chain is not final about them yet. */
+  /** Reversed or foreign transfers that are not final. */
   readonly watched: Map<string, ChainTransferRow>
   watchedAt: number
-  /** Has what the chain dropped sent again by whoever had sent it. */
+  /** Has a dropped foreign transaction sent again. */
   resend: ((order: TransferOrder) => Promise<void>) | undefined
-  /** Those of which that is under way, by key. */
+  /** Keys of transfers being resent. */
   readonly resending: Set<string>
   nextNonce: number
   head: Head | undefined
   headAt: number
   tip: bigint
   gasBalance: bigint | undefined
-  /** When balance and tip were asked for. */
+  /** When balance and tip were read. */
   purseAt: number
   held: QueueStatus['held']
   tokenPaused: boolean
-  /** Smoothed time from sending to inclusion, milliseconds. */
+  /** Smoothed time to inclusion, milliseconds. */
   inclusionMs: number
-  /** A transaction waits for a fee that the cap does not allow. */
+  /** A transaction needs a fee above the cap. */
   stuck: boolean
-  /** Hash of the head at which receipts were read last, and when. */
+  /** Head at the last reading of receipts, and when. */
   looked: Hex | undefined
   lookedAt: number
-  /** The head when what is included was looked at last, and when. */
+  /** Head at the last check of included ones, and when. */
   canon: Head | undefined
   followedAt: number
   readonly tags: Tags
-  /** Something was sent since receipts were last asked for. */
+  /** Sent since the last reading of receipts. */
   dirty: boolean
-  /** When receipts of it are asked for first, and how long after a send that is: as long as a node needs lately. */
+  /** When to read receipts first, and the adaptive delay after a send. */
   dueAt: number
   firstLookMs: number
-  /** Sends without a reply, and when the head was last asked for or something sent. */
+  /** Unanswered sends, and time of the last head request or send. */
   unanswered: number
   askedAt: number
-  /** When the transactions of the gas key were last counted, and whether something was in no block at the last look. */
+  /** When transactions were last counted, and whether some lacked a block then. */
   countedAt: number
   isMissing: boolean
-  /** Transfers that went out together last: as many may come again at once. */
+  /** Size of the last batch: as many may come again. */
   crowd: number
-  /** Blocks that were the head when somebody looked, the newest last. */
+  /** Blocks seen as head, newest last. */
   readonly line: Map<Hex, Head>
   readonly counts: Counts
   lastError: QueueStatus['lastError']
@@ -218,10 +218,10 @@ export type Core = {
   readonly closing: AbortController
 }
 
-/** Heads that are remembered; those of a minute of blocks that come with each transaction. */
+/** Heads remembered: about a minute of the fastest blocks. */
 const MAX_LINE = 2_048
 
-/** What a look found to be the newest block. */
+/** Records the newest block. */
 export function seeHead(core: Core, head: Head): void {
   core.head = head
   core.headAt = core.options.wall()
@@ -231,7 +231,7 @@ export function seeHead(core: Core, head: Head): void {
   if (core.line.size > MAX_LINE && oldest) core.line.delete(oldest)
 }
 
-/** Hashes by number, from a head back as far as each block was seen: one names the one before it. */
+/** Hashes by number, back from a head through known parents. */
 export function lineOf({ line }: Core, head: Head): ReadonlyMap<number, Hex> {
   const hashes = new Map([[head.number, head.hash]])
   for (let at: Head = head; at.parent !== undefined; ) {
@@ -243,7 +243,7 @@ export function lineOf({ line }: Core, head: Head): ReadonlyMap<number, Hex> {
   return hashes
 }
 
-/** In no block yet, by nonce. */
+/** Transactions in no block, by nonce. */
 export function inFlight({ flying }: Core): OpenTx[] {
   return [...flying].sort((a, b) => a.row.nonce - b.row.nonce)
 }
@@ -253,7 +253,7 @@ export function noteError(core: Core, error: unknown): void {
   core.lastError = { at: core.options.wall(), message }
 }
 
-/** Passes a named place. */
+/** Reports a step. */
 export async function pass(core: Core, step: QueueStep): Promise<void> {
   if (core.options.step) await core.options.step(step)
 }

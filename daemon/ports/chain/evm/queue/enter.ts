@@ -8,9 +8,9 @@ import { receiptIn } from './receipt.ts'
 import { newTransfer } from './reversal.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './rows.ts'
 
-/** Longest signature of a contract wallet. */
+/** Longest contract wallet signature. */
 export const MAX_SIGNATURE_BYTES = 4_096
-/** Orders that wait for a transaction; beyond it none is taken. */
+/** Waiting orders; more are refused. */
 const MAX_WAITING = 10_000
 
 export async function settle(core: Core, order: TransferOrder): Promise<SettleResult> {
@@ -24,13 +24,13 @@ export async function settle(core: Core, order: TransferOrder): Promise<SettleRe
   return result ?? { ok: false, failure: 'unavailable', ...sentFacts(work) }
 }
 
-/** The work of an order: that of an earlier call with the same bytes where it has not ended. */
+/** The work of an order, shared with an unfinished earlier call with the same bytes. */
 async function joinTransfer(core: Core, order: TransferOrder): Promise<TransferWork | undefined> {
   const digest: Hex = `0x${bytesToHex(core.options.digestOf(order.authorization))}`
   const key = `${order.authorization.from}:${order.authorization.nonce}`
   for (let known = core.works.get(key); known?.kind === 'transfer'; known = core.works.get(key)) {
     if (known.digest === digest) return known
-    // Another authorization under the same nonce: only one of them can ever move money.
+    // Another authorization with the same nonce: only one can move money.
     if ((await within(core, known.done.promise)) === undefined) return undefined
   }
   if (isFull(core)) return undefined
@@ -47,7 +47,7 @@ function isFull(core: Core): boolean {
   return isClosed(core) || core.works.size >= MAX_WAITING
 }
 
-/** What the rows know of it: moved, on its way, or to be sent. */
+/** State of a transfer from the rows: moved, in flight, or to send. */
 async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
   const { store } = core.options
   const transfer = await store.table(chainTransfers).get(work.key)
@@ -58,7 +58,7 @@ async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
     return
   }
   const place = row.items.findIndex(({ digest }) => digest === work.digest)
-  // By now it may have moved on: the row in memory is the latest.
+  // The row in memory is the latest.
   const tx = core.open.get(row.nonce)
   const latest = tx?.row.id === row.id ? tx.row : row
   if (latest.included && latest.settled.includes(place)) {
@@ -133,7 +133,7 @@ async function tellAgain(core: Core, work: CallWork, { included }: ChainTxRow): 
   else called(core, work, { ok: false, failure: 'unavailable', sent: true, transaction })
 }
 
-/** Larger sums count only once no ordinary reorganisation undoes them. */
+/** Larger amounts wait for finality. */
 async function confirmed(core: Core, result: SettleResult & { ok: true }): Promise<SettleResult> {
   const { transaction } = result
   const tx = [...core.open.values()].find(({ row }) => row.included?.hash === transaction)
@@ -145,7 +145,7 @@ async function confirmed(core: Core, result: SettleResult & { ok: true }): Promi
   return isSure ? result : { ok: false, failure: 'unavailable', sent: true, transaction }
 }
 
-/** What a promise gives in the time that callers wait, and while the queue is open. */
+/** The promise's value, within the callers' waiting time and while open. */
 async function within<T>({ options, closing }: Core, promise: Promise<T>): Promise<T | undefined> {
   const ended = Promise.withResolvers<undefined>()
   const end = (): void => ended.resolve(undefined)
@@ -160,7 +160,7 @@ async function within<T>({ options, closing }: Core, promise: Promise<T>): Promi
   }
 }
 
-/** How many transactions are out. */
+/** Number of transactions in flight. */
 export function flying(core: Core): { readonly count: number; readonly oldestMs: number } {
   const out = inFlight(core)
   const now = core.options.wall()

@@ -1,20 +1,20 @@
-/** What a transaction offers, wei for each unit of gas. */
+/** Fees of a transaction, wei per gas. */
 export type Fees = { readonly maxFee: bigint; readonly tip: bigint }
 
-/** What the chain asks for at the moment. */
+/** Current fees of the chain. */
 export type FeeMarket = { readonly baseFee: bigint; readonly tip: bigint }
 
-/** Nodes take a replacement only when both fees rise by a tenth; an eighth is on the safe side. */
+/** Nodes require a rise of 10 % of both fees; 1/8 is safe. */
 const RAISE = { numerator: 9n, denominator: 8n }
 
-/** Room for the base fee to double before the transaction waits; undefined when even today's fee is above the cap. */
+/** Allows the base fee to double; undefined if today's fee exceeds the cap. */
 export function firstFees({ baseFee, tip }: FeeMarket, cap: bigint): Fees | undefined {
   const least = baseFee + tip
   if (least > cap) return undefined
   return { maxFee: smaller(2n * baseFee + tip, cap), tip }
 }
 
-/** Fees that replace those: an eighth more, or today's where that is higher. Undefined where the cap is in the way. */
+/** Replacement fees: 1/8 higher, or today's if higher; undefined above the cap. */
 export function raisedFees(last: Fees, market: FeeMarket, cap: bigint): Fees | undefined {
   const maxFee = larger(raise(last.maxFee), smaller(2n * market.baseFee + market.tip, cap))
   const tip = larger(raise(last.tip), market.tip)
@@ -22,12 +22,12 @@ export function raisedFees(last: Fees, market: FeeMarket, cap: bigint): Fees | u
   return { maxFee, tip }
 }
 
-/** Whether blocks take it at today's base fee. */
+/** Whether it can be mined at today's base fee. */
 export function isEnough({ maxFee, tip }: Fees, { baseFee }: FeeMarket): boolean {
   return maxFee >= baseFee + (tip < 1n ? tip : 1n)
 }
 
-/** Rounded up, and by one where an eighth of it is nothing. */
+/** Rounded up, by at least 1. */
 function raise(fee: bigint): bigint {
   return (fee * RAISE.numerator + RAISE.denominator - 1n) / RAISE.denominator
 }

@@ -8,10 +8,10 @@ import { type Found, include } from './include.ts'
 import { receiptIn } from './receipt.ts'
 import { type ChainTxRow, chainTxs } from './rows.ts'
 
-/** Rows that become final in one write. */
+/** Rows finalised in one write. */
 const MAX_AT_ONCE = 500
 
-/** Looks whether what is included still is, sends again what is not, and lets go of what is final. */
+/** Checks that included transactions still are, resends undone ones, and drops final ones. */
 export async function follow(core: Core): Promise<void> {
   const { rpc, finality, wall } = core.options
   const kept = [...core.open.values()].filter(({ row }) => row.included !== null && row.state !== 'superseded')
@@ -33,12 +33,12 @@ export async function follow(core: Core): Promise<void> {
   })
 }
 
-/** Every read tells the latest block. */
+/** Any read returns the latest block. */
 function isAsked(place: BlockTag | number): boolean {
   return place !== 'latest'
 }
 
-/** Up to which block it holds; none while the node does not say. */
+/** Height up to which it holds; undefined if the node does not say. */
 function heightOf(
   { tags }: Core,
   tag: BlockTag,
@@ -58,8 +58,8 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
 }
 
 /**
- * Whether each of them could be looked at: first whether its block is still there, by the line of blocks that were seen
- * or as the node has it now, then where it is now.
+ * Checks each one's block against the known chain or the node, then finds it again.
+ * @returns whether all could be checked
  */
 async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promise<boolean> {
   const unseen = kept.filter(({ isFollowed }) => !isFollowed)
@@ -104,7 +104,7 @@ async function findAgain(core: Core, doubtful: readonly OpenTx[], head: Head): P
   return true
 }
 
-/** The chain undid them: the same bytes again, in order. What was told of them stays in their rows. */
+/** Resends undone transactions with the same bytes, in order. Reported settlements stay in their rows. */
 async function sendAgain(core: Core, gone: readonly OpenTx[]): Promise<void> {
   const { store, wall, observe } = core.options
   await store.tx(async (t) => {
@@ -145,7 +145,7 @@ async function stage(core: Core, kept: readonly OpenTx[], stages: Stages): Promi
   for (const _ of final) core.options.observe?.({ kind: 'final' })
 }
 
-/** Nobody sends it again: only what it was is kept, not its bytes. */
+/** Final rows keep facts, not bytes. */
 function finalRow(row: ChainTxRow, at: number): Partial<ChainTxRow> {
   return {
     state: 'final',

@@ -4,12 +4,12 @@ import { movementIn, type Receipt } from './receipt.ts'
 import { restore } from './reversal.ts'
 import { type ChainTxRow, chainTxs } from './rows.ts'
 
-/** How much the latest inclusion counts in the smoothed time. */
+/** Weight of the latest inclusion in the smoothed time. */
 const LATEST_SHARE = 0.2
 
 export type Found = { readonly tx: OpenTx; readonly receipt: Receipt }
 
-/** Transactions that are in a block: stored as such, then told to whoever waits, item by item. */
+/** Stores inclusions, then reports each item. */
 export async function include(core: Core, found: readonly Found[]): Promise<void> {
   const { store } = core.options
   await pass(core, 'included')
@@ -78,7 +78,7 @@ function tellWork(core: Core, { tx, receipt, place, work }: Told): void {
     settled(core, work, { transaction, already: false })
     return
   }
-  // Why it failed is asked for before it would go again: by itself, so that nobody can make it fail for others.
+  // Find the reason before a retry; alone, so that it cannot fail others.
   work.tries += tx.row.items.length > 1 ? 1 : 2
   work.alone = true
   requeue(core, work)

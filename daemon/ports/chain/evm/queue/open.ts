@@ -10,10 +10,10 @@ import { runWatch } from './watch.ts'
 import { followForeign } from './watched.ts'
 
 const MS = 1_000
-/** A node that does not answer holds up the end for no longer. */
+/** Longest wait for a node at the end. */
 const CLOSE_MS = 3_000
 
-/** The settlement queue of one gas key; the store must be open with `queueCollections`. */
+/** Queue of one gas key; open the store with `queueCollections`. */
 export function openTxQueue(options: QueueOptions): TxQueue {
   const core = newCore(options)
   let running: Promise<unknown> | undefined

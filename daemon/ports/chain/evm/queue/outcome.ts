@@ -4,11 +4,11 @@ import { revertText } from './calldata.ts'
 import type { CallWork, Core, QueueWork, TransferWork } from './core.ts'
 import type { OrderOutcome } from './queue.ts'
 
-/** How often what a reorganisation undid is tried again while its window is open. */
+/** Retry interval of undone transfers while their window is open. */
 const UNDONE_RETRY_MS = 500
 const MS = 1_000
 
-/** Texts of the token's own contract, which is pinned: not those of nodes. */
+/** Revert texts of the pinned token contract. */
 const reasons: readonly (readonly [RegExp, SettleFailure])[] = [
   [/is used or canceled/, 'authorization_used'],
   [/is expired/, 'authorization_expired'],
@@ -19,25 +19,25 @@ const reasons: readonly (readonly [RegExp, SettleFailure])[] = [
   [/invalid signature|^ECRecover:/, 'signature_invalid'],
 ]
 
-/** Why the token refused, by what it reverted with. */
+/** Failure by revert data. */
 export function failureOf(data: Hex): SettleFailure {
   const text = revertText(data)
   return reasons.find(([pattern]) => pattern.test(text))?.[1] ?? 'reverted'
 }
 
-/** Whether its bytes left, and in which transaction last. */
+/** Whether its bytes were sent, and the last transaction. */
 export function sentFacts({ tx, tries, transaction }: QueueWork): { sent: boolean; transaction?: Hex } {
   const latest = tx?.row.sends.at(-1)?.hash ?? transaction
   return { sent: tx !== undefined || tries > 0 || latest !== undefined, ...(latest ? { transaction: latest } : {}) }
 }
 
-/** Ends a transfer as moved. `already`: by an earlier transaction than the one it was just in. */
+/** Ends a transfer as moved. `already`: by an earlier transaction. */
 export function settled(core: Core, work: TransferWork, moved: { transaction: Hex; already: boolean }): void {
   core.works.delete(work.key)
   work.done.resolve({ ok: true, ...moved })
 }
 
-/** Ends a transfer that did not move; one that was undone is tried until nobody can use it any more. */
+/** Ends a transfer as refused; an undone one is retried until its window closes. */
 export function refused(core: Core, work: TransferWork, failure: SettleFailure): void {
   if (work.undone !== undefined && !isLostForGood(core, work, failure)) {
     requeue(core, work, UNDONE_RETRY_MS)
@@ -57,7 +57,7 @@ export function called(core: Core, work: CallWork, outcome: OrderOutcome): void 
   work.done.resolve(outcome)
 }
 
-/** Puts it before what waits, to be looked at again; no sooner than in `delayMs`. */
+/** Puts it first in the queue, not before `delayMs`. */
 export function requeue(core: Core, work: QueueWork, delayMs = 0): void {
   work.notBefore = core.options.wall() + delayMs
   work.transaction = work.tx?.row.sends.at(-1)?.hash ?? work.transaction

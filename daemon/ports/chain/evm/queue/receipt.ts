@@ -5,7 +5,7 @@ import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
 import { topics, walletIn } from './calldata.ts'
 import type { EventLog } from './queue.ts'
 
-/** A word of 32 bytes with its `0x`. */
+/** Characters of a 32-byte word with `0x`. */
 const WORD_HEX = 66
 
 export type Receipt = {
@@ -17,7 +17,7 @@ export type Receipt = {
   readonly logs: readonly EventLog[]
 }
 
-/** A receipt as a node sends it; undefined for null. @throws RpcUnavailableError for what is none. */
+/** A node's receipt; undefined for null. @throws RpcUnavailableError if invalid */
 export function receiptIn(value: unknown): Receipt | undefined {
   if (!isObject(value) || typeof value['blockHash'] !== 'string') return undefined
   const logs = Array.isArray(value['logs']) ? value['logs'] : []
@@ -35,12 +35,12 @@ export function receiptIn(value: unknown): Receipt | undefined {
   }
 }
 
-/** What identifies a transfer among the events of its token. */
+/** Identifies a transfer among a token's events. */
 export type Movement = { readonly from: Wallet; readonly to: Wallet; readonly value: bigint; readonly nonce: Hex }
 
 /**
- * What became of an authorization in a transaction: `AuthorizationUsed`, and the next event of the token is the
- * transfer of that value to that payee. Used with another transfer behind it is `other`.
+ * Outcome of an authorization in a transaction: `AuthorizationUsed` followed by its transfer; another transfer is
+ * `other`.
  */
 export function movementIn(logs: readonly EventLog[], token: Wallet, wanted: Movement): 'moved' | 'other' | 'none' {
   const own = logs.filter(({ address }) => address === token)

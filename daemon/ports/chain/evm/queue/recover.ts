@@ -8,10 +8,7 @@ import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
 
 const PAGE = 500
 
-/**
- * Takes up what an earlier process left: the stored bytes go out again, in order. Nothing is signed anew.
- * @throws QueueRefused, RpcUnavailableError
- */
+/** Resends an earlier process's bytes in order, without signing. @throws QueueRefused, RpcUnavailableError */
 export async function recover(core: Core): Promise<void> {
   const { rpc, store, signer, chainId } = core.options
   const { head, answers } = await rpc.read([
@@ -40,7 +37,7 @@ export async function recover(core: Core): Promise<void> {
   for (const row of watched) core.watched.set(row.id, row)
 }
 
-/** The counter is the store's; the chain's is where a new store begins. */
+/** The store's counter; for a new store, the chain's. */
 async function nextNonce({ options }: Core, count: number): Promise<number> {
   const { store, signer } = options
   const own = await store.table(chainSigners).get(signer.address)
@@ -56,7 +53,7 @@ async function nextNonce({ options }: Core, count: number): Promise<number> {
   return own.next_nonce
 }
 
-/** Nonces that the chain has forgotten can be sent again only while their bytes are here. */
+/** Forgotten nonces can only be resent while their bytes are stored. */
 function refuseGap(core: Core, count: number): void {
   for (let nonce = count; nonce < core.nextNonce; nonce++) {
     const sends = core.open.get(nonce)?.row.sends ?? []

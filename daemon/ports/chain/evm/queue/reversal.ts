@@ -8,7 +8,7 @@ import { type ChainItem, type ChainTransferRow, chainTransfers, chainTxs } from 
 
 const PAGE = 500
 
-/** Settles a transfer anew that was told as moved and that the chain undid; told as reversed when that cannot be. */
+/** Settles an undone transfer again; reports it as reversed if impossible. */
 export function restore(core: Core, tx: OpenTx, place: number): void {
   const item = tx.row.items[place]
   if (!item) return
@@ -54,7 +54,7 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
   tell(core, { from, nonce, value, transaction })
 }
 
-/** Tells what was undone before anybody listened, in this process or in an earlier one. */
+/** Reports reversals from before the subscription. */
 export async function tellOld({ options }: Core, listener: (reversal: Reversal) => void): Promise<void> {
   const part = { index: 'reversed', prefix: [], limit: PAGE }
   for await (const rows of eachPage(options.store.table(chainTransfers), part)) {
@@ -62,7 +62,7 @@ export async function tellOld({ options }: Core, listener: (reversal: Reversal) 
   }
 }
 
-/** What is told of a reversed transfer, as its row has it. */
+/** Report of a reversed transfer. */
 export function toldOf({ id, returned }: ChainTransferRow, { value, transaction }: Reversed): Reversal {
   const [from, nonce] = id.split(':') as [Wallet, Hex] // as their key is made
   return { from, nonce, value, transaction, ...(returned ? { returned } : {}) }
@@ -70,7 +70,7 @@ export function toldOf({ id, returned }: ChainTransferRow, { value, transaction 
 
 type Reversed = NonNullable<ChainTransferRow['reversed']>
 
-/** A listener that throws must not stop the others. */
+/** A failing listener must not stop the others. */
 export function tell(core: Core, reversal: Reversal): void {
   for (const listener of core.listeners) {
     try {

@@ -3,7 +3,7 @@ import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { chainTxStates } from '../../../../../src/model/payment.ts'
 import { defineCollection } from '../../../../store/port.ts'
 
-/** A transfer inside a transaction: its authorization and what signs it, from before it is sent until it is final. */
+/** A transfer in a transaction, with its authorization and signature until final. */
 const ChainItem = z.strictObject({
   from: StoredWallet,
   to: StoredWallet,
@@ -16,7 +16,7 @@ const ChainItem = z.strictObject({
 })
 export type ChainItem = z.infer<typeof ChainItem>
 
-/** One set of signed bytes for a nonce; each of them may be mined. */
+/** One signed version for a nonce; any may be mined. */
 const ChainSend = z.strictObject({
   hash: StoredHex,
   /** null once the transaction is final. */
@@ -36,24 +36,24 @@ const ChainTxRow = z.strictObject({
   to: StoredWallet,
   data: StoredHex,
   gas: z.int(),
-  /** Id of the order, where it is a call. */
+  /** Order id of a call. */
   call: z.string().exactOptional(),
   items: z.array(ChainItem),
   sends: z.array(ChainSend),
-  /** `superseded`: a transaction of somebody else took the nonce. */
+  /** `superseded`: a foreign transaction used the nonce. */
   state: z.enum(chainTxStates),
-  /** There while it is followed: until it is final or superseded. */
+  /** Set until final or superseded. */
   open: z.literal(true).optional(),
   included: z
     .strictObject({ hash: StoredHex, block: z.int(), block_hash: StoredHex, ok: z.boolean(), at: z.int() })
     .nullable(),
-  /** The hash of it that is in a block. */
+  /** Hash of the included version. */
   mined: StoredHex.optional(),
-  /** Places of the items that were told as moved. */
+  /** Indexes of items reported as moved. */
   settled: z.array(z.int()),
-  /** Places of those that a reorganisation undid and that are not settled anew yet. */
+  /** Indexes of undone items, not yet settled again. */
   lost: z.array(z.int()),
-  /** Head of the chain when it was first signed: its events are searched from there. */
+  /** Head when first signed; event searches start there. */
   first_head: z.int(),
   updated_at: z.int(),
 })
@@ -64,10 +64,10 @@ const ChainTransferRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   digest: StoredHex,
-  /** The latest transaction that carries it. */
+  /** Latest transaction of it. */
   tx: z.string(),
   first_head: z.int(),
-  /** What moved and was undone for good. */
+  /** A permanently reversed transfer. */
   reversed: z
     .strictObject({
       at: z.int(),
@@ -78,11 +78,11 @@ const ChainTransferRow = z.strictObject({
       valid_before: z.bigint().exactOptional(),
     })
     .exactOptional(),
-  /** What somebody else's transaction moved: nobody but us sends it again if the chain drops that. */
+  /** A foreign transfer; only we can resend it if dropped. */
   foreign: ChainItem.exactOptional(),
-  /** Until the chain is final about it: of a reversed one, whose money may come back, or of a foreign one. */
+  /** Set until final, for reversed and foreign ones. */
   watched: z.literal(true).exactOptional(),
-  /** What brought it back, beyond every reorganisation. */
+  /** Final transaction that brought it back. */
   returned: StoredHex.exactOptional(),
 })
 export type ChainTransferRow = z.infer<typeof ChainTransferRow>
@@ -94,7 +94,7 @@ const ChainSignerRow = z.strictObject({
   next_nonce: z.int(),
 })
 
-// A copy without its people has another gas key or none, so that nothing of this can be gone on with.
+// Not in anonymised exports, which have another gas key.
 export const chainTxs = defineCollection('chain_txs', {
   schema: ChainTxRow,
   key: 'id',
@@ -122,5 +122,5 @@ export const chainSigners = defineCollection('chain_signers', {
   indexes: [],
 })
 
-/** What a store must be opened with for `openTxQueue`. */
+/** Collections for `openTxQueue`. */
 export const queueCollections = [chainTxs, chainTransfers, chainSigners] as const

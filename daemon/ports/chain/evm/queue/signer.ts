@@ -5,11 +5,11 @@ import { serializeTransaction } from 'viem'
 import { addressOfPublicKey } from '../../../../../src/core/authorization.ts'
 import { type Hex, toBytes32, type Wallet } from '../../../../../src/core/hex.ts'
 
-/** An EIP-1559 transaction without a value or an access list: nothing else is sent here. */
+/** An EIP-1559 transaction without value and access list. */
 export type Unsigned = {
   readonly chainId: number
   readonly nonce: number
-  /** Wei for each unit of gas. */
+  /** Wei per gas. */
   readonly tip: bigint
   readonly maxFee: bigint
   readonly gas: number
@@ -19,15 +19,15 @@ export type Unsigned = {
 
 export type SignedTx = { readonly raw: Hex; readonly hash: Hex }
 
-/** A key of the operator. It is never told: not in logs, not in errors. */
+/** An operator key; never logged or shown. */
 export type KeySigner = {
   readonly address: Wallet
   transaction(unsigned: Unsigned): SignedTx
-  /** Signs 32 bytes as `r ‖ s ‖ v` with a low s, as tokens take it. */
+  /** Signs 32 bytes as `r ‖ s ‖ v` with low s, as tokens require. */
   digest(hash: Uint8Array): Hex
 }
 
-/** @param key - 32 bytes as hex, with or without `0x`. @throws RangeError, which does not repeat it. */
+/** @param key - 32 bytes hex, with or without `0x`. @throws RangeError that does not repeat it */
 export async function openSigner(key: string): Promise<KeySigner> {
   const digits = key.trim()
   const hex = toBytes32(digits.startsWith('0x') ? digits : `0x${digits}`)

@@ -13,19 +13,19 @@ import {
 } from './calldata.ts'
 import { type Core, seeHead, type TransferWork } from './core.ts'
 
-/** Gas for one transfer inside a batch: a first transfer to a payee takes about 60,000 behind the proxy of the real token. */
+/** Gas of one batched transfer: a first transfer takes about 60,000 behind the real token's proxy. */
 export const ITEM_GAS = 130_000
-/** A payer with code may take more, alone. */
+/** Gas of a single transfer from a payer with code. */
 export const ALONE_GAS = 500_000
-/** Around each call of a batch: its data, the copy of it and the loop. */
+/** Batch overhead per call: data, copy and loop. */
 const ITEM_OVERHEAD_GAS = 14_000
 const BASE_GAS = 60_000
-/** For a probe around what it calls: its own code, and what it returns is paid for like the code of a contract. */
+/** Probe overhead: its code, and returned data at code prices. */
 const PROBE_GAS = 6_000_000
-/** The protocol takes no transaction far above it. */
+/** Just below the protocol's limit. */
 export const MAX_TX_GAS = 16_000_000
 
-/** What the token would say now: undefined for yes, or what it reverts with. */
+/** Token's verdict: undefined for success, or the revert data. */
 export type TrialVerdict = { readonly revert: Hex } | undefined
 
 export function batchGas(items: number): number {
@@ -38,8 +38,8 @@ export function batchedCalls(core: Core, works: readonly TransferWork[], gasCap:
 }
 
 /**
- * Asks the node what each transfer would do, with one verdict for the whole batch. Those whose payer has code are
- * marked to go alone. @throws RpcUnavailableError
+ * Simulates transfers with one verdict per batch. Payers with code are marked to go alone.
+ * @throws RpcUnavailableError
  */
 export async function simulate(core: Core, works: readonly TransferWork[]): Promise<Map<TransferWork, TrialVerdict>> {
   for (const work of works) if (!isOfKey(work.signature)) work.alone = true
@@ -69,14 +69,14 @@ type Trial = {
 }
 type Said = {
   readonly head: Head
-  /** Whether each keyed payer has code. */
+  /** Whether each payer has code. */
   readonly coded: readonly boolean[]
-  /** What the whole batch returned; undefined where it was refused. */
+  /** Result of the whole batch; undefined if refused. */
   readonly batch: Hex | undefined
   readonly singles: readonly RpcAnswer[]
 }
 
-/** Code and batch in one question, however many they are; undefined where a node takes none, or it is too long. */
+/** Checks code and batch in one request; undefined if the node refuses it or it is too long. */
 async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Said | undefined> {
   const whole = batchTrial(core, batched)
   if (!whole) return undefined
@@ -95,7 +95,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Sa
   return said && { head, coded: said.coded, batch: result?.ok ? result.data : undefined, singles }
 }
 
-/** The same, each by itself. */
+/** The same in separate requests. */
 async function asked(core: Core, { keyed, batched, single }: Trial): Promise<Said> {
   const whole = batchTrial(core, batched)
   const { head, answers } = await core.options.rpc.read([
@@ -112,7 +112,7 @@ async function asked(core: Core, { keyed, batched, single }: Trial): Promise<Sai
   }
 }
 
-/** The whole batch had no verdict: each is asked about by itself. */
+/** Simulates each transfer separately. */
 async function eachAlone(
   core: Core,
   works: readonly TransferWork[],
@@ -134,7 +134,7 @@ function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | und
   return { from: signer.address, to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/** Through the batch too where there is one: its answer is the contract's, whatever a node makes of reverts. */
+/** Through the batch contract if possible: its answer does not depend on a node's revert format. */
 function singleCall(core: Core, work: TransferWork): RpcCall {
   const { batch, signer, token } = core.options
   const [one] = batchedCalls(core, [work], ALONE_GAS)

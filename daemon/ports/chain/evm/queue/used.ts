@@ -7,25 +7,22 @@ import { topics } from './calldata.ts'
 import type { Core } from './core.ts'
 import { movementIn, receiptIn } from './receipt.ts'
 
-/** Blocks in one search: hosted nodes take no more. */
+/** Blocks per search: the limit of hosted nodes. */
 const SLICE_BLOCKS = 2_000
-/** Slices looked through, from the newest; about two days of blocks of two seconds. */
+/** Search slices from the newest: about two days of 2 s blocks. */
 const MAX_SLICES = 50
 
 export type Use =
   | { readonly how: 'moved' | 'other' | 'cancelled'; readonly transaction: Hex; readonly block: number }
   | undefined
 
-/** What is looked for. */
+/** Search parameters. */
 export type Searched = {
   readonly authorization: Pick<Authorization, 'from' | 'to' | 'value' | 'nonce'>
   readonly since: number | undefined
 }
 
-/**
- * What used an authorization, by its event; undefined when no event is found.
- * @throws RpcUnavailableError
- */
+/** What used an authorization, by event; undefined if not found. @throws RpcUnavailableError */
 export async function findUse(core: Core, work: Searched): Promise<Use> {
   const { number: head } = (await core.options.rpc.read([])).head
   const oldest = Math.max(0, work.since ?? head - SLICE_BLOCKS * MAX_SLICES)

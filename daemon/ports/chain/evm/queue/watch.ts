@@ -11,7 +11,7 @@ import { restore } from './reversal.ts'
 import { chainSigners, chainTxs } from './rows.ts'
 import { watchReversed } from './watched.ts'
 
-/** A transaction of somebody else took the nonce: what ours carried goes into another one, and moves once all the same. */
+/** A foreign transaction used the nonce: moves our items to another one, where they still move once. */
 async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   const { store, signer, wall, observe } = core.options
   const { id, version, nonce, settled, lost } = tx.row
@@ -19,7 +19,7 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   tx.row = await store.tx(async (t) => {
     const own = await t.table(chainSigners).getForUpdate(signer.address)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
-    // What was told as moved is followed until it moved anew.
+    // Reported items are followed until they move again.
     const undone = [...new Set([...settled, ...lost])]
     return await t.table(chainTxs).update(id, version, {
       state: 'superseded',
@@ -40,16 +40,16 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   for (const place of tx.row.lost) restore(core, tx, place)
 }
 
-/** Doublings of the time between two sends of the same bytes. */
+/** Doublings of the resend interval. */
 const MAX_DOUBLINGS = 4
-/** Blocks that passed it by before it is sent again. */
+/** Blocks without it before resending. */
 const PATIENT_BLOCKS = 3
-/** Sends of the same bytes before a higher fee is tried although the one offered should do. */
+/** Resends before raising a sufficient fee. */
 const PATIENT_SENDS = 3
-/** Hashes that are watched for one nonce. */
+/** Hashes watched per nonce. */
 const MAX_SENDS = 24
 
-/** Whether the bytes of a transaction are to be sent again; with higher fees first where today's are above its own. */
+/** Whether to resend a transaction, after raising its fees if needed. */
 async function replaceOrResend(core: Core, tx: OpenTx): Promise<boolean> {
   const { timings, wall, observe } = core.options
   const patience = timings.resendMs * 2 ** Math.min(tx.resends, MAX_DOUBLINGS)
@@ -73,7 +73,7 @@ async function replaceOrResend(core: Core, tx: OpenTx): Promise<boolean> {
   return true
 }
 
-/** The same nonce and call at fees an eighth higher, stored before it is sent. */
+/** The same nonce and call with fees 1/8 higher, stored before sending. */
 async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   const { store, signer, chainId, maxFee, wall } = core.options
   const { row } = tx
@@ -93,19 +93,19 @@ async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   return true
 }
 
-/** While a node owes the reply to a send the head is asked for only so often: the reply may come with the block. */
+/** Head polling interval while a send is unanswered. */
 const REPLY_MS = 100
-/** A nonce can be taken by another only so often: what is in no block yet is mostly only not there yet. */
+/** Interval of nonce counts. */
 const COUNT_MS = 400
-/** Receipts are asked for at least so often, also while no block appears. */
+/** Longest interval between receipt reads. */
 const RECEIPTS_MS = 500
-/** A nonce is given up after two looks that lie so far apart. */
+/** Time between two looks before a nonce is given up. */
 const DOUBT_MS = 1_000
 const RETRY_MS = 100
-/** A node that mines at once needs a moment to: asked sooner it knows nothing. Found by trying sooner each time. */
+/** Delay before the first look at an instantly mining node; adapts by trying sooner. */
 const FIRST_LOOK = { mostMs: 50, laterMs: 2, soonerMs: 0.25 } as const
 
-/** Looks at the chain while something is in flight or not final, until the queue is closed. */
+/** Polls the chain while transactions are open, until the queue closes. */
 export async function runWatch(core: Core): Promise<void> {
   while (!isClosed(core)) {
     await untilDue(core)
@@ -129,24 +129,24 @@ async function untilDue(core: Core): Promise<void> {
   }
 }
 
-/** Milliseconds until what is in no block is to be looked at; without end where there is nothing. */
+/** Milliseconds until the next look at unmined ones; infinite if none. */
 function lookPause({ options: { timings, wall }, flying, dirty, dueAt, unanswered, askedAt }: Core): number {
   if (flying.size === 0) return Infinity
   const poll = unanswered > 0 ? Math.max(timings.pollMs, REPLY_MS) : timings.pollMs
   return Math.max(0, (dirty ? dueAt : askedAt + poll) - wall())
 }
 
-/** The same for what is in a block and not final. */
+/** The same for included ones. */
 function followPause({ options: { timings, wall }, open, followedAt }: Core): number {
   return open.size === 0 ? Infinity : Math.max(0, followedAt + timings.followMs - wall())
 }
 
-/** The same for what was told as reversed or moved by others. */
+/** The same for reversed and foreign ones. */
 function watchedPause({ options: { timings, wall }, watched, watchedAt }: Core): number {
   return watched.size === 0 ? Infinity : Math.max(0, watchedAt + timings.followMs - wall())
 }
 
-/** The head; and receipts where it moved, something was sent, or some time has passed. */
+/** Reads the head; receipts after a new head, a send, or some time. */
 async function look(core: Core): Promise<void> {
   const { rpc, wall, signer } = core.options
   core.askedAt = wall()
@@ -178,7 +178,7 @@ async function look(core: Core): Promise<void> {
   if (isCounted) core.countedAt = wall()
   if (count?.ok) await doubt(core, seen, numberIn(count.result))
   await late(core)
-  // Only now: a head whose receipts were not read would never be looked at again on a chain that stands still.
+  // Set last: otherwise a failed read would never be repeated on an idle chain.
   core.looked = head.hash
   core.lookedAt = wall()
 }
@@ -198,7 +198,7 @@ async function included(core: Core, seen: readonly Seen[]): Promise<void> {
   if (found.length > 0) await include(core, found)
 }
 
-/** Nodes count transactions before they tell receipts: one look decides nothing. */
+/** Nodes count transactions before they show receipts, so look twice. */
 async function doubt(core: Core, seen: readonly Seen[], count: number): Promise<void> {
   const now = core.options.wall()
   for (const { tx, answers } of seen) {

@@ -8,13 +8,9 @@ import { authorizationOf, tell, toldOf } from './reversal.ts'
 import { type ChainItem, type ChainTransferRow, chainTransfers, chainTxs } from './rows.ts'
 import { findUse } from './used.ts'
 
-/* Transfers that no transaction of ours carries any more, or never did: watched until the chain is final about them. */
+/* Transfers without a transaction of ours, watched until final. */
 
-/**
- * Looks what became of transfers that were told as reversed, until the chain is final about it: another reorganisation
- * may have brought back the transaction that moved them, or taken away what stood against it.
- * @throws RpcUnavailableError
- */
+/** Watches reversed transfers until final: a reorganisation may bring them back. @throws RpcUnavailableError */
 export async function watchReversed(core: Core): Promise<void> {
   core.watchedAt = core.options.wall()
   const final = await finalBlock(core)
@@ -53,7 +49,7 @@ async function lookAfter(core: Core, row: ChainTransferRow, final: Head): Promis
 
 const MS = 1_000
 
-/** From here on a transfer of somebody else is watched; one that a transaction of ours moved is watched with that. */
+/** Starts watching a foreign transfer; one of our own is already watched. */
 export async function followForeign(
   core: Core,
   { authorization, signature }: Pick<TransferOrder, 'authorization' | 'signature'>,
@@ -74,12 +70,12 @@ export async function followForeign(
   core.watch.ring()
 }
 
-/** It was moved before it was asked for, by not more than its window and a while. */
+/** Blocks to search back: its window and a margin. */
 const LOOKED_BACK = 2_000
 
 type Foreign = { readonly row: ChainTransferRow; readonly item: ChainItem }
 
-/** Sent again while it can move, and told as reversed once it cannot. @throws RpcUnavailableError */
+/** Resends it while possible, then reports it as reversed. @throws RpcUnavailableError */
 async function lookAfterForeign(core: Core, { row, item }: Foreign, final: Head): Promise<void> {
   const { wall, timings } = core.options
   const authorization = authorizationOf(item)
@@ -93,7 +89,7 @@ async function lookAfterForeign(core: Core, { row, item }: Foreign, final: Head)
   else resend(core, row, { authorization, signature: item.signature, priority: 'payment' })
 }
 
-/** In the background: who sends it may wait for this very watch. */
+/** In the background, since the sender may wait for this watch. */
 function resend(core: Core, { id }: ChainTransferRow, order: TransferOrder): void {
   if (core.resend === undefined || core.resending.has(id)) return
   core.resending.add(id)

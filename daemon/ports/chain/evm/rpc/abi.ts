@@ -1,11 +1,11 @@
 import { decodeAbiParameters, encodeAbiParameters, pad, toEventSelector, toFunctionSelector } from 'viem'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 
-/** Types of the few calls that are made here; no tuples, and lists of these alone. */
+/** ABI types in use; no tuples, lists of these only. */
 type Flat = 'uint256' | 'uint64' | 'uint8' | 'int128' | 'address' | 'bool' | 'bytes32' | 'bytes4' | 'string' | 'bytes'
 export type AbiType = Flat | `${Flat}[]`
 
-/** Integers are bigints, whatever their size; bytes and addresses are in lower case. */
+/** Integers are bigints of any size; bytes and addresses are lower case. */
 export type ValueOf<T> = T extends `${infer Item}[]`
   ? readonly ValueOf<Item>[]
   : T extends `uint${string}` | `int${string}`
@@ -19,14 +19,14 @@ export type ValueOf<T> = T extends `${infer Item}[]`
           : Hex
 export type ValuesOf<T extends readonly AbiType[]> = { readonly [K in keyof T]: ValueOf<T[K]> }
 
-/** A function of a contract as it is called. */
+/** A contract function. */
 export type AbiMethod<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
   readonly selector: Hex
   readonly takes: In
   readonly gives: Out
 }
 
-/** @param name - without its types, which are those that it takes. */
+/** @param name - without types */
 export function method<const In extends readonly AbiType[], const Out extends readonly AbiType[]>(
   name: string,
   takes: In,
@@ -35,7 +35,7 @@ export function method<const In extends readonly AbiType[], const Out extends re
   return { selector: toFunctionSelector(`${name}(${takes.join(',')})`), takes, gives }
 }
 
-/** First topic of an event, by its full signature. */
+/** First topic of an event, from its signature. */
 export function topicOf(event: string): Hex {
   return toEventSelector(event)
 }
@@ -45,7 +45,7 @@ export function addressTopic(wallet: Wallet): Hex {
   return pad(wallet)
 }
 
-/** Calldata of a call (Solidity ABI). */
+/** Call data (Solidity ABI). */
 export function encodeCall<In extends readonly AbiType[]>(
   { selector, takes }: AbiMethod<In, readonly AbiType[]>,
   values: ValuesOf<In>,
@@ -57,7 +57,7 @@ export function encodeValues<const T extends readonly AbiType[]>(types: T, value
   return `0x${encodeAbiParameters(parametersOf(types), values).slice(2).toLowerCase()}`
 }
 
-/** @throws RangeError where the bytes are none of these types. */
+/** @throws RangeError when the bytes do not match */
 export function decodeValues<const T extends readonly AbiType[]>(types: T, data: Hex): ValuesOf<T> {
   try {
     const values: readonly unknown[] = decodeAbiParameters(parametersOf(types), data)
@@ -72,7 +72,7 @@ function parametersOf(types: readonly AbiType[]): { readonly type: AbiType }[] {
   return types.map((type) => ({ type }))
 }
 
-/** viem gives small integers as numbers, and addresses in mixed case. */
+/** viem returns small integers as numbers, and mixed-case addresses. */
 function ownForm(value: unknown, type: string): unknown {
   if (Array.isArray(value)) return value.map((item) => ownForm(item, type.slice(0, -2)))
   if (typeof value === 'number') return BigInt(value)

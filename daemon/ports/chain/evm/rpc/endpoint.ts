@@ -3,23 +3,23 @@ import type { Hex } from '../../../../../src/core/hex.ts'
 import { isObject, jsonIn } from '../../../../../src/core/json.ts'
 import { EndpointFailed, isHex } from './values.ts'
 
-/** A whole array of answers; the receipt of a batch of 100 transfers is about 150 kB. */
+/** Size of a batch response; the receipt of 100 transfers is about 150 kB. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 const MAX_CONNECTIONS = 32
 const MAX_MESSAGE_CHARS = 300
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
-/** What a node says of one call. `data` is what a contract reverted with; no text in it decides anything. */
+/** A node's answer to one call. `data` is revert data; texts are ignored. */
 export type RpcAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly code: number; readonly message: string; readonly data?: Hex }
 
 /** One node. */
 export type NodeEndpoint = {
-  /** Host and port: paths of hosted nodes hold keys. */
+  /** Host and port: paths may contain keys. */
   readonly label: string
-  /** One request for all of them, never repeated. @throws EndpointFailed */
+  /** One request for all calls, never repeated. @throws EndpointFailed */
   post(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly RpcAnswer[]>
   close(): Promise<void>
 }
@@ -34,7 +34,7 @@ export function openEndpoint(url: string): NodeEndpoint {
   }
 
   async function exchange(body: string, timeoutMs: number): Promise<string> {
-    // Not `AbortSignal.timeout`: it goes off also after an answer, and makes an error that nobody sees.
+    // Not `AbortSignal.timeout`, which also fires after an answer, with an unhandled error.
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMs)
     const { signal } = late
@@ -74,7 +74,7 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-/** Answers in the order of the calls; nodes may send them in any. */
+/** Answers in call order; nodes may reorder them. */
 function answersIn(text: string, { host, calls }: { host: string; calls: number }): RpcAnswer[] {
   const list = jsonIn(text)?.value
   if (!Array.isArray(list)) throw new EndpointFailed('malformed', `${host} did not answer with an array`)

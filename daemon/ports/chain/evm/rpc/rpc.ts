@@ -3,27 +3,27 @@ import type { Hex } from '../../../../../src/core/hex.ts'
 import { type NodeEndpoint, openEndpoint, type RpcAnswer, type RpcCall } from './endpoint.ts'
 import { EndpointFailed, type Head, headIn, type RpcFault, RpcUnavailableError } from './values.ts'
 
-/** Calls in one array; hosted nodes take no more. */
+/** Calls per batch: the limit of hosted nodes. */
 const MAX_ARRAY = 100
-/** Times that each node is asked before a read is given up. */
+/** Rounds over the nodes before a read fails. */
 const READ_ROUNDS = 3
 const FIRST_BACKOFF_MS = 25
 const READ_TIMEOUT_MS = 5_000
 const SEND_TIMEOUT_MS = 10_000
-/** A chain that was set back is believed once no node has reached its old head for so long. */
+/** A lower head is accepted as a chain reset when no node has reached the old one for so long. */
 const SET_BACK_MS = 3_000
 const HEAD: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 
-/** Told of every request; `kind` where it failed. */
+/** Called for every request; `kind` for failures. */
 export type RpcObserver = (request: { method: string; seconds: number; node: string; kind?: RpcFault }) => void
 
 export type RpcOptions = {
-  /** Nodes of one chain, the preferred first. */
+  /** Nodes of one chain, preferred first. */
   readonly urls: readonly string[]
   readonly observe?: RpcObserver
   readonly readTimeoutMs?: number
   readonly sendTimeoutMs?: number
-  /** How long heads below the highest one are taken for a node that lags. */
+  /** How long lower heads count as a lagging node. */
   readonly setBackMs?: number
   /** Epoch milliseconds of the machine. */
   readonly wall?: () => number
@@ -40,23 +40,22 @@ export type RpcHealth = {
   }[]
 }
 
-/** JSON-RPC over several nodes of one chain. */
+/** JSON-RPC over several nodes. */
 export type Rpc = {
   /**
-   * Asks one node that has seen the highest block that any has; repeated on others until one answers.
-   * Calls that a node answers with an error are told as such, by no text of theirs.
+   * Asks a node that has reached the highest known block; tries others until one answers. Node errors are passed on.
    * @throws RpcUnavailableError
    */
   read(calls: readonly RpcCall[]): Promise<RpcRead>
   /**
-   * A read whose answer tells itself of which block it is, so that no head is asked for besides. Where `blockOf` finds
-   * none in it, nothing is known of the node: such an answer decides nothing.
+   * A read whose answer contains its block, so that no head is requested. If `blockOf` finds none, the answer is not
+   * used.
    * @throws RpcUnavailableError
    */
   readDated(call: RpcCall, blockOf: (answer: RpcAnswer) => number | undefined): Promise<RpcAnswer>
-  /** A read of one value. @throws RpcUnavailableError, also when the node answers with an error. */
+  /** Reads one value. @throws RpcUnavailableError, also for a node error */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** Sends a signed transaction to every node, once each; resolves with the first answer, whatever it says. */
+  /** Sends a signed transaction to every node once; resolves with the first answer. */
   send(raw: Hex): Promise<RpcAnswer>
   health(): RpcHealth
   close(): Promise<void>
@@ -72,7 +71,7 @@ export function openRpc(options: RpcOptions): Rpc {
   const seen = highest({ wall, setBackMs })
   let lastError = 'no node answered'
 
-  /** One round over the nodes; undefined when none answered. */
+  /** One round over the nodes; undefined if none answered. */
   async function readRound<T>(ask: (node: Node) => Promise<T>): Promise<T | undefined> {
     for (const node of inOrder(nodes)) {
       try {
@@ -141,7 +140,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} left a call without an answer`)
   const block = blockOf(answer)
-  // Never the highest by itself: what a contract sees as its block is no head that others have to reach.
+  // Not used as the highest head: other nodes need not reach a contract's block number.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer
@@ -149,14 +148,14 @@ async function readDatedFrom(
 
 type Read = Rpc['read']
 
-/** As many requests as the calls need, one after the other. */
+/** Splits calls into several requests. */
 function inParts(readPart: Read): Read {
   return async (calls) => {
     const [first, ...rest] = inSlices(calls)
     const { head, answers } = await readPart(first ?? [])
     const all = [...answers]
     for (const slice of rest) all.push(...(await readPart(slice)).answers)
-    // The earliest head: what the later ones saw it may not have seen.
+    // The earliest head is the safe one.
     return { head, answers: all }
   }
 }
@@ -175,21 +174,18 @@ function readHead(block: unknown): Head {
   }
 }
 
-/** Those that answered last time first, otherwise as they were given. */
+/** Nodes that answered last time first. */
 function inOrder(nodes: readonly Node[]): Node[] {
   return nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))
 }
 
 type Highest = {
   readonly value: () => number | undefined
-  /** `known`: the highest when the node was asked. */
+  /** `known`: the highest head when the node was asked. */
   readonly reached: (head: number, known: number | undefined) => boolean
 }
 
-/**
- * The highest head that any node has told: what a node says that has not reached it decides nothing. It has to have
- * reached the one that was known when it was asked: of many questions at once a later block may be told first.
- */
+/** The highest head of any node. Answers of nodes below it are ignored, as of the time of the question. */
 function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number }): Highest {
   let value: number | undefined
   let missedSince: number | undefined
@@ -213,7 +209,7 @@ function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number })
 
 type Post = (node: Node, calls: readonly RpcCall[], timeoutMs: number) => Promise<readonly RpcAnswer[]>
 
-/** Every request told with the first method that is no look at the head. */
+/** Reports each request by its first method except head reads. */
 function observed(observe: RpcObserver | undefined): Post {
   return async (node, calls, timeoutMs) => {
     const from = performance.now()
@@ -233,7 +229,7 @@ function observed(observe: RpcObserver | undefined): Post {
 
 type Sending = { readonly nodes: readonly Node[]; readonly post: Post; readonly timeoutMs: number }
 
-/** The same bytes everywhere; a node that has them already says so as an error, which is as good. */
+/** A node that has the transaction already reports an error, which is fine. */
 async function sendToAll(raw: Hex, { nodes, post, timeoutMs }: Sending): Promise<RpcAnswer> {
   const calls = [{ method: 'eth_sendRawTransaction', params: [raw] }]
   const sends = nodes.map(async (node) => {

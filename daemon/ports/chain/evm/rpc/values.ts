@@ -1,12 +1,12 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
 
-/** No node gave an answer that can be relied on; nothing is known by it. */
+/** No node gave a reliable answer. */
 export class RpcUnavailableError extends Error {
   override readonly name = 'RpcUnavailableError'
 }
 
-/** What went wrong on the way, for counting. */
+/** Kinds of request failures, for metrics. */
 export type RpcFault = 'timeout' | 'cut' | 'status' | 'malformed' | 'too_large' | 'behind'
 
 /** One request to one node failed. */
@@ -21,7 +21,7 @@ export class EndpointFailed extends Error {
 
 const HEX_SHAPE = /^0x[0-9a-fA-F]*$/
 
-/** A number as JSON-RPC writes it: without leading zeros. */
+/** A number in JSON-RPC form. */
 export function quantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`
 }
@@ -30,13 +30,13 @@ export function isHex(value: unknown): value is Hex {
   return typeof value === 'string' && HEX_SHAPE.test(value)
 }
 
-/** Bytes that a node sent, in lower case. @throws RpcUnavailableError for anything else. */
+/** Bytes from a node, in lower case. @throws RpcUnavailableError if invalid */
 export function bytesIn(value: unknown): Hex {
   if (!isHex(value)) throw new RpcUnavailableError('the node sent no bytes where some belong')
   return `0x${value.slice(2).toLowerCase()}`
 }
 
-/** A number that a node sent. @throws RpcUnavailableError for anything else. */
+/** A number from a node. @throws RpcUnavailableError if invalid */
 export function bigIn(value: unknown): bigint {
   if (!isHex(value) || value.length < 3) throw new RpcUnavailableError('the node sent no number where one belongs')
   return BigInt(value)
@@ -52,15 +52,15 @@ export function numberIn(value: unknown): number {
 export type Head = {
   readonly number: number
   readonly hash: Hex
-  /** Hash of the block before it, where the node tells. */
+  /** Parent hash, if known. */
   readonly parent: Hex | undefined
   /** Unix seconds. */
   readonly timestamp: number
-  /** Wei for each unit of gas; 0 where blocks have none. */
+  /** Wei per gas; 0 without a base fee. */
   readonly baseFee: bigint
 }
 
-/** @throws RpcUnavailableError when it is no block. */
+/** @throws RpcUnavailableError if invalid */
 export function headIn(block: unknown): Head {
   if (!isObject(block)) throw new RpcUnavailableError('the node sent no block')
   return {

@@ -10,23 +10,23 @@ import type { Rpc } from '../rpc/rpc.ts'
 import { bigIn, bytesIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { factory, withoutCode } from './contracts.ts'
 
-/** Nodes of developers: only to such a one a devnet is joined. */
+/** Development nodes, which a devnet may join. */
 const LOCAL_NODES = /^(anvil|hardhat)/i
 const DECIMALS = 6n
-/** How far the clocks of chain and machine may be apart, seconds: windows of payments are that short. */
+/** Allowed difference between the clocks of chain and machine, seconds. */
 const MAX_SKEW_S = 60
 const decimals = encodeCall(method('decimals', [], ['uint8']), [])
 const separator = encodeCall(method('DOMAIN_SEPARATOR', [], ['bytes32']), [])
 
-/** A start that is refused: one sentence with the way out. */
+/** A refused start: one sentence with the way out. */
 function refused(sentence: string): AppError {
   return new AppError('invalid_request', sentence)
 }
 
 /**
- * What a chain is, before anything is signed for it.
+ * Checks the chain before anything is signed.
  * @returns the hash of its first block
- * @throws AppError naming what is wrong and the way out
+ * @throws AppError with problem and remedy
  */
 export async function checkNode(rpc: Rpc, mode: ChainMode): Promise<Hex> {
   const ask = async (name: string, ...params: unknown[]) => {
@@ -58,9 +58,9 @@ export async function checkNode(rpc: Rpc, mode: ChainMode): Promise<Hex> {
   return bytesIn(first['hash'])
 }
 
-/** Windows of payments are judged by the clock of the chain. @throws AppError */
+/** Checks the chain's clock, which decides payment windows. @throws AppError */
 export async function checkClock(rpc: Rpc, mode: ChainMode, nowSeconds: number): Promise<void> {
-  // A local chain without payments makes no blocks: what counts is the time of its next one.
+  // An idle local chain makes no blocks, so use the pending one.
   const block = await rpc.ask('eth_getBlockByNumber', [mode === 'devnet' ? 'pending' : 'latest', false])
   const at = isObject(block) ? numberIn(block['timestamp']) : 0
   const apart = at - nowSeconds
@@ -71,7 +71,7 @@ export async function checkClock(rpc: Rpc, mode: ChainMode, nowSeconds: number):
   )
 }
 
-/** The token is what is pinned: code, decimals and the domain that payers sign under. @throws AppError */
+/** Checks code, decimals and domain of the token. @throws AppError */
 export async function checkToken(rpc: Rpc, domain: TokenDomain): Promise<void> {
   const to = domain.verifyingContract
   const call = (data: Hex) => ({ method: 'eth_call', params: [{ to, data }, 'latest'] })
@@ -94,7 +94,7 @@ export async function checkToken(rpc: Rpc, domain: TokenDomain): Promise<void> {
   }
 }
 
-/** What makes contracts at addresses that follow from what they are. @throws AppError where it is not there */
+/** Checks the CREATE2 factory. @throws AppError if missing */
 export async function checkFactory(rpc: Rpc): Promise<void> {
   const [missing] = await withoutCode([factory.address], rpc)
   if (missing === undefined) return
@@ -105,7 +105,7 @@ export async function checkFactory(rpc: Rpc): Promise<void> {
 
 type KeyAddresses = Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>
 
-/** The keys that a data folder began with: its contracts obey them, and people were told to pay to one. @throws AppError */
+/** Checks the keys of the data folder: its contracts obey one, and buyers pay the other. @throws AppError */
 export function checkKeys(
   keys: KeyAddresses,
   mode: ChainMode,
@@ -127,7 +127,7 @@ export function checkKeys(
   }
 }
 
-/** @param least - wei. @throws AppError where the gas key could not pay for anything */
+/** @param least - wei. @throws AppError when the gas key has too little */
 export async function checkGas(rpc: Rpc, key: Wallet, least: bigint): Promise<void> {
   const held = bigIn(await rpc.ask('eth_getBalance', [key, 'latest']))
   if (held >= least) return

@@ -9,8 +9,8 @@ import type { Rpc } from '../rpc/rpc.ts'
 import { bigIn, bytesIn, quantity, RpcUnavailableError } from '../rpc/values.ts'
 
 /**
- * Makes a contract at an address that follows from what it is (CREATE2), so that a deployment that broke off goes on
- * where it was and nothing is ever there twice. It stands at the same address on every public chain.
+ * CREATE2 factory, at the same address on every public chain: an interrupted deployment continues, and nothing is
+ * deployed twice.
  */
 export const factory = {
   address: toWallet('0x4e59b44847b379578588920ca78fbf26c0b4956c'),
@@ -20,19 +20,19 @@ export const factory = {
 const ADDRESS_BYTES = 20
 const CREATE2 = Uint8Array.of(0xff)
 
-/** What a contract is made of, and where it will be. */
+/** A contract to deploy, with its address. */
 export type Planned = { readonly name: string; readonly address: Wallet; readonly order: Omit<CallOrder, 'id'> }
 
-/** Who may do what; a key of the operator or an address of it. */
+/** Roles of keys and addresses. */
 export type Roles = {
-  /** Sends everything: gives test money, registers, anchors, moves escrow. */
+  /** Sends everything: test money, registrations, anchors, escrow acts. */
   readonly sender: Wallet
   readonly payTo: Wallet
-  /** Of this installation, so that no two share a contract. */
+  /** Per installation, so that contracts are not shared. */
   readonly salt: Hex
 }
 
-/** The contracts of ours that a chain with real people needs besides what is there: the token is somebody else's. */
+/** Our contracts on a public chain; the token exists. */
 export function planOwn(roles: Roles, token: Wallet) {
   return {
     escrow: planned('escrow', roles, [
@@ -55,7 +55,7 @@ export function planDevnet(roles: Roles, domain: { readonly name: string; readon
     token,
     identity,
     reputation: planned('reputationRegistry', roles, [['address'], [identity.address]]),
-    // Not `batch`, under which folders keep one that takes no calls back to back.
+    // Not `batch`: older folders have another contract under that name.
     batcher: planned('cappedBatch', roles, [[], []]),
     ...planOwn(roles, token.address),
   }
@@ -79,7 +79,7 @@ function planned<const T extends readonly AbiType[]>(
   }
 }
 
-/** Makes those that are not there yet, each once. @throws Error naming the one that could not be made */
+/** Deploys missing contracts. @throws Error that names the failed one */
 export async function deploy(
   plan: Readonly<Record<string, Planned>>,
   { rpc, queue }: { readonly rpc: Rpc; readonly queue: Pick<TxQueue, 'call'> },
@@ -106,7 +106,7 @@ async function missingOf(plan: readonly Planned[], rpc: Rpc): Promise<Planned[]>
   return plan.filter(({ address }) => bare.has(address))
 }
 
-/** Those of these addresses where no contract is. @throws RpcUnavailableError */
+/** Addresses without a contract. @throws RpcUnavailableError */
 export async function withoutCode(addresses: readonly Wallet[], rpc: Rpc): Promise<Wallet[]> {
   const { answers } = await rpc.read(
     addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
@@ -119,16 +119,13 @@ export async function withoutCode(addresses: readonly Wallet[], rpc: Rpc): Promi
 }
 
 const ETHER = 10n ** 18n
-/** What the gas key of a devnet has at a start at least, and what it is given where it has less. */
+/** Minimum gas money of a devnet's key at the start, and the top-up. */
 const LEAST = 1_000n * ETHER
 const GIVEN = 1_000_000n * ETHER
 
-/**
- * Makes a local chain ready for a gas key of ours: money for gas, and what makes contracts. Again at each start: a chain
- * that forgot its last blocks may have forgotten this.
- */
+/** Prepares a local chain at each start, since it may have lost its last blocks: gas money and CREATE2 factory. */
 export async function prepareDevnet(url: string, gasKey: Wallet): Promise<void> {
-  // The names that both anvil and hardhat know.
+  // Method names that both anvil and hardhat have.
   const code = await ask(url, 'eth_getCode', factory.address, 'latest')
   if (code === '0x') await ask(url, 'hardhat_setCode', factory.address, factory.code)
   const held = bigIn(await ask(url, 'eth_getBalance', gasKey, 'latest'))

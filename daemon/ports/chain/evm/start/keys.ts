@@ -8,13 +8,13 @@ import { type KeySigner, openSigner } from '../queue/signer.ts'
 const PRIVATE_MODE = 0o600
 const OTHERS = 0o077
 const KEY_BYTES = 32
-/** A key is one short line: what is longer is another file. */
+/** Larger files are no key. */
 const MAX_KEY_FILE_BYTES = 256
 
 /**
- * The key in a file that only its owner may read.
- * @param flag - what named the file, for whoever has to mend it
- * @throws AppError that says what is wrong with the file, never what is in it
+ * Reads a key file that only its owner may read.
+ * @param flag - the option that named the file
+ * @throws AppError about the file, never its content
  */
 export async function keyIn(file: string, flag: string): Promise<KeySigner> {
   const refused = (why: string) => new AppError('invalid_request', `${flag} ${file} ${why}.`)
@@ -33,7 +33,7 @@ export async function keyIn(file: string, flag: string): Promise<KeySigner> {
   }
 }
 
-/** A key of this installation alone: drawn at its first use, and the same for ever after. */
+/** A key of this installation, generated on first use. */
 export async function ownKey(folder: string, name: string, entropy: (bytes: number) => Uint8Array): Promise<KeySigner> {
   makeFolder(folder)
   const file = join(folder, name)

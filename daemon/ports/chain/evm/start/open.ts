@@ -28,15 +28,15 @@ import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, w
 import { keyIn, ownKey } from './keys.ts'
 import { type ChainHomeRow, chainHomes } from './rows.ts'
 
-/** Where a devnet and its keys are, inside the data folder. */
+/** Folder of a devnet and its keys in the data folder. */
 const CHAIN_FOLDER = 'chain'
 const SALT_BYTES = 32
 const GWEI = 1_000_000_000n
-/** Gas of the smallest thing that is ever sent, and of what is made at the first start. */
+/** Gas of the smallest transaction, and of the first start. */
 const LEAST_GAS = 100_000n
 const FIRST_GAS = 2_500_000n
 const BASE_BLOCK_S = 2
-/** The registries of ERC-8004, and what batches calls, are at the same address for everybody there. */
+/** ERC-8004 registries and the public batch contract have fixed addresses. */
 export const publicContracts = {
   base: {
     identity: toWallet('0x8004a169fb4a3325136eb29fa0ceb6d2e539a432'),
@@ -58,21 +58,20 @@ export type EvmStart = {
   /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly log: Log
-  /** Takes a folder for this process alone. @throws StoreLocked */
+  /** Locks a folder. @throws StoreLocked */
   readonly takeLock: (folder: string) => { readonly release: () => void }
 }
 
 export type StartedChain = {
   readonly chain: EvmChain
-  /** What whoever started it should know: one sentence each. */
+  /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[]
   readonly close: () => Promise<void>
 }
 
 /**
- * Brings the chain of a data folder up: its node where that is ours, keys, contracts that are not there yet, and then
- * the port over all of it.
- * @throws AppError with one sentence and the way out.
+ * Starts the chain of a data folder: own node, keys, missing contracts, then the port.
+ * @throws AppError with one sentence and the way out
  */
 export async function startEvm(start: EvmStart): Promise<StartedChain> {
   const undo: (() => Promise<void> | void)[] = []
@@ -88,7 +87,7 @@ export async function startEvm(start: EvmStart): Promise<StartedChain> {
   }
 }
 
-/** One sentence with the way out, whichever part it came from. */
+/** Converts any start error to one sentence. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof QueueRefused) return new AppError('invalid_request', error.message, { cause: error })
   if (!(error instanceof RpcUnavailableError)) return error
@@ -143,7 +142,7 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
 
 type Foreign = Pick<StartedChain, 'chain' | 'notes' | 'close'>
 
-/** Sales go through a facilitator of somebody else. One that is away may come back; one that does not serve us will not. */
+/** Uses an external facilitator; an unreachable one is tolerated, one on another chain is refused. */
 async function throughForeign({ setup, wall, log }: EvmStart, chain: EvmChain, address: string): Promise<Foreign> {
   const facilitator = openForeignFacilitator(address)
   const { network, caip2, rpc } = chain
@@ -172,7 +171,7 @@ function otherChain(mode: ChainMode): AppError {
   return new AppError('invalid_request', `The node is on another chain than this data folder began on: ${way}.`)
 }
 
-/** The node of a devnet of ours is started; all others are somebody else's. */
+/** Starts our own devnet; other nodes are external. */
 async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeRow | undefined): Promise<Nodes> {
   if (setup.rpcUrls.length > 0) return { urls: setup.rpcUrls }
   if (mode !== 'devnet') {
@@ -214,7 +213,7 @@ async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys
   )
 }
 
-/** Two writers of one key would take each other's numbers, whatever data they have. */
+/** Two writers of one key would conflict, so it is locked machine-wide. */
 function lockedFor({ takeLock }: EvmStart, key: Wallet): ReturnType<EvmStart['takeLock']> {
   try {
     return takeLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`, key))
@@ -226,7 +225,7 @@ function lockedFor({ takeLock }: EvmStart, key: Wallet): ReturnType<EvmStart['ta
 
 type Found = { readonly rpc: Rpc; readonly genesis: Hex; readonly keys: Keys }
 
-/** From here on the data folder belongs to this chain. */
+/** Binds the data folder to this chain. */
 async function settle({ store, mode, entropy }: EvmStart, { rpc, genesis, keys }: Found): Promise<ChainHomeRow> {
   const from_block = numberIn(await rpc.ask('eth_blockNumber', []))
   const salt: Hex = `0x${bytesToHex(entropy(SALT_BYTES))}`
@@ -243,7 +242,7 @@ type Deployed = {
   readonly notes: readonly string[]
 }
 
-/** The contracts of this installation, made where they are missing. */
+/** Contracts of this installation; deploys missing ones. */
 function deployed(parts: Deploying): Promise<Deployed> {
   const { mode, keys, row } = parts
   const roles = { sender: keys.gas.address, payTo: keys.payTo.address, salt: row.salt }
@@ -288,7 +287,7 @@ async function publicDeployment(parts: Deploying, mode: 'base' | 'base-sepolia',
   }
 }
 
-/** Where a plan's contracts are: where they were made once, whatever they would be made of today; the others are made. */
+/** Known contracts keep their addresses, even if today's code differs; others are deployed. */
 async function make<Name extends string>(
   parts: Deploying,
   plan: Readonly<Record<Name, Planned>>,
@@ -303,7 +302,7 @@ async function make<Name extends string>(
   return Object.fromEntries(placed)
 }
 
-/** Through a queue of its own, which leaves nothing open: what breaks off goes on at the next start. */
+/** Uses a temporary queue that leaves nothing open; an interruption continues at the next start. */
 async function deployAll(parts: Deploying, plan: Readonly<Record<string, Planned>>, token: Wallet): Promise<void> {
   const { store, rpc, keys, mode, setup, wall } = parts
   const queue = openTxQueue({

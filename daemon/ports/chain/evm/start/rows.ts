@@ -8,21 +8,21 @@ import { queueCollections } from '../queue/rows.ts'
 
 const LONGEST_NAME = 64
 
-/** The chain of a data folder: what it began on it stays on. */
+/** The chain of a data folder; it cannot change. */
 const ChainHomeRow = z.strictObject({
   id: z.literal('chain'),
   version: z.int(),
   mode: z.enum(keysOf(chainNetworks)),
-  /** Hash of the first block: which of many chains with the same number it is. A devnet tells another one at each start. */
+  /** Hash of the first block, which identifies the chain. A devnet has a new one at each start. */
   genesis: StoredHex,
-  /** Whom the contracts of this installation obey, and whom people are told to pay. */
+  /** Owner of this installation's contracts, and receiver of payments. */
   gas_key: StoredWallet,
   pay_to: StoredWallet,
-  /** What the contracts of this installation differ by from those of others. */
+  /** Salt of this installation's contracts. */
   salt: StoredHex,
-  /** Where they are, by name, once they are: a chain without them is another one. They stay as they were made. */
+  /** Contract addresses by name; a chain without them is another one. */
   contracts: z.record(z.string().max(LONGEST_NAME), StoredWallet),
-  /** Nothing of souk's happened in a block before. */
+  /** First block of interest. */
   from_block: z.int(),
 })
 export type ChainHomeRow = z.infer<typeof ChainHomeRow>
@@ -34,5 +34,5 @@ export const chainHomes = defineCollection('chain_homes', {
   indexes: [],
 })
 
-/** What a store must be opened with for a chain. */
+/** Collections for a chain. */
 export const evmCollections = [chainHomes, chainGrants, ...queueCollections] as const

@@ -3,38 +3,38 @@ import { z } from 'zod'
 import { jsonIn } from '../../../../../src/core/json.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
 
-/** A verdict, or a list of kinds with what is said of each. */
+/** Size of a verdict or a list of kinds. */
 const MAX_ANSWER_BYTES = 256 * 1024
 const MAX_CONNECTIONS = 32
 const MAX_REASON_CHARS = 200
 const MAX_KINDS = 1_000
 
-/** How long each question may take; published facilitators wait for their chain before they answer a settlement. */
+/** Time limits by question; facilitators settle before they answer. */
 export const foreignTimings = { supportedMs: 10 * SECOND_MS, verifyMs: 15 * SECOND_MS, settleMs: 90 * SECOND_MS }
 export type ForeignTimings = Readonly<typeof foreignTimings>
 
 /** Generation of x402. */
 export type ForeignVersion = 1 | 2
 
-/** What somebody else's facilitator says. None of it is final: money is looked for on the chain. */
+/** An external facilitator's answer; not trusted, since the chain decides. */
 export type ForeignWord =
   | { readonly kind: 'yes' }
   | { readonly kind: 'no'; readonly reason: string }
-  /** No answer, or one that is none; whether it acted is not known by it. */
+  /** No valid answer; it may have acted. */
   | { readonly kind: 'none'; readonly reason: string }
 
-/** Body of a question, as servers of its generation send it. */
+/** Request body of its generation. */
 export type ForeignAsk = {
   readonly x402Version: ForeignVersion
   readonly paymentPayload: object
   readonly paymentRequirements: object
 }
 
-/** A facilitator of somebody else, over HTTP; nothing is sent twice, no redirect is followed. */
+/** Client of an external facilitator; no retries, no redirects. */
 export type ForeignFacilitator = {
-  /** Host and port: the path may hold a key. */
+  /** Host and port: paths may contain keys. */
   readonly label: string
-  /** Generations in which it settles `exact` on a network; undefined where it does not answer. */
+  /** Generations in which it settles `exact` on a network; undefined without an answer. */
   kinds(networks: Readonly<Record<ForeignVersion, string>>): Promise<readonly ForeignVersion[] | undefined>
   verify(ask: ForeignAsk): Promise<ForeignWord>
   settle(ask: ForeignAsk): Promise<ForeignWord>
@@ -108,12 +108,12 @@ async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promis
   }
 }
 
-/** Words of strangers end up in the log and in front of the operator. */
+/** Sanitised, since foreign text is logged and displayed. */
 function shown(reason: string | null | undefined): string {
   return (reason ?? 'no reason').replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON_CHARS)
 }
 
-/** @returns undefined for more than is taken. */
+/** @returns undefined above the size limit */
 async function bounded(body: AsyncIterable<Buffer>): Promise<string | undefined> {
   const parts: Buffer[] = []
   let bytes = 0

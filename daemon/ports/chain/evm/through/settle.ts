@@ -8,26 +8,23 @@ import type { AuthorizationState, ChainPort, ChainStatus, SettleFailure, SettleR
 import type { TxQueue } from '../queue/queue.ts'
 import type { ForeignAsk, ForeignFacilitator, ForeignVersion, ForeignWord } from './facilitator.ts'
 
-/**
- * How long the chain is looked at for what a facilitator was asked to do: after it said that it did, after it said that
- * it did not, and after no answer.
- */
+/** How long to watch the chain after a yes, a no, and no answer. */
 export const lookTimings = { yes: 30 * SECOND_MS, no: SECOND_MS, none: 5 * SECOND_MS }
 const FIRST_LOOK_MS = 10
 const LAST_LOOK_MS = SECOND_MS
-/** What the published client of a facilitator sends. */
+/** Window in the published client's requests. */
 const WINDOW_SECONDS = 60
-/** What is bought here is none of its business. */
+/** The purchased resource is kept private. */
 const RESOURCE = 'http://localhost/'
 
 export type Through = {
   readonly chain: ChainPort
   readonly facilitator: ForeignFacilitator
-  /** Payments above it wait until the chain is surer of their block. */
+  /** Larger payments wait for more finality. */
   readonly instantLimit: Usdc
-  /** Number of the block that a transaction is in. @throws where no node says */
+  /** Block number of a transaction. @throws when no node says */
   readonly blockOf: (transaction: Hex) => Promise<number | undefined>
-  /** Watches what the facilitator moved until it is final. */
+  /** Watches foreign transfers until final. */
   readonly queue: Pick<TxQueue, 'followForeign' | 'onDropped'>
   readonly wall: () => number
   readonly log: Pick<Log, 'warn'>
@@ -37,9 +34,9 @@ export type Through = {
 type Bench = Through & { lastFault: string | null; version: ForeignVersion | undefined }
 
 /**
- * A chain whose payments to `payTo` are sent by somebody else's facilitator. It gets the signed bytes and may do with
- * them what it likes until their window closes, so nothing it says is believed: only money that this chain shows is
- * paid, and only an authorization whose window closed unused is given up. All else goes on as before, payouts too.
+ * A chain whose payments to `payTo` are sent by an external facilitator. It may use the signed bytes until their
+ * window closes, so its answers are not trusted: only money on the chain counts, and only an authorization that
+ * expired unused is given up. Payouts are unaffected.
  */
 export function settledThrough<C extends ChainPort>(through: Through & { readonly chain: C }): C {
   const bench: Bench = { ...through, lastFault: null, version: undefined }
@@ -56,7 +53,7 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
   }
 }
 
-/** The chain dropped what the facilitator had sent. Where it does not send it again, we do, while that is possible. */
+/** The chain dropped the facilitator's transaction: asks it again, else sends it ourselves. */
 async function sendAgain(bench: Bench, authorization: Authorization, signature: Hex): Promise<void> {
   const result = await settle(bench, authorization, signature)
   if (!result.ok) await bench.chain.settle(authorization, signature)
@@ -69,7 +66,7 @@ function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): Cha
   return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
 }
 
-/** It may be asked again with the same bytes after a crash at any point: what was used is looked at before anything. */
+/** Repeatable after a crash: checks for use first. */
 async function settle(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const { chain, facilitator } = bench
   const before = await chain.authorizationState(authorization.from, authorization.nonce)
@@ -87,10 +84,7 @@ async function settle(bench: Bench, authorization: Authorization, signature: Hex
 
 const noKind = { kind: 'none', reason: 'it does not say that it settles on this network' } as const
 
-/**
- * Whoever was given the bytes, in this life of the process or an earlier one, may send them yet: no refusal is the end
- * of a payment before its window is.
- */
+/** The facilitator may still send the bytes, so no refusal is final before the window closes. */
 function given(failure: SettleFailure): SettleResult {
   return { ok: false, failure, sent: true }
 }
@@ -104,7 +98,7 @@ function noteWord(bench: Bench, word: ForeignWord): void {
   )
 }
 
-/** Whether the authorization gets used while it is looked at. */
+/** Whether the authorization is used within the watching time. */
 async function lookFor(bench: Bench, { from, nonce }: Authorization, { kind }: ForeignWord): Promise<boolean> {
   const until = bench.wall() + (bench.timings ?? lookTimings)[kind]
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LAST_LOOK_MS)) {
@@ -115,10 +109,7 @@ async function lookFor(bench: Bench, { from, nonce }: Authorization, { kind }: F
   }
 }
 
-/**
- * What a used authorization moved, as the chain has it: a used one moves nothing when it is settled again, and is
- * recognised only where this very transfer was made.
- */
+/** The transfer of a used authorization on the chain; it must match exactly. */
 async function referee(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const result = await bench.chain.settle(authorization, signature)
   if (!result.ok) return { ...result, sent: true }
@@ -126,7 +117,7 @@ async function referee(bench: Bench, authorization: Authorization, signature: He
   return (await isSure(bench, authorization, result.transaction)) ? result : given('unavailable')
 }
 
-/** Large payments wait for more than a block, whoever sent them. */
+/** Large payments wait for more finality. */
 async function isSure(
   { chain, instantLimit, blockOf }: Bench,
   { from, nonce, value }: Authorization,
@@ -138,7 +129,7 @@ async function isSure(
   return used && block !== undefined && block <= asOf.block
 }
 
-/** What a server would send; undefined where the facilitator names no generation that it settles here in. */
+/** The request; undefined if the facilitator settles no generation here. */
 async function askOf(bench: Bench, authorization: Authorization, signature: Hex): Promise<ForeignAsk | undefined> {
   const { chain, facilitator } = bench
   const { network, caip2, asset, payTo } = chain
