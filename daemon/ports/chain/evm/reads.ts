@@ -103,20 +103,20 @@ export type Reads = {
   trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
   /** A value from the node. */
   ask(method: string, params: readonly unknown[]): Promise<{ readonly head: Head; readonly result: unknown }>
-  /** The block up to which things are so sure. */
+  /** The block with this finality. */
   asOf(finality: Finality): Promise<AsOf>
   code(address: Wallet): Promise<Hex>
-  /** Of a transaction that is in a block; none for any other. */
+  /** Logs of an included transaction; empty for others. */
   logsOf(transaction: Hex): Promise<readonly FoundLog[]>
-  /** The newest logs, at most so many, newest first: back to the first block of souk's contracts, but not for ever. */
+  /** The newest logs up to a limit, newest first; searches back to our first block, within bounds. */
   newestLogs(filter: LogFilter, limit: number): Promise<readonly FoundLog[]>
 }
 
 export type ReadsParts = {
   readonly rpc: Pick<Rpc, 'read' | 'readDated'>
-  /** Nothing is searched before. */
+  /** Searches stop here. */
   readonly fromBlock: number
-  /** A devnet is never undone: its head is final. */
+  /** A devnet never reverts, so its head is final. */
   readonly isHeadFinal: boolean
 }
 
@@ -165,7 +165,7 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
 
 type Asking = Pick<Reads, 'ask'> & Pick<ReadsParts, 'isHeadFinal'> & { readonly answerOf: AnswerOf }
 
-/** By the node's own words, and by depth where it does not know them. */
+/** By the node's tags, or by depth if it does not know them. */
 function openAsOf({ answerOf, ask, isHeadFinal }: Asking): Reads['asOf'] {
   const tags = openTags()
   return async (finality) => {
@@ -199,7 +199,7 @@ async function newestLogs(ask: Ask, { fromBlock, limit, ...filter }: Search): Pr
   return found.slice(0, limit)
 }
 
-/** @throws CallReverted, RpcUnavailableError also where a contract answers what its method never gives. */
+/** @throws CallReverted, RpcUnavailableError also for a malformed answer */
 function decoded<const Out extends readonly AbiType[]>(answer: RpcAnswer, contract: Wallet, gives: Out): ValuesOf<Out> {
   if (!answer.ok) throw refusalOf(answer)
   try {
@@ -221,7 +221,7 @@ function refusalOf(refusal: RpcRefusal): Error {
   return isRevert(refusal) ? new CallReverted(message, data) : new CallFailed(message)
 }
 
-/** One fault of a node's own is nothing yet: some answer so while a block comes in. */
+/** Retries a node error once: some nodes fail while a block arrives. */
 function askedAgain(ask: AnswerOf): AnswerOf {
   return async (call) => {
     const first = await ask(call)
@@ -231,7 +231,7 @@ function askedAgain(ask: AnswerOf): AnswerOf {
   }
 }
 
-/** Calls that come together go as one request; each gets its own answer. */
+/** Batches concurrent calls into one request. */
 function gathered(rpc: ReadsParts['rpc']): AnswerOf {
   return gather(async (calls) => {
     const { head, answers } = await rpc.read(calls)
@@ -254,16 +254,16 @@ function logsIn(result: unknown): FoundLog[] {
   })
 }
 
-/** What a view of ours or of the token may take; behind the proxy of the real token a balance takes about 10,000. */
+/** Gas of one view; a balance behind the real token's proxy takes about 10,000. */
 const VIEW_GAS = 200_000
-/** Views in one question. */
+/** Views per request. */
 const MAX_VIEWS = 100
 
 type View = { readonly to: Wallet; readonly data: Hex }
-/** `undefined`: the node takes no such question, and is to be asked by itself. */
+/** `undefined`: the node cannot batch, so ask separately. */
 type Viewed = { readonly answer: RpcAnswer | undefined }
 
-/** Views of contracts as one question, which tells itself of which block it is. */
+/** Contract views in one request that also returns its block. */
 function openViews(rpc: Pick<Rpc, 'readDated'>): (view: View) => Promise<RpcAnswer | undefined> {
   const viewed = gather((views: readonly View[]) => viewAll(rpc, views))
   return async (view) => (await viewed(view)).answer
@@ -286,7 +286,7 @@ async function viewAll(rpc: Pick<Rpc, 'readDated'>, views: readonly View[]): Pro
   return views.map((_, at) => ({ answer: results[at] && answerOf(results[at]) }))
 }
 
-/** Without a reason it may be the gas that was too little here. */
+/** Without revert data it may have run out of gas. */
 function answerOf({ ok, data }: { readonly ok: boolean; readonly data: Hex }): RpcAnswer | undefined {
   if (!ok && data === '0x') return undefined
   return ok ? { ok, result: data } : { ok, code: REVERTED_CODE, message: 'execution reverted', data }
