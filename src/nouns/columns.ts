@@ -28,11 +28,13 @@ export type NounColumn<R> = {
   plain?(row: R): string | number | boolean | null | undefined
   /** Left out first where there is little room, the highest number before the others; without one it always stays. */
   readonly drop?: number
+  /** Least width on a screen that still says something, where its kind wants more than that. */
+  readonly min?: number
   /** Everywhere where missing. */
   readonly on?: readonly ListPlace[]
 }
 
-type More<R> = Partial<Pick<NounColumn<R>, 'all' | 'plain' | 'drop' | 'on'>>
+export type More<R> = Partial<Pick<NounColumn<R>, 'all' | 'plain' | 'drop' | 'min' | 'on'>>
 
 const columnOf =
   (kind: Kind) =>

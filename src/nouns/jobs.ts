@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { accent, bad, dim, good, id, money, name, state, type Toned, time, word } from './columns.ts'
+import { accent, bad, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
 export type Job = WireAnswer<Api['getJob']>
@@ -17,6 +17,22 @@ export const jobStates: Readonly<Record<Job['status'], Toned>> = {
   cancelled: dim('× cancelled'),
   disputed: bad('? disputed'),
   refunded: dim('↩ refunded'),
+}
+
+type Standing = { readonly status: Job['status']; readonly late: boolean; readonly isUnverified: boolean }
+
+/** What waits for its buyer asks for somebody; what is late warns. */
+export function jobStateOf({ status, late, isUnverified }: Standing): Toned {
+  if (status === 'completed' && isUnverified) return warn('? delivered')
+  return late && (status === 'dispatched' || status === 'in_progress') ? warn('! overdue') : jobStates[status]
+}
+
+/** What becomes of money in escrow by itself, by the event that comes next. */
+export const movesBy: Readonly<Record<string, string>> = {
+  expire: 'goes back',
+  verify: 'pays out',
+  release: 'pays out',
+  resolve: 'is decided',
 }
 
 export const job: Noun<Job> = {

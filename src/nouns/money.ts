@@ -1,54 +1,154 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { isAddress } from '../core/hex.ts'
 import { SOLD_DAYS } from '../core/limits.ts'
-import { id, money, name, state, time, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { shortAddress } from '../text/text.ts'
+import {
+  accent,
+  bad,
+  dim,
+  good,
+  id,
+  type More,
+  money,
+  name,
+  state,
+  type Toned,
+  textOf,
+  time,
+  warn,
+  word,
+} from './columns.ts'
+import { jobStateOf, movesBy } from './jobs.ts'
+import { type Noun, type NounFact, nextColumn } from './noun.ts'
+import { dollars } from './postings.ts'
 
 /* What the operator looks at of the money, and of what operators did. */
 
+type Hold = WireAnswer<Api['getHolds']>['holds'][number]
+
+/** What each kind of held money is, where it is not held for a job. */
+const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
+  esc: dim('○ in escrow'),
+  hold: accent('● being paid'),
+  rfd: dim('○ refund'),
+  out: accent('● payout'),
+  refp: dim('○ reward'),
+  blk: warn('‖ kept back'),
+}
+
+/** Money that nothing will ever move is nobody's plan. */
+const isNobodys = ({ owner, job, next_event: next }: Hold) =>
+  owner === null || (next === null && job?.status !== 'disputed')
+
+function heldState(hold: Hold): Toned {
+  const { job } = hold
+  const known = job === undefined ? (heldKinds[hold.kind] ?? hold.kind) : jobStateOf({ ...job, isUnverified: true })
+  return isNobodys(hold) ? bad(`✗ ${String(textOf(known)).replace(/^\S /, '')}`) : known
+}
+
+const partyOf = (name: string | null, id = '') => (isAddress(name || id) ? shortAddress(name || id) : name || id)
+
+/** Between whom, or whose it is. */
+const heldFor = ({ owner, job }: Hold) =>
+  job === undefined ? partyOf('', owner?.id) : `${partyOf(job.about.buyer)} / ${partyOf(job.about.provider)}`
+
+/** What happens by itself, by the name that the instance has for it. */
+const nextWords: Readonly<Record<string, string>> = {
+  ...movesBy,
+  'fulfilled or released': 'ends',
+  sent: 'goes out',
+  'referral-rewards': 'can be taken',
+}
+
+/** `goes back in 2h 5m` goes before the whole id, which stands below too. */
+const NEXT_MIN = 18
+
+/** A dispute that does not end by itself waits for the operator, and so does what only reminds of it. */
+function nextOf(hold: Hold): readonly [words: string, at: string | null] {
+  const { job, next_event: next } = hold
+  if (isNobodys(hold)) return ['nothing moves it', null]
+  if (next === null || next === 'remind' || (job?.status === 'disputed' && next !== 'resolve'))
+    return ['waits for you', null]
+  return [nextWords[next] ?? next, hold.next_event_at]
+}
+
 /** Money that waits: whose it is, why, and what happens next. */
-export const hold: Noun<WireAnswer<Api['getHolds']>['holds'][number]> = {
+export const hold: Noun<Hold> = {
   name: 'hold',
   plural: 'holds',
   list: 'getHolds',
   none: 'nothing is held',
   idOf: ({ account }) => account,
   nameOf: ({ reason }) => reason,
+  stateOf: heldState,
   columns: [
     id('ACCOUNT', ({ account }) => account),
+    name('BUYER / PROVIDER', heldFor, { min: 14, on: ['screen'] }),
+    word('WHAT', ({ job, reason }) => job?.about.service || reason, { min: 16, drop: 2, on: ['screen'] }),
     money('AMOUNT', ({ amount }) => `$${amount}`),
-    name('WHY', ({ reason }) => reason),
-    word('NEXT', ({ next_event }) => next_event),
-    time('AT', ({ next_event_at }) => next_event_at, { drop: 1 }),
+    name('WHY', ({ reason }) => reason, { on: ['all'] }),
+    word('NEXT', ({ next_event }) => next_event, { on: ['all'] }),
+    time('AT', ({ next_event_at }) => next_event_at, { drop: 1, on: ['all'] }),
+    nextColumn(nextOf, NEXT_MIN),
+  ],
+  facts: ({ owner, reason, next_event, next_event_at: at }) => [
+    ['whose', owner === null ? 'nobody’s' : `${owner.kind}   ${owner.id}`],
+    ['why', reason],
+    ['next', next_event === null ? 'nothing moves it' : `${next_event}${at === null ? '' : `   ${at}`}`],
   ],
 }
 
+type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
+
+const payoutStates: Readonly<Record<Payout['status'], Toned>> = {
+  created: dim('○ waits'),
+  needs_operator: warn('? needs a key'),
+  signed: accent('● signed'),
+  sent: accent('● sent'),
+  confirmed: good('✓ arrived'),
+  failed: bad('✗ failed'),
+}
+
 /** Money that leaves through the chain. */
-export const payout: Noun<WireAnswer<Api['getPayouts']>['payouts'][number]> = {
+export const payout: Noun<Payout> = {
   name: 'payout',
   plural: 'payouts',
   list: 'getPayouts',
   none: 'no such payout',
   idOf: (one) => one.id,
   nameOf: ({ kind }) => kind,
+  stateOf: ({ status, blocked }) => (blocked ? warn('‖ kept back') : payoutStates[status]),
   columns: [
     id('PAYOUT', (one) => one.id),
-    word('FOR', ({ kind }) => kind),
+    name('TO', ({ wallet }) => shortAddress(wallet), { on: ['screen'] }),
+    word('WHAT', ({ kind, reference }) => `${kind} ${reference.kind}`, { drop: 2, on: ['screen'] }),
+    word('FOR', ({ kind }) => kind, { on: ['all'] }),
     money('AMOUNT', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
     state('STATUS', ({ status, blocked }) => (blocked ? 'blocked' : status)),
-    time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1 }),
-    name('WHY', ({ last_error }) => last_error, { drop: 2 }),
-    word('WALLET', ({ wallet }) => wallet, { drop: 3 }),
+    time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1, on: ['all'] }),
+    name('WHY', ({ last_error }) => last_error, { drop: 2, on: ['all'] }),
+    word('WALLET', ({ wallet }) => wallet, { drop: 3, on: ['all'] }),
+    nextColumn(({ attempts, next_attempt_at: at }) => (at === null ? undefined : [`try ${attempts + 1}`, at])),
+  ],
+  facts: ({ wallet, reference, last_error: why }) => [
+    ['to', wallet],
+    ['for', `${reference.kind}   ${reference.id}`],
+    ['why', why ?? ''],
   ],
 }
 
 type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 
-const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', drop?: number) =>
-  money<Payee>(title, (payee) => `$${payee[member]}`, {
-    plain: (payee) => payee[member],
-    ...(drop === undefined ? {} : { drop }),
-  })
+const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
+  money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
+
+/** What the money waits for; what no time ends but a ruling is somebody's to see to. */
+function waitsFor({ waiting }: Payee): Toned {
+  const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
+  const stuck = waiting.find(({ until }) => until === null)
+  return stuck !== undefined && stuck.reason !== 'disputed' ? bad(`✗ ${why}`) : why
+}
 
 /** Who sells, and what of it is earned, paid, due and held. */
 export const payee: Noun<Payee> = {
@@ -60,14 +160,26 @@ export const payee: Noun<Payee> = {
   nameOf: (one) => one.name,
   columns: [
     id('PAYEE', ({ participant_id }) => participant_id),
-    name('NAME', (one) => one.name),
-    sum(`SOLD ${SOLD_DAYS}D`, 'sold', 3),
-    sum('EARNED', 'earned'),
+    name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),
+    sum(`SOLD ${SOLD_DAYS}D`, 'sold', { drop: 3 }),
+    sum('EARNED', 'earned', { on: ['all'] }),
     sum('PAID', 'paid'),
     sum('DUE', 'due'),
     sum('HELD', 'held'),
-    time('NEXT', ({ next_settlement_at }) => next_settlement_at, { drop: 1 }),
-    word('WALLET', ({ wallet }) => wallet, { drop: 2 }),
+    word('WHY', waitsFor, { min: 20, drop: 2, on: ['screen'] }),
+    time('NEXT', ({ next_settlement_at }) => next_settlement_at, { drop: 1, on: ['all'] }),
+    word('WALLET', ({ wallet }) => wallet, { drop: 2, on: ['all'] }),
+    nextColumn(({ next_settlement_at: at }) => (at === null ? undefined : ['is sent', at]), NEXT_MIN),
+  ],
+  facts: ({ wallet, earned, waiting }) => [
+    ['wallet', wallet],
+    ['earned', `$${earned} ever`],
+    ...waiting.map(
+      ({ reason, amount_usd: amount, until }): NounFact => [
+        reason.replaceAll('_', ' '),
+        `${dollars(amount)}${until === null ? '' : `   until ${until}`}`,
+      ],
+    ),
   ],
 }
 

@@ -67,13 +67,16 @@ export function rowsOf<R>(page: NounPage): readonly R[] {
   return Object.values<unknown>(page).find(Array.isArray) as readonly R[]
 }
 
-/** What happens by itself and when: `is charged in 12d`; what should have happened is told in the colour of trouble. */
-export function nextColumn<R>(nextOf: (row: R) => readonly [words: string, at: string] | undefined): NounColumn<R> {
+type Next = readonly [words: string, at: string | null]
+
+/** What happens by itself and when: `is charged in 12d`; what should have happened is told in the colour of trouble, and so is what has no time. */
+export function nextColumn<R>(nextOf: (row: R) => Next | undefined, min?: number): NounColumn<R> {
   const value: NounColumn<R>['value'] = (row, now) => {
-    const [words, at = ''] = nextOf(row) ?? []
-    if (words === undefined || now === undefined) return dim('—')
+    const [words, at = null] = nextOf(row) ?? []
+    if (words !== undefined && at === null) return warn(words)
+    if (words === undefined || at === null || now === undefined) return dim('—')
     const left = Date.parse(at) - now
     return left < 0 ? warn(`${words}, due ${shortSpan(-left)} ago`) : `${words} in ${deadlineSpan(left)}`
   }
-  return { title: 'NEXT', kind: 'word', value, drop: 1, on: ['screen'] }
+  return { title: 'NEXT', kind: 'word', value, ...(min === undefined ? { drop: 1 } : { min }), on: ['screen'] }
 }

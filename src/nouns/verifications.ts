@@ -1,10 +1,37 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { id, state, time, word } from './columns.ts'
+import { shortSpan } from '../text/text.ts'
+import { age, bad, dim, good, id, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
 /** What somebody does to have their identity verified. */
 export type VerificationAttempt = WireAnswer<Api['listVerifications']>['attempts'][number]
+
+const states: Readonly<Record<VerificationAttempt['status'], Toned>> = {
+  vendor_pending: warn('? vendor'),
+  pending_consent: warn('? operator'),
+  approved: good('✓ verified'),
+  rejected: bad('✗ refused'),
+  expired: dim('– ran out'),
+}
+
+/** Those that wait for somebody first. */
+export function byNeed(one: VerificationAttempt, other: VerificationAttempt): number {
+  const order = Object.keys(states)
+  return order.indexOf(one.status) - order.indexOf(other.status)
+}
+
+export function isUnderWay({ status }: VerificationAttempt): boolean {
+  return status === 'vendor_pending' || status === 'pending_consent'
+}
+
+const tiers = { unverified: 'none', email_verified: 'e-mail', identity_verified: 'identity' } as const
+
+/** What is asked for, from what is there. */
+function tierOf(attempt: VerificationAttempt): Toned | undefined {
+  const tier = attempt.verification_tier && tiers[attempt.verification_tier]
+  return tier && (isUnderWay(attempt) ? `${tier} → ${tiers.identity_verified}` : dim(tier))
+}
 
 export const verification: Noun<VerificationAttempt> = {
   name: 'attempt',
@@ -12,13 +39,24 @@ export const verification: Noun<VerificationAttempt> = {
   list: 'listVerifications',
   none: 'no such attempt',
   idOf: ({ attempt_id }) => attempt_id,
-  nameOf: ({ name, participant_id }) => name || participant_id,
+  nameOf: ({ name: known, participant_id }) => known || participant_id,
+  stateOf: ({ status }) => states[status],
   columns: [
     id('ATTEMPT', ({ attempt_id }) => attempt_id),
-    word('WHO', ({ participant_id }) => participant_id),
+    word('WHO', ({ participant_id }) => participant_id, { on: ['all'] }),
+    name('WHO', ({ name: known, participant_id }) => known || participant_id, { min: 10, on: ['screen'] }),
     state('STATUS', ({ status }) => status),
-    time('SINCE', ({ created_at }) => created_at, { drop: 1 }),
+    word('TIER', tierOf, { drop: 3, on: ['screen'] }),
+    word('OPERATOR', ({ operator_name }) => operator_name, { drop: 1, on: ['screen'] }),
+    time('SINCE', ({ created_at }) => created_at, { drop: 1, on: ['all'] }),
+    age(({ created_at }) => created_at, 5),
+    { title: 'ENDS IN', kind: 'age', value: endsIn, on: ['screen'] },
   ],
   nextOf: ({ attempt_id, status }) =>
     status === 'vendor_pending' ? `souk verify approve ${attempt_id} --reason "..."` : undefined,
+}
+
+function endsIn(attempt: VerificationAttempt, now?: number): string | undefined {
+  const left = now === undefined ? 0 : Date.parse(attempt.expires_at) - now
+  return isUnderWay(attempt) && left > 0 ? shortSpan(left) : undefined
 }

@@ -123,13 +123,11 @@ async function checked(stage: DialogStage): Promise<Subject> {
   const { id: participant, name } = await stage.somebody()
   const { attempt_id: id, consent_url: link } = await stage.json('verify', 'start', '--as', name)
   await stage.json('verify', 'consent', link, '--operator-name', 'Ann Smith', '--yes')
-  const facts = { id, participant, operator: 'Ann Smith', status: 'vendor_pending', reason: '' } as const
-  const times = { name: '', tier: undefined, createdAt: undefined, expiresAt: undefined }
   const says = async () => {
     const { attempts } = await stage.ask(`/dashboard/api/admin/verification?participant=${participant}`)
     return attempts.find((one: { id: string }) => one.id === id)
   }
-  return { spec: attemptDialog(await stage.host(), { ...facts, ...times }), says }
+  return { spec: attemptDialog(await stage.host(), await says()), says }
 }
 
 const attempt = (decision: string): Case => ({

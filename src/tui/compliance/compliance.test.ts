@@ -123,7 +123,7 @@ describe('compliance', () => {
     expect(text()).toContain('wallets    97, 1 of them by hand')
     expect(text()).toMatch(/terms required +41 {2}━━━━━━━━━━━━━━/)
     expect(text()).toMatch(
-      /▌ \? vendor +Pixel\uFFFD\[2Jforge +e-mail → identity +Ines\uFFFD\[2J Keller +vat_0000000000000002 +4h +20h/,
+      /▌ \? vendor +Pixel\uFFFD\[2Jforge +e-mail → identity +Ines\uFFFD\[2J Keller +4h +20h +vat_0000000000000002/,
     )
     expect(text()).toMatch(/─ Identity checks 3 ─+ 2 under way, end after 24h ─/)
     expect(text()).toMatch(/─ Calls to parts that are off ─+ 1 in 24 h ─\n requests +1 {2}lab 1 /)

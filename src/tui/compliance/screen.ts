@@ -1,9 +1,11 @@
 import { verificationFields } from '../../api/endpoint/list-fields.ts'
 import type { Problem } from '../../client/link.ts'
 import { HOUR_MS } from '../../core/time.ts'
-import { count, shortSpan } from '../../text/text.ts'
-import { bad, blank, dim, good, type Line, type Piece, rule, warn } from '../parts/line.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import { isUnderWay, type VerificationAttempt, verification } from '../../nouns/verifications.ts'
+import { count } from '../../text/text.ts'
+import { screenColumns } from '../list/screen.ts'
+import { blank, dim, type Line, rule } from '../parts/line.ts'
+import { columnsAt } from '../parts/table.ts'
 import { askUser, refuse, type Sent } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
@@ -17,9 +19,10 @@ import { pageActions, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
+import { text } from '../shell/read.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, goTo } from '../shell/ui.ts'
-import { ATTEMPTS_PAGE, type AttemptFacts, type Attempts, fetchAttempts, fetchSanctions } from './facts.ts'
+import { ATTEMPTS_PAGE, fetchAttempts, fetchSanctions } from './facts.ts'
 import { type PanelsModel, panelLines } from './panels.ts'
 import { fetchExports, fetchKept, fetchReads } from './watch.ts'
 
@@ -69,7 +72,7 @@ function useWatched({ link, clock, refreshMs }: Host): Omit<PanelsModel, 'now' |
   return { sanctions, kept, reads, exports, keptSum }
 }
 
-function decide(host: Host, attempts: readonly AttemptFacts[]): void {
+function decide(host: Host, attempts: readonly VerificationAttempt[]): void {
   const rows = meant(host.ui.get(), attempts, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'vendor_pending')
   if (rows.length === 0) refuse(host, 'Nobody asks to be checked.')
@@ -82,8 +85,8 @@ function decide(host: Host, attempts: readonly AttemptFacts[]): void {
 }
 
 type Model = PanelsModel & {
-  readonly attempts: Query<Attempts>
-  readonly rows: readonly AttemptFacts[]
+  readonly attempts: Query<{ readonly total: number }>
+  readonly rows: readonly VerificationAttempt[]
   readonly chosen: number
 }
 
@@ -97,7 +100,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   const typed = typedWords(ui, 'compliance').trimStart()
   const found: Line = [typed === '' ? '' : `${typed}  `, ...sortedWords(ui, 'compliance')]
   if (value === undefined) return [rule(width, 'Identity checks', found), ...waitingLines(attempts, width)]
-  const open = rows.filter(({ status }) => isOpen(status)).length
+  const open = rows.filter(isUnderWay).length
   const slice = { offset: (ui.pages.compliance ?? 0) * ATTEMPTS_PAGE, rows: rows.length, total: value.total }
   const counted = slice.rows === slice.total ? `${count(open)} under way` : sliceWords(slice)
   const ends = lifeWords(rows)
@@ -105,60 +108,20 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(note)])
   if (rows.length === 0)
     return [head, [dim(ui.filters.compliance ? ' nothing matches: esc clears it' : ' nobody has asked to be checked')]]
-  const why = rows[chosen]?.reason ?? ''
-  const list = { columns: columnsOf(now), rows, idOf: ({ id }: AttemptFacts) => id, chosen }
+  const why = text(rows[chosen]?.reason)
+  const list = { columns: columnsOf(now), rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
 
 /** How long somebody has to be checked, as the newest attempt that is open was given it. */
-function lifeWords(rows: readonly AttemptFacts[]): string {
-  const [open] = rows.filter(({ status }) => isOpen(status))
-  if (open?.createdAt === undefined || open.expiresAt === undefined) return ''
-  return `end after ${Math.round((open.expiresAt - open.createdAt) / HOUR_MS)}h`
+function lifeWords(rows: readonly VerificationAttempt[]): string {
+  const open = rows.find(isUnderWay)
+  if (open === undefined) return ''
+  return `end after ${Math.round((Date.parse(open.expires_at) - Date.parse(open.created_at)) / HOUR_MS)}h`
 }
 
-const isOpen = (status: AttemptFacts['status']) => status === 'vendor_pending' || status === 'pending_consent'
-
-const words: Readonly<Record<AttemptFacts['status'], Piece>> = {
-  pending_consent: warn('? operator'),
-  vendor_pending: warn('? vendor'),
-  approved: good('✓ verified'),
-  rejected: bad('✗ refused'),
-  expired: dim('– ran out'),
-}
-
-function columnsOf(now: number | undefined): readonly ScreenColumn<AttemptFacts>[] {
-  return [
-    { title: 'STATE', value: ({ status }) => words[status] },
-    { title: 'WHO', value: ({ name, participant }) => name || participant, min: 10 },
-    { title: 'TIER', value: tierWords, drop: 3 },
-    { title: 'OPERATOR', value: ({ operator }) => operator || '—', min: 8, drop: 1 },
-    { title: 'ATTEMPT', value: ({ id }) => id, exact: true, drop: 2 },
-    { title: 'PARTICIPANT', value: ({ participant }) => dim(participant), exact: true, drop: 4 },
-    { title: 'AGE', value: ({ createdAt }) => spanOf(createdAt, now), align: 'right' },
-    {
-      title: 'ENDS IN',
-      value: ({ status, expiresAt }) =>
-        !isOpen(status) || expiresAt === undefined || now === undefined || expiresAt < now
-          ? '—'
-          : shortSpan(expiresAt - now),
-      align: 'right',
-    },
-  ]
-}
-
-const tiers = { unverified: 'none', email_verified: 'e-mail', identity_verified: 'identity' } as const
-
-/** What is asked for, from what is there. */
-function tierWords({ tier, status }: AttemptFacts): Piece {
-  if (tier === undefined) return '—'
-  return isOpen(status) ? `${tiers[tier]} → ${tiers.identity_verified}` : dim(tiers[tier])
-}
-
-function spanOf(at: number | undefined, now: number | undefined): string {
-  return at === undefined || now === undefined ? '—' : shortSpan(Math.max(0, now - at))
-}
+const columnsOf = columnsAt<VerificationAttempt>((now) => screenColumns(verification, now))
 
 const decisions = ['approved', 'rejected'] as const
 const WALLET = /^0x[0-9a-fA-F]{40}$/
@@ -176,7 +139,9 @@ const decision = needed({ name: 'decision', label: 'Decision', choices: decision
 const undecided: Problem = { kind: 'failed', sentence: 'It needs a decision.', facts: [], next: [] }
 
 /** Says as the vendor of the sandbox who stands behind a participant. */
-export function attemptDialog(host: Host, { id, participant, name, operator }: AttemptFacts): DialogSpec {
+export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogSpec {
+  const { id, participant_id: participant } = attempt
+  const [name, operator] = [text(attempt.name), text(attempt.operator_name)]
   return {
     title: 'DECIDE AN IDENTITY CHECK',
     about: `${id}  ${participant}`,

@@ -1,8 +1,8 @@
-import { jobStates } from '../../nouns/jobs.ts'
+import { jobStateOf, jobStates, movesBy } from '../../nouns/jobs.ts'
 import { clip, deadlineSpan, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong, warn } from '../parts/line.ts'
+import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong } from '../parts/line.ts'
 import type { JobTab } from '../shell/ui.ts'
 import type { HistoryEntry, JobDetail, JobOnScreen } from './facts.ts'
 
@@ -13,11 +13,8 @@ type StateFacts = Pick<JobOnScreen, 'status' | 'nextEvent' | 'deadlineAt' | 'lat
 
 /** Sign and word; what waits for its buyer asks for somebody, what is late warns. */
 export function statusWord({ status, nextEvent, deadlineAt, late }: StateFacts, now: number | undefined): Piece {
-  if (status === 'completed' && nextEvent === 'verify') return warn('? delivered')
-  const isRunning = status === 'dispatched' || status === 'in_progress'
   const isPast = deadlineAt !== undefined && now !== undefined && deadlineAt < now
-  if (isRunning && (late ?? isPast)) return warn('! overdue')
-  return jobStates[status]
+  return jobStateOf({ status, late: late ?? isPast, isUnverified: nextEvent === 'verify' })
 }
 
 /** Until something becomes of the money by itself, `-2h` when it should have; that somebody is reminded moves none. */
@@ -37,14 +34,6 @@ export function factLine(job: JobOnScreen, now: number | undefined, width: numbe
 /** Who bought it of whom, how it was paid, and what comes next, in one row. */
 export function partyLine(job: JobOnScreen, now: number | undefined): Line {
   return [' ', job.buyer, dim(' → '), job.provider, dim('  paid '), job.paidBy, dim(`  ${escrowWords(job, now)}`)]
-}
-
-/** What becomes of money in escrow by itself, by the event that comes next. */
-export const movesBy: Readonly<Record<string, string>> = {
-  expire: 'goes back',
-  verify: 'pays out',
-  release: 'pays out',
-  resolve: 'is decided',
 }
 
 /** Where the money is, and when it goes where: `held, goes back in 23h`. */

@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import type { Asked } from '../../client/call.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts, ListFields } from '../../core/filter.ts'
+import { compact } from '../../core/record.ts'
 import type { ScreenId } from '../../model/words.ts'
 import { columnsIn, type NounColumn, type Toned } from '../../nouns/columns.ts'
 import { type ListName, type Noun, type NounFact, type NounPage, rowsOf } from '../../nouns/noun.ts'
@@ -13,6 +14,7 @@ import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
+  amongWords,
   findingOf,
   listAsked,
   listHead,
@@ -45,6 +47,10 @@ export type ListScreen<R> = {
   readonly title: string
   /** What stands in place of an empty list. */
   readonly none: string
+  /** What is asked for besides what is typed: a part of the list, an order of its own. */
+  readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
+  /** What that order is called. */
+  readonly order?: string
   /** In place of the list of everybody's: one that is narrowed here. */
   readonly own?: {
     readonly factsOf: (row: R) => Facts
@@ -58,28 +64,36 @@ export type ListScreen<R> = {
 export type ListParts<R> = {
   /** Tells lists of one screen apart that are asked for in different ways. */
   readonly key?: string
-  readonly views: Line
+  /** @param total - how many there are, where that is known of all of them */
+  readonly views: (total: number | undefined) => Line
   /** At the right end of the title of what is known of the chosen row. */
   readonly tabs: Line
   /** What is known of it is shown as JSON. */
   readonly isRaw?: boolean
-  readonly actions: (rows: readonly R[]) => Face['actions']
+  readonly actions: (rows: readonly R[], ids: readonly string[]) => Face['actions']
+  /** What stands over the list. */
+  readonly above?: (area: ScreenArea) => readonly Line[]
+  /** What stands beside it where there is room; what is known of the chosen row is under the list then. */
+  readonly beside?: (area: ScreenArea) => readonly Line[]
 }
 
-const plainParts = { views: [], tabs: [], actions: () => ({}) }
+const plainParts = { views: () => [], tabs: [], actions: () => ({}) }
 
 export type ListWish = { readonly page: number; readonly filter: string; readonly sort: string | undefined }
 
 /** One page of everybody's, in its own order unless sorted. */
 const fetchRows =
-  <R>(link: Link, { noun: { list }, fields }: ListScreen<R>, wanted: ListWish) =>
+  <R>(link: Link, { noun: { list }, fields, asked: always = {} }: ListScreen<R>, wanted: ListWish) =>
   (signal: AbortSignal): Promise<Outcome<NounRows<R>>> => {
     const page = { limit: String(PAGE), offset: String(wanted.page * PAGE) }
     // Every list of a noun takes a page and the words of its own fields.
-    const asked = { query: { ...page, ...listAsked(wanted, fields) }, signal } as Asked<ListName>
-    return ask(link, { name: list as ListName, asked }, (found: NounPage) => ({
+    const typed = listAsked(wanted, fields)
+    const filter = [always.filter, typed.filter].filter(Boolean).join(' ')
+    const query = { ...page, ...always, ...typed, ...(filter === '' ? {} : { filter }) }
+    return ask(link, { name: list as ListName, asked: { query, signal } as Asked<ListName> }, (found: NounPage) => ({
       rows: rowsOf<R>(found),
       total: found.total,
+      among: amongWords(found.searched),
     }))
   }
 
@@ -115,7 +129,7 @@ export function listScreen<R extends object>(screen: ListScreen<R>) {
         ...pageActions(host, listed.value?.total ?? 0, PAGE),
         ...paneActions(host, open, area),
         ...sortActions(host, where, fields),
-        ...parts.actions(rows),
+        ...parts.actions(rows, ids),
       },
     }
   }
@@ -131,24 +145,35 @@ type Model<R> = ShownList &
   }
 
 function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
-  const { noun, columns, listed, rows, chosen, open, view } = model
+  const { noun, rows, chosen, open, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: noun.idOf(row), scroll: view.ui.pane.scroll }, area)
   const side = sideOf(area.width)
-  const width = side === 0 ? area.width : area.width - side - 1
-  const head = headLines(model, width)
-  if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (row === undefined) return [...head, blank, [dim(emptyWords(model))]]
+  const { height } = area
+  const right =
+    side === 0 ? [] : (model.beside?.({ width: side, height }) ?? (row ? drawerLines(model, row, side) : []))
+  if (right.length === 0) return listedLines(model, area)
+  const split = area.width - side - 1
+  return joinedPanels(listedLines(model, { width: split, height }), right, { width: area.width, split, height })
+}
+
+/** The list, under what stands over it; with what is known of the chosen row below, unless that stands beside it. */
+function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
+  const { noun, columns, listed, rows, chosen, view } = model
+  const { width } = area
+  const row = rows[chosen]
+  const head = [...(model.above?.(area) ?? []), ...headLines(model, width)]
+  if (listed.value === undefined) return [...head, ...waitingLines(listed, width)]
+  if (row === undefined) return [...head, ...(model.above ? [] : [blank]), [dim(emptyWords(model))]]
   const list = { columns, rows, idOf: noun.idOf, chosen, width }
-  if (side > 0) {
-    const table = listTable(view.ui, { ...list, height: area.height - 3 })
-    const panels = { width: area.width, split: width, height: area.height }
-    return joinedPanels([...head, table.head, ...table.body], drawerLines(model, row, side), panels)
+  if (model.beside === undefined && sideOf(view.area.width) > 0) {
+    const table = listTable(view.ui, { ...list, height: area.height - head.length - 1 })
+    return [...head, table.head, ...table.body]
   }
   const share = model.useMore === undefined ? DRAWER_SHARE : WIDE_DRAWER_SHARE
   const room = Math.max(DRAWER_ROWS, Math.floor(area.height / share))
   const drawer = drawerLines(model, row, width).slice(0, room)
-  const height = Math.max(1, Math.min(rows.length, area.height - 3 - drawer.length))
+  const height = Math.max(1, Math.min(rows.length, area.height - head.length - 1 - drawer.length))
   const table = listTable(view.ui, { ...list, height })
   return [...head, table.head, ...table.body, ...drawer]
 }
@@ -164,7 +189,7 @@ function drawerLines<R>({ noun, tabs, isRaw, more }: Model<R>, row: R, width: nu
   return [rule(width, noun.idOf(row), tabs), ...known]
 }
 
-function headLines<R>({ id, title, noun, own, listed, rows, views, view }: Model<R>, width: number): Line[] {
+function headLines<R>({ id, title, noun, own, order, listed, rows, views, view }: Model<R>, width: number): Line[] {
   const { ui, now, keys } = view
   const isNarrowed = own !== undefined && Boolean(ui.filters[id])
   const total = isNarrowed ? rows.length : (listed.value?.total ?? 0)
@@ -172,11 +197,11 @@ function headLines<R>({ id, title, noun, own, listed, rows, views, view }: Model
     title,
     place: sliceWords({ offset: (ui.pages[id] ?? 0) * PAGE, rows: rows.length, total }),
     stale: staleness(listed, now),
-    views,
+    views: views(ui.filters[id] ? undefined : listed.value?.total),
     ui,
     screen: id,
     keys,
-    order: noun.order ?? 'newest first',
+    order: order ?? noun.order ?? 'newest first',
     note: listed.value?.among ? [warn(`! ${listed.value.among}   `)] : [],
   })
 }
@@ -226,7 +251,7 @@ const looks: Readonly<Record<Kind, Omit<ScreenColumn<never>, 'title' | 'value' |
 const ID_DROP = 9
 
 /** The columns of a noun on a screen: how it stands before all others, its id behind them. */
-function screenColumns<R>(noun: Noun<R>, now: number | undefined): readonly ScreenColumn<R>[] {
+export function screenColumns<R>(noun: Noun<R>, now: number | undefined): readonly ScreenColumn<R>[] {
   const { stateOf } = noun
   const columns = columnsIn(noun.columns, 'screen').filter(({ kind }) => kind !== 'state')
   const [ids, others] = [columns.filter(({ kind }) => kind === 'id'), columns.filter(({ kind }) => kind !== 'id')]
@@ -236,7 +261,7 @@ function screenColumns<R>(noun: Noun<R>, now: number | undefined): readonly Scre
 }
 
 function screenColumn<R>(column: NounColumn<R>, now: number | undefined): ScreenColumn<R> {
-  const { title, all = title, kind, value, drop = kind === 'id' ? ID_DROP : undefined } = column
+  const { title, all = title, kind, value, min, drop = kind === 'id' ? ID_DROP : undefined } = column
   const plain = (row: R) => piece(value(row, now))
   const worded = (row: R, tone: typeof dim) => {
     const one = plain(row)
@@ -247,7 +272,7 @@ function screenColumn<R>(column: NounColumn<R>, now: number | undefined): Screen
     ...looks[kind],
     title: all,
     value: kind === 'money' || kind === 'id' ? toned[kind] : plain,
-    ...(drop === undefined ? {} : { drop }),
+    ...compact({ drop, min }),
   }
 }
 

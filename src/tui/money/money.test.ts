@@ -85,7 +85,7 @@ describe('money', () => {
       ' [held 2]  payouts  failed  earnings  balances            soonest first  s sort',
       '  STATE        BUYER / PROVIDER  WHAT              AMOUNT  NEXT',
       '▌ ? disputed   Bot7 / Inkwell    Site audit        $0.525  is decided in 2h',
-      '  ✗ in escrow                    nobody claims it  $0.525  nothing moves it',
+      '  ✗ in escrow  —                 nobody claims it  $0.525  nothing moves it',
     ])
   })
 
@@ -246,8 +246,8 @@ describe('money', () => {
     })
     expect(text()).toMatch(/─ Balances ─/)
     expect(text()).toMatch(/\[balances 1\] +largest first/)
-    expect(text()).toMatch(/OWNER +BALANCE +BEING PAID/)
-    expect(text()).toMatch(/▌ Acme Corp +\$120\.00 +\$0\.525/)
+    expect(text()).toMatch(/STATE +NAME +TYPE +TIER +BALANCE +HELD/)
+    expect(text()).toMatch(/▌ ● open +Acme Corp .*\$120\.00 +\$0\.525/)
     await type('W')
     expect(text()).toContain('Only what is held for a job can be given back.')
   })

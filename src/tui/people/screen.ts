@@ -22,7 +22,7 @@ const useList = listScreen({
 /** A hook: everybody, with tier, balance and standing. */
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   return useList(host, view, {
-    views: [],
+    views: () => [],
     tabs: [dim('e json')],
     actions: (people) => {
       const onChosen = (specOf: (host: Host, one: SeenParticipant) => DialogSpec) => () => {

@@ -106,7 +106,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   }
   return useList(host, view, {
     key: view.ui.requestView,
-    views: viewWords(viewNames, view.ui.requestView),
+    views: () => viewWords(viewNames, view.ui.requestView),
     tabs: [dim('e json')],
     actions: (rows) => ({
       view: () => viewNext(host),

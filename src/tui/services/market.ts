@@ -49,7 +49,7 @@ export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
   const shop = useShop(host, view)
   const useList = lists[shown]
   return useList(host, view, {
-    views: shopWords(shown, shop),
+    views: () => shopWords(shown, shop),
     tabs: viewWords(tabs, tabOf(view.ui)).slice(1),
     isRaw: tabOf(view.ui) === 'json',
     actions: () => ({

@@ -155,7 +155,7 @@ export function listHead(width: number, head: ListHead): Line[] {
 export function viewWords<V extends string>(
   all: readonly V[],
   current: V,
-  counts?: Readonly<Partial<Record<V, number>>>,
+  counts?: Readonly<Partial<Record<V, number | undefined>>>,
 ): Line {
   return all.flatMap((name, i): Piece[] => {
     const many = counts?.[name]
