@@ -132,28 +132,27 @@ import type { AnyCollection } from './store/port.ts'
 const MAX_CACHED_PAGES = 500
 
 /*
- * The contents of the daemon: what each feature brings. Its routes are total by type over its own sections of the
- * contract, and together they are over all of it; what it keeps in the store and what it does by the clock is declared
- * in its folder. Nothing is listed a second time elsewhere.
+ * Contents of the daemon by feature. Routes are total by type over each feature's sections, and together over the
+ * whole contract; collections and crons are declared in the feature's folder. Nothing is listed twice.
  */
 
 type Part = {
-  /** What it keeps in the store. */
+  /** Its collections. */
   readonly collections?: readonly AnyCollection[]
-  /** What it answers. */
+  /** Its endpoints. */
   readonly routes?: object
-  /** What it follows of what a lower feature announces. */
+  /** Registers its hooks. */
   readonly follow?: () => void
-  /** Opens its resources: what it keeps open for as long as the daemon runs. */
+  /** Opens its resources, which live as long as the daemon. */
   readonly open?: (ctx: Context, outside: Outside) => Promise<void> | void
 }
 
 /**
- * Lowest floor first, as in the import law: a feature imports only those before it, and finds open what they opened.
- * A stop closes in the reverse order.
+ * Lowest layer first: a feature imports only earlier ones and finds their resources open. A stop closes in reverse
+ * order.
  */
 const parts = {
-  // What is for sale by itself stands in its index.
+  // Its index has the services.
   'first-party': {},
   kernel: { collections: kernelCollections, open: openKernel },
   engines: {
@@ -170,7 +169,7 @@ const parts = {
     open: (ctx) => void eventSignal.open(ctx, openEventSignal(ctx.store, ctx.stopping)),
   },
   traces: { collections: traceCollections, routes: traceRoutes },
-  // The crons themselves are listed below.
+  // Crons are listed below.
   crons: { collections: cronCollections, routes: { ...cronsRoutes, ...clockRoutes } },
   sanctions: {
     collections: sanctionCollections,
@@ -280,7 +279,7 @@ const parts = {
   export: { routes: exportRoutes },
 } satisfies Record<string, Part>
 
-/** Every cron; those that are due at the same moment begin in this order, which is also that of `/health`. */
+/** All crons; simultaneous ones start in this order, which is also that of `/health`. */
 export const allCrons: readonly Cron[] = [
   escrowMonitor,
   autoRefund,
@@ -298,10 +297,10 @@ export const allCrons: readonly Cron[] = [
 
 const contents: readonly (readonly [string, Part])[] = Object.entries(parts)
 
-/** The features by name, lowest floor first. */
+/** Feature names, lowest layer first. */
 export const partNames: readonly string[] = contents.map(([name]) => name)
 
-/** Every collection of the marketplace; engines open exactly these. */
+/** All collections; engines open exactly these. */
 export const collections: readonly AnyCollection[] = contents.flatMap(([, part]) => part.collections ?? [])
 
 type RoutesOf<P> = P extends { readonly routes: infer R } ? R : never
@@ -312,12 +311,12 @@ const routes: Together<RoutesOf<(typeof parts)[keyof typeof parts]>> = Object.as
   ...contents.map(([, part]) => part.routes),
 )
 
-/** A handler for every endpoint; one that no feature brings does not compile. */
+/** All handlers; a missing one does not compile. */
 export const handlers: Handlers<Api> = routes
 
 for (const [, part] of contents) part.follow?.()
 
-/** What deliveries mean to jobs and postings (decisions §10). */
+/** Effects of deliveries on jobs and requests (decisions §10). */
 const deliveryHooks = (ctx: Context): DeliveryHooks => ({
   isWanted: async (t, row) => (await isDispatchWanted(t, row)) && isNoticeWanted(t, row),
   onTaken: dispatchAnswers(ctx),
@@ -325,8 +324,8 @@ const deliveryHooks = (ctx: Context): DeliveryHooks => ({
 })
 
 /**
- * Opens what the features keep open, and last what runs by itself: that stops first, and while what was begun ends,
- * all it works with is still there. Crons bring deliveries, and both begin work in the background.
+ * Opens all resources, the self-running ones last: they stop first, while everything that they use is still open.
+ * Crons create deliveries, and both start background work.
  */
 export async function openResources(ctx: Context, outside: Outside): Promise<void> {
   for (const [, part] of contents) await part.open?.(ctx, outside)
@@ -359,7 +358,7 @@ async function openBackup(ctx: Context, outside: Outside): Promise<void> {
   backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup }))
 }
 
-/** Makes what is counted in memory durable. */
+/** Stores counts kept in memory. */
 export async function saveCounts(ctx: Context): Promise<void> {
   await tally.of(ctx).save()
   await viewCounts.of(ctx).save()

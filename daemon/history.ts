@@ -27,14 +27,14 @@ import { readManifest } from './store/lowdb/files.ts'
 import type { AnyCollection, Collection, ReadTx, Row } from './store/port.ts'
 
 /*
- * A history that a marketplace gets at its beginning: real acts at a real daemon whose time, that of the machine
- * included, lies in the past and goes on only when told. It ends at the present, so that no clock stays moved.
+ * Creates a history for a new marketplace: real requests to a real daemon whose clock is in the past. It ends at the
+ * present, so no clock stays moved.
  */
 
 const PRIVATE_MODE = 0o600
-/** Rows of one collection that are taken along; more of them is no new marketplace. */
+/** Rows of a collection copied from the untouched store; a store with more is not new. */
 const MAX_CARRIED = 1_000
-/** Longest time in which no cron runs. */
+/** Longest interval between cron runs. */
 const LONGEST_QUIET_MS = 6 * HOUR_MS
 
 export type HistoryMarket = {
@@ -42,29 +42,29 @@ export type HistoryMarket = {
   readonly adminKey: string
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Goes on to a time, with all that falls due on the way; resolves when every message is out. */
+  /** Moves to a time and processes what falls due; resolves when all messages are sent. */
   readonly goTo: (at: number) => Promise<void>
-  /** A folder for files that are sent, gone afterwards. */
+  /** Temporary folder for uploads. */
   readonly files: string
 }
 
 export type History = {
-  /** Where the marketplace keeps its data; its daemon is down. */
+  /** Data folder of a stopped daemon. */
   readonly dataDir: string
-  /** Kept in the store. */
+  /** Name stored with the marketplace. */
   readonly name: string
   readonly from: number
   readonly until: number
   readonly act: (market: HistoryMarket) => Promise<void>
 }
 
-/** What there was before: an untouched marketplace gets the history, any other stays as it is. */
+/** `written`: the store was untouched and got the history; `there`: it already had it; `in_use`: it is not new. */
 export type WrittenHistory = 'written' | 'there' | 'in_use'
 
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
 type Create = (config: Config, ports: Ports) => Promise<Opened>
 
-/** What an installation is, and what its people hold: a marketplace without any trade has no more than that. */
+/** Settings of an installation, which also exist before any trade. */
 const carriedSettings = [IDENTITY, PLATFORM]
 const carriedByIndex = [
   { collection: sandboxAccounts, index: 'wallet' },
@@ -72,14 +72,14 @@ const carriedByIndex = [
   { collection: grantDays, index: 'day' },
 ] as readonly { collection: AnyCollection; index: string }[]
 
-/** Lives a history in a folder of its own and puts it in the place of an untouched store. @throws StoreLocked */
+/** Creates a history in a temporary folder and puts it in place of an untouched store. @throws StoreLocked */
 export async function liveHistory(create: Create, history: History): Promise<WrittenHistory> {
   const { dataDir } = history
   await undoHalfReplaced(dataDir)
   const before = await lookAt(dataDir)
   if (before.state !== 'untouched') return before.state
   makeFolder(dataDir)
-  // Inside the data: what a killed start leaves of it goes at the next one.
+  // Within the data folder, so that the next start removes leftovers.
   return withStaged<WrittenHistory>(dataDir, async (staged) => {
     const folder = makeFolder(join(staged, 'past'))
     await begin(folder, before.rows, dataDir)
@@ -100,7 +100,7 @@ const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STO
 async function lookAt(dataDir: string): Promise<Before> {
   const manifest = await manifestOf(dataDir)
   if (!manifest) return { state: 'untouched', rows: [] }
-  // A whole store is not read twice at a start only to learn that.
+  // Saves reading the whole store again.
   if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
   const store = await openStopped(dataDir)
   try {
@@ -112,7 +112,7 @@ async function lookAt(dataDir: string): Promise<Before> {
   }
 }
 
-/** Which store of a data folder has its history already. */
+/** File with the id of the store that already has its history. */
 const REMEMBERED_FILE = 'history'
 
 async function rememberedIn(dataDir: string): Promise<string | undefined> {
@@ -143,7 +143,7 @@ async function readBefore(t: ReadTx): Promise<Before> {
   return { state: 'untouched', rows }
 }
 
-/** The new folder is the same installation from its first transaction on: what people signed and hold stays good. */
+/** The new folder gets the installation's identity first, so that signatures and wallets stay valid. */
 async function begin(folder: string, rows: readonly Carried[], dataDir: string): Promise<void> {
   if (rows.length === 0) return
   const key = join(dataDir, ADMIN_KEY_FILE)
@@ -161,7 +161,7 @@ async function begin(folder: string, rows: readonly Carried[], dataDir: string):
   }
 }
 
-/** On the machine of this daemon time passes with that of the marketplace, and stands while nobody moves it. */
+/** The daemon's machine clock follows its business clock, and stands still in between. */
 type Lived = History & Pick<HistoryMarket, 'files'>
 
 async function live(create: Create, folder: string, history: Lived): Promise<void> {
@@ -182,21 +182,18 @@ async function live(create: Create, folder: string, history: Lived): Promise<voi
   }
 }
 
-/** Moved on to `until`, it is not moved at all: that is what a store of it remembers. */
+/** At `until` it equals the present, so the store remembers no offset. */
 function pastClock(from: number, until: number): MovableClock {
   const still = { now: () => until, wall: () => until }
   const clock = movableClock(still, { offset_ms: from - until, frozen_at: null })
   return { ...clock, wall: clock.now }
 }
 
-/**
- * Goes on with the crons where something falls due, at the end, and every few hours; between these nothing would
- * find anything to do, and a history has many short steps.
- */
+/** Runs crons when something is due, at the end, and every few hours. */
 function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {
-    // What the last act has sent arrives in its own time.
+    // Waits for the messages of the last act.
     await deliveryWorker.of(ctx).idle()
     const isAtEnd = clock.settingAt(at, 'running').offset_ms === 0
     if (isAtEnd || at - ranAt >= LONGEST_QUIET_MS || (await fallsDue(ctx, at))) {

@@ -60,31 +60,31 @@ import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 
-/** Where a backup is made ready inside the folder that it is unpacked to. */
+/** Staging folder within the unpacked backup. */
 const STAGED_FOLDER = 'staged'
 
 export type Daemon = {
-  /** Where it listens; what it tells others is `ctx.baseUrl()`. */
+  /** Local address; the public one is `ctx.baseUrl()`. */
   readonly url: string
-  /** Public name of the installation, also in `/health`. */
+  /** Public name of the installation, as in `/health`. */
   readonly instanceId: string
   readonly ctx: Context
   readonly seed: SeedName
-  /** What whoever started it should know: one sentence each. */
+  /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[]
-  /** Refuses new requests, waits for those under way, closes the store. Idempotent. */
+  /** Refuses new requests, waits for those in progress, and closes the store. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts a marketplace over a data folder: takes the port, recovers the store, finishes what a crash left open, and
- * only then serves; until then whoever asks is told to come back.
- * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command, EADDRINUSE.
+ * Starts a marketplace: takes the port, recovers the store, finishes interrupted work, then serves; earlier requests
+ * get 503.
+ * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command, EADDRINUSE
  */
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   const payees = config.payees && payeeFault(config.payees)
   if (payees) throw new AppError('invalid_request', `The payees of the fees cannot be used: ${payees}.`)
-  // Before there is a store: the next start would take it for one that is to be empty.
+  // Check first: a created store would count as existing at the next start.
   if (config.seed !== undefined) seedNamed(config.seed)
   makeFolder(config.dataDir)
   ports.onStep?.('port')
@@ -153,7 +153,7 @@ type Parts = {
   readonly store: Store
   readonly opened: LowdbStore
   readonly log: Log
-  /** The clock under the one that can be moved. */
+  /** The clock below the movable one. */
   readonly machine: Clock
   readonly chain: OpenedChain
   readonly recover: Recover
@@ -222,7 +222,7 @@ async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened
   }
 }
 
-/** Fills a new store, and ends what a crash left open. */
+/** Seeds a new store and finishes interrupted work. */
 async function finishEarlierRun(ctx: Context, step: ReportStart): Promise<void> {
   step('seed')
   await seedStore(ctx, ctx.config.seed)
@@ -236,7 +236,7 @@ async function finishEarlierRun(ctx: Context, step: ReportStart): Promise<void> 
   ctx.log.info({ source: 'store', ...recovered, ...ctx.store.stats() }, 'store opened')
 }
 
-/** Where money is real nobody moves the clock, whatever the store remembers of a sandbox. */
+/** With real money the clock is never moved, whatever the store says. */
 async function openClock(store: Store, chain: ChainPort, machine: Clock): Promise<MovableClock> {
   const setting = isTestMoney(chain) ? await store.read(readClockSetting) : undefined
   return movableClock(machine, setting ?? UNMOVED)
@@ -269,7 +269,7 @@ async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker:
   }
 }
 
-/** Requests under way get their answers; streams and silent connections end, and what is left at the limit is cut. */
+/** Waits for responses, ends streams and idle connections, and cuts the rest at the limit. */
 async function drain({ server, drain: letGo }: ReturnType<typeof createEdge>): Promise<void> {
   const closed = once(server, 'close')
   server.close()
@@ -279,23 +279,23 @@ async function drain({ server, drain: letGo }: ReturnType<typeof createEdge>): P
   clearTimeout(timer)
 }
 
-/** Makes the store of a stopped daemon open again; see `repairStore`. @throws StoreLocked while a daemon runs. */
+/** Repairs the store of a stopped daemon; see `repairStore`. @throws StoreLocked while a daemon runs. */
 export function repairData(dataDir: string): Promise<RepairReport> {
   return repairStore({
     dir: join(dataDir, STORE_FOLDER),
     collections: allCollections,
     newStoreId: randomUUID,
-    // The sweep of each hour removes them too.
+    // The hourly sweep would remove them too.
     isNeeded: (collection, row) => collection !== payments.name || row.state !== 'released',
   })
 }
 
-/** Replays the store of a stopped daemon in memory and changes nothing. @throws StoreDamaged, StoreMisuse */
+/** Replays the store of a stopped daemon in memory without changes. @throws StoreDamaged, StoreMisuse */
 export function verifyData(dataDir: string): Promise<VerifyReport> {
   return verifyStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections })
 }
 
-/** Removes the files that no record of a stopped daemon names. @returns how many. @throws StoreLocked while it runs. */
+/** Removes files without a record. @returns how many. @throws StoreLocked while it runs. */
 export async function tidyData(dataDir: string): Promise<number> {
   const store = await openStopped(dataDir)
   try {
@@ -309,7 +309,7 @@ export async function tidyData(dataDir: string): Promise<number> {
 }
 
 /**
- * Fills the store of an instance that has none yet from a backup, `GET /dashboard/api/admin/backup`, once it verifies.
+ * Restores a verified backup of `GET /dashboard/api/admin/backup` into an instance without a store.
  * @throws StoreDamaged, StoreMisuse
  */
 export function restoreData(dataDir: string, tarFile: string): Promise<VerifyReport> {
@@ -318,9 +318,8 @@ export function restoreData(dataDir: string, tarFile: string): Promise<VerifyRep
 }
 
 /**
- * Puts a backup in the place of what a stopped daemon has, once it verifies whole; until it has opened there, the
- * store before it is kept aside.
- * @throws AppError 400 on a file that is no backup or is damaged, StoreLocked while a daemon runs.
+ * Replaces a stopped daemon's store by a verified backup; the old store is kept until the new one has opened.
+ * @throws AppError 400 on an invalid backup, StoreLocked while a daemon runs.
  */
 export async function replaceData(dataDir: string, tarFile: string): Promise<VerifyReport> {
   makeFolder(dataDir)
@@ -348,7 +347,7 @@ async function checkedBackup(tarFile: string, folders: { from: string; to: strin
   return report
 }
 
-/** A backup of a stopped daemon, as `GET /dashboard/api/admin/backup` sends one. @throws StoreLocked while it runs. */
+/** A backup of a stopped daemon, as from `GET /dashboard/api/admin/backup`. @throws StoreLocked while it runs. */
 export async function* backupData(dataDir: string): AsyncGenerator<string | Uint8Array> {
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir)
@@ -361,13 +360,13 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
 }
 
 type ExportWanted = {
-  /** A backup to take it from, instead of what a daemon that is down has. */
+  /** Backup to read instead of the data folder. */
   readonly tarFile?: string
-  /** Gets it as lines of JSON, some at a time. */
+  /** Receives the lines in chunks. */
   readonly lines: (text: string) => Promise<void>
 }
 
-/** The whole state of a marketplace; see `openState`. @throws StoreLocked while its daemon runs. */
+/** Exports a marketplace; see `openState`. @throws StoreLocked while its daemon runs. */
 export async function exportData(dataDir: string, wanted: ExportWanted): Promise<Exported> {
   const { tarFile, lines } = wanted
   const write = async (dir: string) => {
@@ -386,12 +385,12 @@ export async function exportData(dataDir: string, wanted: ExportWanted): Promise
 
 type ImportWanted = Pick<StateImport, 'chunks' | 'keep'> & Partial<Pick<StateImport, 'watch'>>
 
-/** Makes the store of a daemon that is down out of a whole state; see `importState`. */
+/** Creates a store from an export; see `importState`. */
 export function importData(dataDir: string, wanted: ImportWanted): Promise<Imported> {
   return importState({ ...wanted, dataDir, collections: allCollections, entropy: systemEntropy(), openStopped })
 }
 
-/** Gives an untouched marketplace whose daemon is down a history; see `liveHistory`. */
+/** Creates the history of an untouched marketplace; see `liveHistory`. */
 export function writeHistory(history: History): Promise<WrittenHistory> {
   return liveHistory(createDaemon, history)
 }

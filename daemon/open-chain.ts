@@ -16,8 +16,8 @@ type Parts = Omit<EvmStart, 'mode' | 'setup' | 'dataDir'> & {
 export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly chain: ChainPort }
 
 /**
- * The chain that a data folder began on: money that is owed there cannot be paid anywhere else.
- * @throws AppError where another one is asked for, and what starting it throws.
+ * Opens the chain of the data folder, which cannot change, since debts are on it.
+ * @throws AppError when another is requested, and what starting throws
  */
 export async function openChain(parts: Parts): Promise<OpenedChain> {
   const { config, store, wall, entropy, log, takeLock } = parts
@@ -28,7 +28,7 @@ export async function openChain(parts: Parts): Promise<OpenedChain> {
     throw new AppError('conflict', sentence)
   }
   if (mode === 'sandbox') return { chain: await openSandboxChain(parts), notes: [], close: async () => undefined }
-  // Nothing of it is loaded where no chain is.
+  // Loaded only for a connected chain.
   const { startEvm } = await import('./ports/chain/evm/start/open.ts')
   const setup = config.chainSetup ?? { rpcUrls: [] }
   return startEvm({ store, mode, setup, dataDir: config.dataDir, entropy, wall, log, takeLock })

@@ -15,10 +15,10 @@ import type { Disk } from './store/disk.ts'
 import type { LowdbStore } from './store/lowdb/open.ts'
 import type { Store } from './store/port.ts'
 
-/** What tests and the command line may replace; the rest is real. */
+/** Replaceable parts; defaults are the real ones. */
 export type Ports = {
   readonly clock?: Clock
-  /** Business time as it is moved elsewhere, whatever the store remembers of it. */
+  /** Business clock moved elsewhere, instead of the stored one. */
   readonly businessClock?: MovableClock
   readonly entropy?: Entropy
   readonly disk?: Disk
@@ -26,25 +26,25 @@ export type Ports = {
   readonly firstParty?: FirstParties
   readonly isSanctioned?: Compliance['isSanctioned']
   readonly web?: WebChange
-  /** Bounds of the threads for costly work. */
+  /** Limits of worker threads. */
   readonly threads?: ThreadsChange
-  /** What first-party services work with, other than what this machine has. */
+  /** Replacement engines of first-party services. */
   readonly engines?: EnginesChange
   readonly vendor?: VerificationVendor
-  /** Stands before the store that was opened. */
+  /** Wraps the opened store. */
   readonly store?: (opened: Store) => Store
   readonly crons?: readonly Cron[]
-  /** What makes crons look at the clock. */
+  /** Drives the crons. */
   readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
-  /** Hears how far the start is, which ends where it throws; `prepare` is done between port and store. */
+  /** Called with the start's progress; a throw ends it. `prepare` runs between port and store. */
   readonly onStep?: ReportStart
   readonly prepare?: (url: string) => Promise<void>
-  /** A failed write or sync: nothing more can be promised, the process has to end. */
+  /** Called after a failed write or sync: the process must end. */
   readonly onFatal?: (error: Error) => void
 }
 
-/** What only whoever starts the daemon knows. */
+/** Facts that only the starter knows. */
 export type Outside = {
   readonly ports: Ports
   readonly installation: Installation

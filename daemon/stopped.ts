@@ -6,10 +6,10 @@ import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
 import { systemClock } from './ports/clock.ts'
 import { type LowdbStore, openLowdbStore } from './store/lowdb/open.ts'
 
-/** Every collection that a store on disk has, those of every chain included. */
+/** All collections of stores on disk, chains included. */
 export const allCollections = [...collections, ...sandboxCollections, ...evmCollections]
 
-/** The store of a data folder whose daemon is down. @throws StoreLocked while it runs. */
+/** Opens the store of a stopped daemon. @throws StoreLocked while it runs. */
 export function openStopped(dataDir: string): Promise<LowdbStore> {
   return openLowdbStore({
     dir: join(dataDir, STORE_FOLDER),

@@ -2,72 +2,72 @@ import { compact } from '../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { EngineStatus } from '../../src/model/words.ts'
 
-/** How an engine stands, as an operator is told. */
+/** State of an engine for the operator. */
 export type EngineStanding = {
   readonly status: EngineStatus
-  /** One sentence; never a word of an upstream. */
+  /** One sentence of ours. */
   readonly detail: string
-  /** What brings it: a package, or a member of the engines file. */
+  /** How to get it: a package, or a member of the engines file. */
   readonly fix?: string
 }
 
-/** What some services work with and not every machine has: a program, a library, or somebody else's interface. */
+/** An optional means of services: a program, a library, or an external API. */
 export type Engine<Port> = {
   readonly port: Port
-  /** How it stands before anybody looked; what needs no looking is `ok`. */
+  /** State before the first check; engines without a check are `ok`. */
   readonly initial: EngineStanding
-  /** Looks without making anything that costs, and without asking anybody outside. Absent where `initial` stays true. */
+  /** Checks it without cost and outside requests. Absent if `initial` never changes. */
   readonly probe?: () => Promise<EngineStanding>
-  /** Asks those outside whether they answer, by what costs nothing; absent where nobody outside is asked for the work. */
+  /** Asks the external API with a free request; absent for local engines. */
   readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly close?: () => Promise<void>
 }
 
-/** What came of asking whoever stands outside; never a word of theirs. */
+/** Result of asking an external API, in our words. */
 export type Reached = { readonly ok: boolean; readonly detail: string }
 
-/** An engine as it stands now; times are wall time. */
+/** Last known state; wall time. */
 export type SeenEngine = EngineStanding & {
   readonly name: string
-  /** Undefined before the first look. */
+  /** Undefined before the first check. */
   readonly lookedAt?: number
-  /** It could be worked with at some time since the start. */
+  /** It was available at some time since the start. */
   readonly wasThere: boolean
   readonly reached?: Reached & { readonly at: number }
 }
 
-/** An engine is not there for the work that needs it. */
+/** A required engine is missing. */
 export class EngineGone extends Error {
   override readonly name = 'EngineGone'
 }
 
 export type EngineBoard<E extends object> = {
   readonly ports: E
-  /** Those of the names that cannot be worked with now. */
+  /** Names that are unavailable now. */
   readonly lacking: (names: readonly (keyof E & string)[]) => readonly string[]
   readonly standings: () => readonly SeenEngine[]
-  /** Resolves when each was looked at once. */
+  /** Resolves after the first check of each. */
   readonly ready: Promise<void>
-  /** Work with them failed: looks again soon. */
+  /** Reports a failure: checks again soon. */
   readonly suspect: (names: readonly (keyof E & string)[]) => void
-  /** Asks all those outside, each hourly at most, and once a minute while it does not answer. */
+  /** Asks external APIs, each at most hourly, or every minute while it fails. */
   readonly reach: () => Promise<void>
-  /** Called when what is lacking may have changed. */
+  /** Called when availability may have changed. */
   readonly onChange: (listener: () => void) => void
   readonly close: () => Promise<void>
 }
 
 const PROBE_EVERY_MS = 10 * MINUTE_MS
-/** After a failure, and not sooner after the last look. */
+/** Delay before a check after a failure. */
 const PROBE_AGAIN_MS = 30 * SECOND_MS
-/** So long somebody outside is not asked again. */
+/** How long a result of an external API is kept. */
 const REACHED_KEPT_MS = HOUR_MS
 const UNREACHED_KEPT_MS = MINUTE_MS
 const REACH_TIMEOUT_MS = 10 * SECOND_MS
 
 const NOT_LOOKED: EngineStanding = { status: 'failing', detail: 'It could not be looked at.' }
 
-/** Looks at every engine at once, every ten minutes, and after a failure. */
+/** Checks engines at the start, every ten minutes, and after failures. */
 export function openBoard<E extends object>(
   engines: { readonly [N in keyof E]: Engine<E[N]> },
   wall: () => number,
@@ -128,7 +128,7 @@ export function openBoard<E extends object>(
   }
 }
 
-/** What those outside answered last; who asks meanwhile waits for the same answer. */
+/** Last results of external APIs; concurrent callers share a request. */
 function openReaches(wall: () => number) {
   const last = new Map<string, Reached & { readonly at: number }>()
   const asking = new Map<string, Promise<void>>()
@@ -152,7 +152,7 @@ function openReaches(wall: () => number) {
   }
 }
 
-/** An engine that is part of this program. @param reach where its work asks somebody outside */
+/** A built-in engine. @param reach for its external requests */
 export function builtIn<Port>(port: Port, detail: string, reach?: Engine<Port>['reach']): Engine<Port> {
   return { port, initial: { status: 'ok', detail }, ...compact({ reach }) }
 }

@@ -3,7 +3,7 @@ import type { Entropy } from '../../src/core/hex.ts'
 
 const POOL_BYTES = 4_096
 
-/** A CSPRNG read in pools: small draws would otherwise pay a system call each. */
+/** Random bytes, read in pools to save system calls. */
 export function systemEntropy(): Entropy {
   const pool = Buffer.alloc(POOL_BYTES)
   let at = POOL_BYTES

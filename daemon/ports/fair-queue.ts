@@ -1,19 +1,19 @@
-/** Waits in lanes, one for each who: lanes take turns, so that one with much to do delays no other for long. */
+/** A queue with one lane per owner; lanes take turns. */
 export type FairQueue<T> = {
   /**
-   * Puts an item at the end of its lane.
-   * @returns what has no room: of a full queue the newest of the longest lane, which may be the item itself.
+   * Adds an item to its lane.
+   * @returns the rejected item: in a full queue the newest of the longest lane, possibly the item itself
    */
   readonly push: (who: string, item: T) => T | undefined
-  /** The next one, from the lane whose turn it is. */
+  /** Next item, from the next lane. */
   readonly shift: () => T | undefined
-  /** Takes an item out; false when it is not in here. */
+  /** Removes an item; false if not found. */
   readonly remove: (who: string, item: T) => boolean
   readonly size: () => number
 }
 
 export function fairQueue<T>(maxItems: number): FairQueue<T> {
-  /** In the order of their turns: a Map keeps the order of insertion. */
+  /** In turn order. */
   const lanes = new Map<string, T[]>()
   let size = 0
 

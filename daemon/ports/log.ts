@@ -8,22 +8,22 @@ export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & {
   readonly level: LogLevel
 }
 
-/** Records kept in memory for `souk logs` against a remote. */
+/** Records in memory for `souk logs` of a remote. */
 const RECENT_RECORDS = 2_000
 
-/** Structured log; each line is one JSON record with `source` and, where known, `request_id`. */
+/** Structured log: each line is a JSON record with `source` and, if known, `request_id`. */
 export type Log = {
   readonly debug: (record: Fields, message: string) => void
   readonly info: (record: Fields, message: string) => void
   readonly warn: (record: Fields, message: string) => void
   readonly error: (record: Fields, message: string) => void
-  /** The last records, oldest first, and how many older ones were let go. */
+  /** Last records, oldest first, and the number of dropped ones. */
   readonly recent: () => { readonly records: readonly LogRecord[]; readonly dropped: number }
 }
 
 type Fields = { readonly source: string } & Readonly<Record<string, unknown>>
 
-/** Payment credentials and keys never reach a log, wherever a record holds them. */
+/** Members that are redacted at any depth. */
 const REDACTED = ['signature', 'api_key', 'authorization', 'webhook_secret', 'access_token', '*.signature', '*.api_key']
 
 export function openLog(options: { level: LogLevel; destination?: NodeJS.WritableStream }): Log {

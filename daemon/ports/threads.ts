@@ -3,7 +3,7 @@ import { AppError, type ErrorFacts } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
 
-/** Why a task came to nothing. `busy`: it was never begun. */
+/** Why a task failed. `busy`: never started. */
 export type ThreadFailure = 'busy' | 'timeout' | 'memory' | 'crashed' | 'aborted'
 
 export class ThreadError extends Error {
@@ -17,16 +17,15 @@ export class ThreadError extends Error {
 }
 
 export type PoolLimits = {
-  /** Threads at most. One starts when there is work for it, and ends when it has had none for `idleMs`. */
+  /** Maximum threads. They start on demand and end after `idleMs` without work. */
   readonly size: number
-  /** Tasks that wait, over all lanes. */
+  /** Waiting tasks in all lanes. */
   readonly maxWaiting: number
-  /** Longest run of one task, in wall time from its begin. */
+  /** Time limit of a task from its start, wall time. */
   readonly deadlineMs: number
   /**
-   * Heap of one thread. A task that needs more ends with its thread, as a rule with nothing else; but where a builtin
-   * of the engine runs over it in one go, such as JSON.parse, the whole process ends. So tasks bound what they read,
-   * and this stays well above what they can need.
+   * Heap of a thread. Exceeding it ends the thread; but within a builtin such as JSON.parse it ends the process. So
+   * tasks limit their input, and this is well above their needs.
    */
   readonly maxHeapMb: number
   readonly idleMs: number
@@ -34,28 +33,28 @@ export type PoolLimits = {
 
 export type Task = {
   readonly name: string
-  /** Copied to the thread (structured clone). */
+  /** Copied by structured clone. */
   readonly args: readonly unknown[]
-  /** Whose work it is: everyone's takes turns with everyone else's. */
+  /** Key of fair sharing. */
   readonly who: string
   readonly signal?: AbortSignal | undefined
-  /** Told how long a thread worked on it, however that ended. */
+  /** Called with a task's thread time, however it ended. */
   readonly onRan?: ((ms: number) => void) | undefined
 }
 
-/** Threads that run named tasks, each bounded in time and memory; whatever happens to one, the next task gets another. */
+/** Threads for named tasks with time and memory limits; a failed thread is replaced. */
 export type ThreadPool = {
-  /** @throws ThreadError, or the AppError that the task threw. */
+  /** @throws ThreadError, or the task's AppError */
   readonly run: (task: Task) => Promise<unknown>
-  /** Ends every thread; what is under way or waits fails as aborted. */
+  /** Ends all threads; tasks fail as aborted. */
   readonly close: () => Promise<void>
 }
 
-/** What a thread is asked. */
+/** A message to a thread. */
 export type ThreadCall = { readonly name: string; readonly args: readonly unknown[] }
-/** That there is nothing more to do: the thread ends by itself. */
+/** No more tasks: the thread exits. */
 export type ThreadEnd = { readonly end: true }
-/** What it says: that it is ready to be asked, and then one answer to each question. */
+/** Messages from a thread: ready, then one answer per task. */
 export type ThreadReply =
   | { readonly ready: true }
   | { readonly value: unknown }
@@ -64,7 +63,7 @@ export type ThreadReply =
 
 type Refusal = { readonly code: AppError['code']; readonly message: string; readonly facts: ErrorFacts }
 
-/** An error of a task as it crosses to the thread that asked. */
+/** Serialises a task's error. */
 export function saidOf(error: unknown): ThreadReply {
   if (!(error instanceof AppError)) return { failure: error instanceof Error ? (error.stack ?? '') : String(error) }
   const { code, message, details, retryAfter, extra } = error
@@ -75,9 +74,9 @@ export function saidOf(error: unknown): ThreadReply {
   return { refusal: { code, message, facts } }
 }
 
-/** Loading its modules takes a thread a fraction of this, even on a busy machine. */
+/** Far above the loading time on a busy machine. */
 const START_DEADLINE_MS = 60_000
-/** How long a thread with nothing to do may take to end by itself, its start included. */
+/** How long an idle thread may take to exit, including its start. */
 const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
@@ -85,13 +84,13 @@ type Waiting = Task & { readonly resolve: (value: unknown) => void; readonly rej
 type Thread = {
   readonly worker: Worker
   task: Waiting | undefined
-  /** When it began with its task, by the monotonic clock. */
+  /** Start of its task, monotonic. */
   since: number
   isReady: boolean
   timer: NodeJS.Timeout | undefined
 }
 
-/** @param file path of the thread's module, which answers by `serveTasks`. */
+/** @param file module of the threads, which calls `serveTasks` */
 export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
   const waiting = fairQueue<Waiting>(limits.maxWaiting)
   const { threads, pump, end, close } = openThreads({ file, limits, next: waiting.shift, size: waiting.size })
@@ -127,14 +126,14 @@ type Parts = {
   readonly file: string
   readonly limits: PoolLimits
   readonly next: () => Waiting | undefined
-  /** Of what waits. */
+  /** Waiting tasks. */
   readonly size: () => number
 }
 
 function openThreads({ file, limits, next, size }: Parts) {
   const threads = new Set<Thread>()
 
-  /** Gives whoever is free something to do, and starts a thread for what is left. */
+  /** Assigns tasks to free threads, and starts threads for the rest. */
   function pump(): void {
     for (const thread of threads) if (thread.isReady && !thread.task && size() > 0) begin(thread)
     const starting = [...threads].filter(({ isReady }) => !isReady).length
@@ -173,7 +172,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     pump()
   }
 
-  /** A thread that ends takes its task with it; one that never started takes the next, or nothing would tell of it. */
+  /** Fails the thread's task; a thread that never started fails the next one, so that somebody learns of it. */
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)
@@ -205,8 +204,8 @@ function kill({ worker }: Thread): void {
 }
 
 /**
- * Lets a thread with nothing to do end by itself, once it has started: ending one from outside, while others start, has
- * brought down the whole process (https://github.com/nodejs/node/issues/56312).
+ * Lets an idle thread exit by itself: terminating one while others start has crashed the process
+ * (https://github.com/nodejs/node/issues/56312).
  */
 function leave(thread: Thread): void {
   thread.worker.postMessage({ end: true } satisfies ThreadEnd)

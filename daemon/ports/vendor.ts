@@ -1,15 +1,15 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS, SECOND_MS, unixSeconds } from '../../src/core/time.ts'
 
-/** How far the timestamp of a callback may be from wall time, either way. */
+/** Allowed timestamp difference of a callback. */
 const MAX_SKEW_MS = 5 * MINUTE_MS
 const TIMESTAMP = /^\d{1,12}$/
 
-/** What a vendor sends when it has decided: signed over the timestamp and the very bytes of the body. */
+/** A vendor's callback, signed over timestamp and raw body. */
 export type SignedCallback = {
   /** HMAC-SHA256 over `<timestamp>.<body>`, lower-case hex. */
   readonly signature: string
-  /** Unix seconds, as text. */
+  /** Unix seconds as text. */
   readonly timestamp: string
   readonly body: Buffer
 }
@@ -20,22 +20,22 @@ export type VendorDecision = {
   readonly reason?: string
 }
 
-/** Whoever verifies identities: a third party (specification, `POST /v1/verification/start`). */
+/** An external identity verifier (specification, `POST /v1/verification/start`). */
 export type VerificationVendor = {
   readonly name: string
-  /** The same session for the same attempt, however often it is asked for. @returns where the operator goes next. */
+  /** Idempotent per attempt. @returns where to send the operator */
   openSession(order: {
     readonly attemptId: string
     readonly operatorName: string
     readonly callbackUrl: string
   }): Promise<{ readonly id: string; readonly url: string | null }>
-  /** Whether a callback is the vendor's own, and fresh. */
+  /** Whether a callback is genuine and fresh. */
   isGenuine(callback: SignedCallback, wall: number): boolean
-  /** Decides at once; absent where others decide. @returns the callback that it would send. */
+  /** Decides directly, in the sandbox only. @returns the callback that it would send */
   decide?(decision: VendorDecision, wall: number): SignedCallback
 }
 
-/** The vendor of the sandbox: it asks nobody anything, and decides what the administrator says. */
+/** The sandbox vendor: decides as the administrator says. */
 export function sandboxVendor(secret: Buffer): Required<VerificationVendor> {
   const sign = (timestamp: string, body: Buffer) =>
     createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()

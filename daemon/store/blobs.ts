@@ -4,63 +4,57 @@ import { AppError } from '../../src/core/error.ts'
 import { type Disk, type DiskFile, realDisk, writeFully } from './disk.ts'
 import { createMutex } from './mutex.ts'
 
-/** Content kept under its SHA-256, 64 lower-case hex digits. */
+/** Content by SHA-256, 64 lower-case hex digits. */
 export type StoredBlob = { readonly sha256: string; readonly sizeBytes: number }
 
-/** Bytes of a blob, both ends inclusive, as in a Range header. */
+/** Byte range of a blob, both ends inclusive. */
 export type ByteRange = { readonly start: number; readonly end: number }
 
 export type SweepRule = {
   readonly isReferenced: (sha256: string) => Promise<boolean>
-  /** Epoch milliseconds; younger blobs stay, their record may be on its way. */
+  /** Epoch milliseconds; younger blobs stay, since their record may follow. */
   readonly olderThanMs: number
 }
 
-/**
- * Files by content. A blob is durable when `put` resolves, so that a record may name it;
- * one that no record ever named is swept.
- */
+/** Files by content hash. A blob is durable when `put` resolves, so a record may name it; unnamed ones are swept. */
 export type BlobStore = {
-  /** Removes one that no record names any more, and that nobody else can have kept. */
+  /** Removes a blob that no record names and nobody else can hold. */
   remove(sha256: string): Promise<void>
-  /** @throws AppError too_large after `limitBytes`; nothing is kept then. */
+  /** @throws AppError too_large after `limitBytes`; nothing is stored then */
   put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
-  /** @returns undefined when there is no such blob. */
+  /** @returns undefined if missing */
   stat(sha256: string): Promise<StoredBlob | undefined>
-  /**
-   * The content, or a part of it; the caller has asked `stat` first. A chunk is good until the next one is asked
-   * for: one buffer serves them all, so that a large file leaves nothing to collect.
-   */
+  /** The content or a range; call `stat` first. A chunk is only valid until the next: all share one buffer. */
   read(sha256: string, range?: ByteRange): AsyncIterable<Uint8Array>
   list(): Promise<string[]>
   /** @returns the blobs removed. */
   sweep(rule: SweepRule): Promise<string[]>
 }
 
-/** Texts of records up to this size stand in the record; larger ones are files, so that neither memory nor journal holds them. */
+/** Larger texts are files, to spare memory and journal. */
 export const MAX_INLINE_BYTES = 16 * 1024
-/** No text of ours is larger: inputs and answers are bounded long before, by a fifth of it at most. */
+/** Inputs and responses are limited to a fifth of this. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
-/** Whether a text is too large to stand in a record. */
+/** Whether a text must be a file. */
 export function isLarge(text: string): boolean {
-  // A character is at most 3 bytes of UTF-8, so that most texts need not be measured.
+  // At most 3 UTF-8 bytes per UTF-16 unit, so most texts need no measuring.
   return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
 }
 
-/** The text of a JSON value that is large; undefined for the others, few of which are written out to tell. */
+/** JSON text of a large value; undefined for small ones, mostly without serialising. */
 export function largeText(value: unknown): string | undefined {
   if (roomBeside(value, MAX_INLINE_BYTES) >= 0) return undefined
   const text = JSON.stringify(value)
   return isLarge(text) ? text : undefined
 }
 
-/** A character is at most as long as its escape, `\u0000`. */
+/** Longest escape, `\u0000`. */
 const MAX_CHAR_BYTES = 6
-/** No number, word or pair of brackets is longer. */
+/** Longest number, keyword or brackets. */
 const MAX_PLAIN_BYTES = 32
 
-/** What a value leaves of so many bytes at the least; below 0, it is not looked at further. */
+/** A lower bound of the bytes left beside a value; stops below 0. */
 function roomBeside(value: unknown, bytes: number): number {
   if (typeof value === 'string') return bytes - value.length * MAX_CHAR_BYTES - 3
   let left = bytes - MAX_PLAIN_BYTES
@@ -72,10 +66,10 @@ function roomBeside(value: unknown, bytes: number): number {
   return left
 }
 
-/** Bytes of a text that are hashed and written at once: others have their turn between two such parts. */
+/** Bytes hashed and written per turn. */
 const PART_BYTES = 256 * 1024
 
-/** Keeps a text. @returns the SHA-256 under which a record may name it. */
+/** Stores a text. @returns its SHA-256 */
 export async function putText(blobs: Pick<BlobStore, 'put'>, text: string): Promise<string> {
   async function* parts(): AsyncGenerator<Uint8Array> {
     const bytes = Buffer.from(text)
@@ -84,10 +78,10 @@ export async function putText(blobs: Pick<BlobStore, 'put'>, text: string): Prom
   return (await blobs.put(parts(), MAX_TEXT_BYTES)).sha256
 }
 
-/** The text of a file that a record names, by its SHA-256. */
+/** Text of a file by its SHA-256. */
 export type TextOf = (sha256: string) => string | Promise<string>
 
-/** A text that a record names. @throws Error when it is not there. */
+/** A stored text. @throws Error when missing */
 export async function readText(blobs: Pick<BlobStore, 'read'>, sha256: string): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of blobs.read(sha256)) chunks.push(Buffer.from(chunk))
@@ -96,7 +90,7 @@ export async function readText(blobs: Pick<BlobStore, 'read'>, sha256: string): 
 
 const NAME = /^[0-9a-f]{64}$/
 
-/** Whether a file of the folder is a finished blob. */
+/** Whether a file name is that of a complete blob. */
 export function isBlobName(name: string): boolean {
   return NAME.test(name)
 }
@@ -104,10 +98,10 @@ export function isBlobName(name: string): boolean {
 const INCOMING = 'incoming-'
 const READ_BYTES = 128 * 1024
 
-/** @param dir - created when missing; unfinished uploads of an earlier run are removed. */
+/** @param dir - created when missing; unfinished uploads are removed */
 export async function openBlobs(options: { readonly dir: string; readonly disk?: Disk }): Promise<BlobStore> {
   const { dir, disk = realDisk } = options
-  // A sweep looks at a blob and removes it; an upload of the same content must not fall between.
+  // A sweep's check and removal must exclude concurrent uploads of the same content.
   const naming = createMutex()
   let uploads = 0
 
@@ -163,7 +157,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
   return { put, stat, read, list, remove, sweep }
 }
 
-/** @throws AppError not_found on what is no name of a blob. */
+/** @throws AppError not_found on an invalid name */
 function pathIn(dir: string, sha256: string): string {
   if (!isBlobName(sha256)) throw new AppError('not_found', 'File not found.')
   return `${dir}/${sha256}`

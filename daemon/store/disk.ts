@@ -2,9 +2,9 @@ import { constants, writeSync } from 'node:fs'
 import { copyFile, type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { makeFolder } from '../../src/core/folder.ts'
 
-/** An open file. Positions and sizes in bytes. */
+/** An open file; positions and sizes in bytes. */
 export type DiskFile = {
-  /** Writes at a position; may write less than given. @returns bytes written */
+  /** Writes at a position, possibly partially. @returns bytes written */
   write(bytes: Uint8Array, position: number): Promise<number>
   /** @returns bytes read, 0 at the end */
   read(into: Uint8Array, position: number): Promise<number>
@@ -15,30 +15,30 @@ export type DiskFile = {
   close(): Promise<void>
 }
 
-/** `create` refuses a file that exists, `extend` one that does not. */
+/** `create` requires a new file, `extend` an existing one. */
 export type OpenMode = 'read' | 'create' | 'extend'
 
-/** What the store asks of a file system; tests hand in one that fails. Relative order of calls is the store's affair. */
+/** File system access of the store; tests inject failures. The store orders its calls. */
 export type Disk = {
   open(path: string, mode: OpenMode): Promise<DiskFile>
   rename(from: string, to: string): Promise<void>
-  /** Removes a file; no error when it is gone already. */
+  /** Removes a file; ignores a missing one. */
   remove(path: string): Promise<void>
   makeDir(path: string): Promise<void>
-  /** Names in a directory, [] when it does not exist. */
+  /** Names in a directory; [] if missing. */
   list(path: string): Promise<string[]>
-  /** Makes creations, renames and removals in a directory durable. */
+  /** Makes directory changes durable. */
   syncDir(path: string): Promise<void>
-  /** Copies and syncs a file to a name that is free. */
+  /** Copies and syncs a file to a new name. */
   copy(from: string, to: string): Promise<void>
-  /** undefined when there is no such file. */
+  /** Undefined if missing. */
   stat(path: string): Promise<{ readonly sizeBytes: number; readonly modifiedMs: number } | undefined>
-  /** Bytes that are free on the device of a directory. */
+  /** Free bytes on the directory's device. */
   freeBytes(path: string): Promise<number>
 }
 
 const flags: Readonly<Record<OpenMode, string>> = { read: 'r', create: 'wx+', extend: 'r+' }
-/** Up to here a write is a copy into the page cache that costs less than handing it to a thread and back. */
+/** Smaller writes are cheaper synchronously than on a thread. */
 const MAX_DIRECT_BYTES = 64 * 1_024
 const FILE_MODE = 0o600
 
@@ -85,7 +85,7 @@ export const realDisk: Disk = {
       throw error
     }
   },
-  // Windows cannot open a directory for syncing; its renames are journalled by the file system.
+  // Windows cannot sync a directory; its file system journals renames.
   syncDir: async (path) => {
     if (process.platform !== 'win32') await syncPath(path)
   },
@@ -108,7 +108,7 @@ export const realDisk: Disk = {
   },
 }
 
-/** Writes all bytes, however short the single writes are. */
+/** Repeats partial writes. */
 export async function writeFully(file: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
   let done = 0
   while (done < bytes.byteLength) {
@@ -118,7 +118,7 @@ export async function writeFully(file: DiskFile, bytes: Uint8Array, position: nu
   }
 }
 
-/** Puts a whole small file in place at once: temporary name, sync, rename, sync of the directory. */
+/** Replaces a small file atomically: temporary name, sync, rename, directory sync. */
 export async function replaceFile(disk: Disk, place: { dir: string; name: string }, text: string): Promise<void> {
   const temporary = `${place.dir}/${place.name}.tmp`
   await disk.remove(temporary)
@@ -133,7 +133,7 @@ export async function replaceFile(disk: Disk, place: { dir: string; name: string
   await disk.syncDir(place.dir)
 }
 
-/** Reads a whole small file, undefined when there is none. */
+/** Reads a small file; undefined if missing. */
 export async function readWhole(disk: Disk, path: string): Promise<Buffer | undefined> {
   if ((await disk.stat(path)) === undefined) return undefined
   const file = await disk.open(path, 'read')

@@ -8,16 +8,13 @@ import type { Store, Tx } from './port.ts'
 const ID_BYTES = 8
 const SEED_BYTES = 32
 
-/**
- * Ids and secrets for a transaction body, drawn from a seed taken before it: a body that runs
- * again draws the same ones, as the port's rerun rule asks.
- */
+/** Random ids and secrets of a transaction from a seed: a repeated body draws the same ones. */
 export type Draw = {
   id(noun: IdNoun): string
   bytes(count: number): Buffer
-  /** SHA-256 of a text that is a file before the transaction is made: a record may name it. */
+  /** SHA-256 of a text that becomes a file before the transaction, so that a record may name it. */
   file(text: string): string
-  /** The text of a file that a record names. */
+  /** Text of a named file. */
   text(sha256: string): string
 }
 
@@ -39,10 +36,10 @@ export function drawFrom(seed: Buffer, { file, text }: Files = { file: noFiles, 
   return { bytes, id: (noun) => `${idPrefixes[noun]}${bytes(ID_BYTES).toString('hex')}`, file, text }
 }
 
-/** Runs of a body whose texts have become other ones each time, because what it read has changed meanwhile. */
+/** Runs of a body whose texts keep changing. */
 const MAX_FILE_RUNS = 8
 
-/** A body has named texts that are no files yet, or wants one that was not read. */
+/** A body needs files that are not written or read yet. */
 class FilesMissing extends Error {
   override readonly name = 'FilesMissing'
 }
@@ -50,14 +47,14 @@ class FilesMissing extends Error {
 type Context = {
   readonly store: Store
   readonly entropy: Entropy
-  /** Where `Draw.file` keeps what it names, and `Draw.text` finds it. */
+  /** Where `Draw.file` and `Draw.text` keep files. */
   readonly blobs?: Pick<BlobStore, 'put' | 'read'>
 }
 
 /**
- * One transaction with a fresh seed; see `Store.tx` for what a body may do. One that names large texts, or reads them,
- * runs twice: what it names has to be durable before the record is, and a body waits for the store alone. So it makes
- * the same texts each time: the hour is read before it.
+ * One transaction with a fresh seed; see `Store.tx` for the rules of bodies. A body with large texts runs twice,
+ * since files must be durable first and a body may only wait for the store. So its texts must be reproducible: read
+ * clocks before it.
  */
 export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {
   const seed = ctx.entropy(SEED_BYTES)
@@ -80,7 +77,7 @@ export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promi
   throw new Error('the large texts of a transaction never came to rest')
 }
 
-/** The files of one transaction over its runs: what it names that is not kept yet, what it reads that is not here yet. */
+/** Files of a transaction over its runs: to write, and to read. */
 function createTexts(blobs: Pick<BlobStore, 'put' | 'read'>) {
   const kept = new Set<string>()
   const read = new Map<string, string>()

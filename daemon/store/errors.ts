@@ -1,14 +1,14 @@
-/** A call that breaks the rules of the port: nested, used up, unheld, too slow. Always a bug of the caller. */
+/** A violation of the port's rules: nested, ended, not held, too slow. A bug of the caller. */
 export class StoreMisuse extends Error {
   override readonly name = 'StoreMisuse'
 }
 
-/** The store has stopped: closed, or a write or sync failed and nothing more is accepted. */
+/** The store is closed, or a write or sync failed. */
 export class StoreStopped extends Error {
   override readonly name = 'StoreStopped'
 }
 
-/** A written row does not fit the schema of its collection; `cause` is the ZodError. */
+/** A row does not match its schema; `cause` is the ZodError. */
 export class RowInvalid extends Error {
   override readonly name = 'RowInvalid'
   readonly collection: string
@@ -20,7 +20,7 @@ export class RowInvalid extends Error {
   }
 }
 
-/** `increment` of a row that is not there. */
+/** `increment` of a missing row. */
 export class RowMissing extends Error {
   override readonly name = 'RowMissing'
   readonly collection: string
@@ -32,7 +32,7 @@ export class RowMissing extends Error {
   }
 }
 
-/** Another process, or this one, holds the data directory. */
+/** The data directory is in use. */
 export class StoreLocked extends Error {
   override readonly name = 'StoreLocked'
   readonly dir: string
@@ -42,14 +42,14 @@ export class StoreLocked extends Error {
   }
 }
 
-/** The command that mends what the store refuses to guess about. */
+/** Command to repair damage. */
 export const REPAIR_COMMAND = 'souk doctor --repair'
 
-/** Stored bytes are damaged where no crash of ours can have left them so; nothing was changed. */
+/** Stored data is damaged in a way that no crash explains; nothing was changed. */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged'
   readonly file: string
-  /** First byte that cannot be trusted. */
+  /** First bad byte. */
   readonly offset: number
   readonly repair = REPAIR_COMMAND
   constructor(file: string, offset: number, what: string) {
@@ -59,7 +59,7 @@ export class StoreDamaged extends Error {
   }
 }
 
-/** What is stored does not fit into the memory of this process; nothing was changed. */
+/** The data does not fit into memory; nothing was changed. */
 export class StoreTooLarge extends Error {
   override readonly name = 'StoreTooLarge'
   readonly repair = REPAIR_COMMAND
@@ -70,7 +70,7 @@ export class StoreTooLarge extends Error {
   }
 }
 
-/** The directory was written by a newer souk, or holds something this one does not know. */
+/** Written by a newer souk, or unknown content. */
 export class StoreFormatUnknown extends Error {
   override readonly name = 'StoreFormatUnknown'
 }

@@ -1,30 +1,30 @@
 /**
- * One step between two formats of the stored rows. Runs on the JSON form of every row of an older store
- * while it is loaded; the store is then rewritten in the current format before it accepts work.
+ * One step between two row formats. It runs on the JSON of every row while an older store is loaded, which is then
+ * rewritten before it accepts work.
  */
 export type Migration = (stored: Stored) => Stored
 
 type Stored = {
   readonly collection: string
-  /** null drops the row; a null given is a deletion and stays one. */
+  /** null removes the row; deletions are given as null and stay so. */
   readonly row: unknown
 }
 
-/** Takes a stored row through the steps that its format still lacks. */
+/** Applies the missing steps to a stored row. */
 export function migrated(steps: readonly Migration[], stored: Stored): Stored {
   return steps.reduce((current, step) => step(current), stored)
 }
 
 const ENDED = new Set<unknown>(['fulfilled', 'released', 'refunded'])
 
-/** Payments used to keep what was asked for when they had ended, however large it was. */
+/** Old ended payments kept their input, however large. */
 const bareEndedPayments: Migration = ({ collection, row }) => {
   if (collection !== 'payments' || typeof row !== 'object' || row === null) return { collection, row }
   const isEnded = 'state' in row && ENDED.has(row.state)
   return { collection, row: isEnded ? { ...row, input: null, outcome: null, terms: null } : row }
 }
 
-/** Step n turns format n + 1 into format n + 2. Steps are only ever added at the end. */
+/** Step n converts format n + 1 to n + 2. Only append steps. */
 export const migrations: readonly Migration[] = [bareEndedPayments]
 
 /** The format that this souk writes. */

@@ -1,11 +1,11 @@
 const COMPACT_AFTER_WAITERS = 1_024
 
-/** Runs bodies one at a time, in the order of the calls. */
+/** Runs bodies one at a time, in call order. */
 export type Mutex = { run<T>(body: () => Promise<T>): Promise<T> }
 
 export function createMutex(): Mutex {
   let busy = false
-  /** Waiters in order; `head` moves instead of shift, which is linear on long queues. */
+  /** Waiters in order; moving `head` avoids linear shifts. */
   let waiting: (() => void)[] = []
   let head = 0
 

@@ -1,7 +1,7 @@
 import { compact } from '../../src/core/record.ts'
 import type { Reader, Row, Scalar } from './port.ts'
 
-/** Rows read at once on the way to an offset. */
+/** Rows skipped per read. */
 const STRIDE_ROWS = 1_000
 
 export type OffsetSlice = {
@@ -11,7 +11,7 @@ export type OffsetSlice = {
   readonly offset: number
 }
 
-/** A slice of an index by offset, with the whole count; call it inside one `read`, so that the two agree. */
+/** A slice of an index by offset with the total; call it inside one `read` for consistency. */
 export async function offsetPage<R extends Row>(
   reader: Reader<R>,
   { index, prefix, limit, offset }: OffsetSlice,

@@ -1,21 +1,21 @@
 import type { z } from 'zod'
 
 /**
- * The storage port (one contract, any engine). Rows are immutable domain values: bigint money,
- * no class instances, no undefined members. Engines keep a row's `version`, 1 at insert.
+ * The storage port, for any engine. Rows are immutable: bigint money, no class instances, no undefined members.
+ * Engines maintain `version`, 1 at insert.
  */
 export type Row = { readonly version: number }
 export type Scalar = string | number | bigint | boolean | null
 
 export type Index<R> = {
   readonly name: string
-  /** Members of the row, compared in this order; the key breaks ties. */
+  /** Compared in this order; the key breaks ties. */
   readonly fields: readonly (keyof R & string)[]
-  /** Rows with a null or absent member never collide, as in SQL. */
+  /** Null and absent members never collide, as in SQL. */
   readonly unique?: boolean
-  /** Direction in which `page` walks unless told otherwise. */
+  /** Default order of `page`. */
   readonly order?: SortOrder
-  /** Partial index: only rows whose member equals the value, or is there at all, are held. */
+  /** Partial index: only rows whose member equals the value, or is present. */
   readonly where?: Where<keyof R & string>
 }
 
@@ -30,11 +30,11 @@ export type Collection<R extends Row = Row> = {
   readonly schema: z.ZodType<R>
   readonly key: keyof R & string
   readonly indexes: readonly Index<R>[]
-  /** Members that may hold an address of the installation: in another one its own stands there. */
+  /** Members that may hold an installation's address, replaced in exports. */
   readonly addresses?: readonly (keyof R & string)[]
 }
 
-/** A collection seen without the type of its rows: what an engine is opened with. */
+/** A collection without its row type. */
 export type AnyCollection = {
   readonly name: string
   readonly schema: z.ZodType
@@ -51,20 +51,20 @@ export type AnyIndex = {
   readonly where?: Where<string>
 }
 
-/** Declares a collection; the only queries it will ever answer are its key and its indexes. */
+/** Declares a collection; only its key and indexes can be queried. */
 export function defineCollection<R extends Row>(name: string, definition: Omit<Collection<R>, 'name'>): Collection<R> {
   return { name, ...definition }
 }
 
-/** A row as the caller writes it: the engine sets `version`. */
+/** A row to write; the engine sets `version`. */
 export type Draft<R extends Row> = Omit<R, 'version'>
 
 export type PageQuery = {
-  /** Cursor of the last row already seen; exclusive. */
+  /** Cursor of the last row seen; exclusive. */
   readonly after?: string
-  /** Values of the fields behind the prefix, instead of `after`: only rows beyond all that have them. */
+  /** Alternative to `after`: values after the prefix; skips all rows that have them. */
   readonly beyond?: readonly Scalar[]
-  /** Cursor at which to stop; inclusive. */
+  /** Last cursor; inclusive. */
   readonly until?: string
   readonly limit: number
   readonly order?: SortOrder
@@ -72,9 +72,9 @@ export type PageQuery = {
 
 export type Page<R> = {
   readonly rows: readonly R[]
-  /** Cursor of the last row returned, null when the page is empty. */
+  /** Cursor of the last returned row; null if none. */
   readonly cursor: string | null
-  /** Whether a further row existed when the page was read. */
+  /** Whether further rows existed. */
   readonly more: boolean
 }
 
@@ -82,26 +82,26 @@ export type Reader<R extends Row> = {
   get(key: string): Promise<R | undefined>
   getMany(keys: readonly string[]): Promise<readonly R[]>
   /**
-   * Rows of an index whose first fields equal `prefix`, in index order; `limit` is 1 to 1,000.
-   * @throws AppError invalid_request when a cursor is none of this index.
+   * Index rows with this prefix, in order; `limit` is 1 to 1,000.
+   * @throws AppError invalid_request for a cursor of another index
    */
   page(index: string, prefix: readonly Scalar[], query: PageQuery): Promise<Page<R>>
-  /** Rows of an index whose first fields equal `prefix`, from a maintained counter or a binary search: never a scan. */
+  /** Number of index rows with this prefix, without a scan. */
   count(index: string, prefix: readonly Scalar[]): Promise<number>
 }
 
 export type Table<R extends Row> = Reader<R> & {
   getForUpdate(key: string): Promise<R | undefined>
-  /** @throws Conflict when the key or a unique index is taken; a caught Conflict still fails the tx. */
+  /** @throws Conflict when key or unique values are taken; even a caught one fails the tx */
   insert(row: Draft<R>): Promise<R>
   insertIfAbsent(row: Draft<R>): Promise<boolean>
-  /** Replaces a row that this tx holds by getForUpdate or insert; inserts when the key was looked up and absent. */
+  /** Replaces a row held by getForUpdate or insert; inserts if the key was looked up and absent. */
   put(row: Draft<R>): Promise<R>
-  /** @throws Conflict when the stored version is another; a member patched to undefined is removed. */
+  /** @throws Conflict for another version; undefined members are removed */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
   /** Adds to a bigint or number member; no version needed. @throws RowMissing */
   increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>
-  /** Needs no hold. @returns whether the row was there */
+  /** Needs no hold. @returns whether it existed */
   delete(key: string): Promise<boolean>
 }
 
@@ -113,11 +113,11 @@ export type Tx = {
   table<R extends Row>(collection: Collection<R>): Table<R>
 }
 
-/** What a committed transaction changed, in commit order; delivered only when durable. */
+/** A committed write, in commit order; delivered when durable. */
 export type Write = { readonly collection: string; readonly key: string; readonly row: Row | null }
 export type Change = { readonly seq: number; readonly writes: readonly Write[] }
 
-/** The row that a write left; null where it was deleted, undefined where it is one of another collection. */
+/** The written row; null if deleted, undefined for another collection. */
 export function writtenRow<R extends Row>({ name }: Collection<R>, { collection, row }: Write): R | null | undefined {
   return collection === name ? (row as R | null) : undefined
 }
@@ -126,19 +126,19 @@ export type StoreStats = {
   readonly seq: number
   readonly records: number
   readonly journalBytes: number
-  /** Batches made durable since the store was opened. */
+  /** Syncs since the store was opened. */
   readonly syncs: number
 }
 
 export type Store = {
   /**
-   * Runs a body with all of its writes applied together, resolved when they are durable.
-   * Bodies hold store calls only, may run again, and must settle within the watchdog.
+   * Runs a body atomically; resolves when durable. A body may only call the store, may run again, and must end within
+   * the watchdog's time.
    */
   tx<T>(body: (t: Tx) => Promise<T>): Promise<T>
-  /** A consistent snapshot for several reads. */
+  /** Consistent reads. */
   read<T>(body: (t: ReadTx) => Promise<T>): Promise<T>
-  /** Single reads, atomic alone; refused inside a body, which has a handle of its own. */
+  /** Single reads; refused inside a body, which has its own handle. */
   table<R extends Row>(collection: Collection<R>): Reader<R>
   /** Resolves when everything visible at the call is durable. */
   durable(): Promise<void>
@@ -148,7 +148,7 @@ export type Store = {
   close(): Promise<void>
 }
 
-/** A key or unique index was taken, or a version was stale. */
+/** Key or unique values were taken, or the version was outdated. */
 export class Conflict extends Error {
   override readonly name = 'Conflict'
   readonly collection: string

@@ -11,7 +11,7 @@ import { eachPage } from './each-page.ts'
 import { type OffsetSlice, offsetPage } from './offset-page.ts'
 import type { Collection, Row, Store } from './port.ts'
 
-/** Rows read at once; in between, others have their turn. */
+/** Rows per read; other work runs in between. */
 export const STRIDE_ROWS = 500
 
 export type SearchAsked = {
@@ -19,22 +19,22 @@ export type SearchAsked = {
   readonly sort?: string | undefined
   readonly limit: number
   readonly offset: number
-  /** Epoch milliseconds, of the clock of the ages. */
+  /** Epoch milliseconds on the clock of ages. */
   readonly now: number
 }
 
 type FactsOf<R, L extends ListFields> = {
   readonly fields: L
-  /** @param uses whether anybody asks for a field: what is dear to find out may be null where not */
+  /** @param uses whether a field is needed; costly fields may be null otherwise */
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>> | Facts<L>
 }
 
-/** A list that can be looked through. */
+/** A searchable list. */
 type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
-  /** Its rows in the order they are shown without a sort; who has enough stops. */
+  /** Rows in default order; stop reading when you have enough. */
   readonly pieces: AsyncIterable<readonly R[]>
   readonly count: number
-  /** The order that is asked for, where it is none of a field. */
+  /** An order that is not by a field. */
   readonly compare?: ((a: R, b: R) => number) | undefined
 }
 
@@ -49,8 +49,8 @@ export function isSearch({ filter, sort }: Pick<SearchAsked, 'filter' | 'sort'>)
 }
 
 /**
- * The slice of what passes a filter, sorted, over all pages of a list, as far as it is looked through. Each row is
- * read for itself, outside of transactions: nobody who writes waits for it.
+ * A page of the filtered and sorted list, up to the scan limit. Reads rows outside transactions, so writers do not
+ * wait.
  */
 export async function searchedPage<R, L extends ListFields>(
   list: Searchable<R, L>,
@@ -78,7 +78,7 @@ export async function searchedPage<R, L extends ListFields>(
   return { rows, total: found.length, searched: { rows: looked, of: Math.max(looked, list.count) } }
 }
 
-/** A word without a field is looked for in all that are words. */
+/** A word without a field is searched in all text fields. */
 function usesOf(fields: ListFields, filter: Filter | undefined, sort: string | undefined) {
   const named = new Set([...(filter?.terms ?? []).map(({ field }) => field), sort?.replace(/^-/, '')])
   const hasPlain = filter?.terms.some(({ field }) => field === undefined) ?? false
@@ -88,7 +88,7 @@ function usesOf(fields: ListFields, filter: Filter | undefined, sort: string | u
 type Listed<R extends Row, L extends ListFields> = FactsOf<R, L> &
   Pick<OffsetSlice, 'index' | 'prefix'> & { readonly rows: Collection<R> }
 
-/** A slice of an index by offset; with a filter or a sort, of what it leaves, and then with what was looked at. */
+/** A slice of an index by offset; with a filter or sort also the number of scanned rows. */
 export async function listedPage<R extends Row, L extends ListFields>(
   store: Pick<Store, 'read' | 'table'>,
   list: Listed<R, L>,

@@ -248,7 +248,7 @@ const attemptFactsIn =
     age: created_at,
   })
 
-/** The sandbox vendor decides as requested and sends a normal callback. */
+/** The sandbox vendor follows the decision and sends a normal callback. */
 const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (
   { params, body },
   call,

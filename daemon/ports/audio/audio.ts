@@ -7,11 +7,11 @@ import type { Engine } from '../engine.ts'
 import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftovers.ts'
 import { openProgram, ProgramError, programStanding, type SystemProgram } from '../program/program.ts'
 
-/** By EBU R 128: gated loudness, and the peak between the samples. */
+/** EBU R 128: gated loudness and true peak. */
 export type Loudness = {
-  /** -70 is silence. */
+  /** -70 means silence. */
   readonly integratedLufs: number
-  /** Null of digital silence. */
+  /** Null for digital silence. */
   readonly truePeakDbtp: number | null
   readonly loudnessRangeLu: number
   readonly durationSeconds: number
@@ -21,7 +21,7 @@ export type Loudness = {
 
 export type Mp3 = {
   readonly gainDb: number
-  /** Peaks between the samples are held under this; without it nothing is held back. */
+  /** True peak limit (default: none). */
   readonly ceilingDbtp?: number
   readonly sampleRateHz: number
   readonly channels: 1 | 2
@@ -29,46 +29,46 @@ export type Mp3 = {
 }
 export type AudioBounds = { readonly maxSeconds: number; readonly signal: AbortSignal }
 
-/** A recording on disk for as long as something works on it. */
+/** A recording on disk while in use. */
 export type Recording = {
   /** @throws AudioError, ProgramError */
   readonly measure: () => Promise<Loudness>
   /** @throws AudioError, ProgramError */
   readonly mp3: (how: Mp3) => Promise<Buffer>
-  /** Measures what was made of it. @throws AudioError, ProgramError */
+  /** Measures the result. @throws AudioError, ProgramError */
   readonly remeasure: (mp3: Buffer) => Promise<Loudness>
 }
 
 export type AudioEngine = {
-  /** Hands over a recording, and removes it afterwards. */
+  /** Runs work on a recording, then removes it. */
   readonly over: <T>(bytes: Uint8Array, bounds: AudioBounds, work: (recording: Recording) => Promise<T>) => Promise<T>
-  /** Whether there is anything to work with now. */
+  /** Whether it is available now. */
   readonly isThere: () => boolean
-  /** As the program says it; `unknown` before anybody looked. */
+  /** Program version; `unknown` before the first check. */
   readonly version: () => string
 }
 
-/** It holds no recording that can be read, or none that may be. */
+/** Not a readable or allowed recording. */
 export class AudioError extends Error {
   override readonly name = 'AudioError'
 }
 
-/** Containers of one recording. Playlists and scripts, which name further files, are not among them. */
+/** Allowed containers; no playlists and scripts, which name further files. */
 const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
 const MAX_MP3_BYTES = 6 * 1024 * 1024
 const MAX_REPORT_BYTES = 256 * 1024
 const PRIVATE_FILE = 0o600
-/** Temporary files, by the name of what made them. */
+/** Kind of its temporary files. */
 const KIND = 'audio'
-/** `nobody`: as whom ffmpeg runs where root starts it, and so who owns the recording that it reads. */
+/** `nobody`: runs ffmpeg if we are root, and owns the input. */
 const NOBODY = 65_534
-/** The limiter runs at this multiple of the rate, so that it sees the peaks between the samples. */
+/** Oversampling of the limiter, to catch true peaks. */
 const OVERSAMPLING = 4
 const DB_PER_DECADE = 20
 const MICROS = 1_000_000
 const isWindows = process.platform === 'win32'
 
-/** ffmpeg, for what strangers recorded. @param command name or path of it; `path` where it is looked for */
+/** ffmpeg for foreign recordings. @param command name or path; `path`: where to look */
 export function openAudio({ command = 'ffmpeg', path }: { command?: string; path?: string } = {}): Engine<AudioEngine> {
   const ffmpeg = openProgram(command, path === undefined ? {} : { path })
   let version = 'unknown'
@@ -88,7 +88,7 @@ export function openAudio({ command = 'ffmpeg', path }: { command?: string; path
   }
 }
 
-/** Removes recordings that a daemon left when it was killed: they are a customer's. */
+/** Removes recordings left by a killed daemon. */
 export async function sweepRecordings(now: number): Promise<void> {
   const owners = [process.getuid?.(), ...(process.getuid?.() === 0 ? [NOBODY] : [])]
   const found = await leftoversIn({ folder: tmpdir(), kind: KIND, now, owners })
@@ -98,7 +98,7 @@ export async function sweepRecordings(now: number): Promise<void> {
 type Given = { readonly bytes: Uint8Array; readonly bounds: AudioBounds }
 
 async function over<T>(ffmpeg: SystemProgram, { bytes, bounds }: Given, work: (recording: Recording) => Promise<T>) {
-  // A file rather than a pipe: where the index stands at the end, a pipe reads as silence.
+  // A file, not a pipe: formats with their index at the end need seeking.
   const file = join(tmpdir(), leftoverPrefix(KIND) + randomUUID())
   await writeFile(file, bytes, { mode: PRIVATE_FILE, flag: 'wx' })
   try {
@@ -164,7 +164,7 @@ function mp3Args({ gainDb, ceilingDbtp, sampleRateHz, channels, bitrateKbps }: M
   return ['-af', filters.join(','), ...rate, ...plain, '-f', 'mp3', 'pipe:1']
 }
 
-/** The meter's last words: what a file says of itself comes before them. */
+/** The meter's last lines; metadata comes before. */
 function loudnessOf(progress: string, said: string): Loudness {
   const summary = said.slice(said.lastIndexOf('Summary:'))
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1] ?? Number.NaN)
@@ -196,7 +196,7 @@ const layouts: Readonly<Record<string, number>> = {
   '7.1': 8,
 }
 
-/** `mono`, `stereo`, `5.1(side)`, `12 channels`. */
+/** Channel count of `mono`, `stereo`, `5.1(side)`, `12 channels`. */
 function channelsOf(layout: string): number {
   const counted = /^(\d+) channels/.exec(layout.trim())?.[1]
   return Number(counted ?? ownOf(layouts, layout.trim().replace(/\(.*$/, '')) ?? 2)

@@ -5,30 +5,30 @@ import { connect, isIPv6 } from 'node:net'
 import { reachOf } from '../web/target.ts'
 import { type DnsAnswer, DnsError, type DnsQuestion, questionBytes, readAnswer } from './message.ts'
 
-/** Asks name servers: those of this machine for what they know, those of a zone for what they themselves say. */
+/** DNS client: asks this machine's resolvers, or a zone's own name servers. */
 export type Dns = {
-  /** Asks the resolvers in their order until one answers. @throws DnsError */
+  /** Asks resolvers in order until one answers. @throws DnsError */
   readonly ask: (question: DnsQuestion, signal?: AbortSignal) => Promise<DnsAnswer>
-  /** Asks one name server of a zone; its address must be a public one. @throws DnsError */
+  /** Asks one public name server of a zone. @throws DnsError */
   readonly askServer: (address: string, question: DnsQuestion, how: ServerHow) => Promise<DnsAnswer>
-  /** Resolvers that are asked, `address` or `address:port`. */
+  /** Resolvers as `address` or `address:port`. */
   readonly servers: () => readonly string[]
 }
 
 export type ServerHow = { readonly over: 'udp' | 'tcp'; readonly signal?: AbortSignal | undefined }
 
 export type DnsOptions = {
-  /** Resolvers; those of this machine unless given. */
+  /** Resolvers (default: those of this machine). */
   readonly servers?: readonly string[]
-  /** Whether a name server of a zone may be asked; public addresses alone, unless a test has some of its own. */
+  /** Whether a name server may be asked (default: public addresses only). */
   readonly mayAsk?: (address: string) => boolean
-  /** Port of the name servers of zones. */
+  /** Port of zone servers. */
   readonly zonePort?: number
 }
 
 const PORT = 53
 const TRY_MS = 1_500
-/** Each resolver is asked so often: one packet may be lost. */
+/** Attempts per resolver, since packets may be lost. */
 const TRIES = 2
 const MAX_ID = 65_536
 const LENGTH_BYTES = 2
@@ -62,7 +62,7 @@ export function openDns(options: DnsOptions = {}): Dns {
   return { ask, askServer, servers }
 }
 
-/** `1.2.3.4`, `1.2.3.4:5300`, `2001:db8::1` or `[2001:db8::1]:5300`, as Node writes them. */
+/** Parses `1.2.3.4`, `1.2.3.4:5300`, `2001:db8::1` or `[2001:db8::1]:5300`. */
 function serverOf(text: string): Server {
   if (isIPv6(text)) return { address: text, port: PORT }
   const { address = text, port } = /^\[?(?<address>.+?)\]?(:(?<port>\d+))?$/.exec(text)?.groups ?? {}
@@ -82,7 +82,7 @@ async function exchange({ address, port, question, recursive, over, signal: call
   const parts = { address, port, asked: { ...question, id: randomInt(MAX_ID), recursive }, signal }
   const answer = await (over === 'udp' ? overUdp(parts) : overTcp(parts))
   const { truncated, ...whole } = answer
-  // What does not fit into a packet is asked for again over a stream (RFC 7766).
+  // Truncated answers are repeated over TCP (RFC 7766).
   return truncated && over === 'udp'
     ? exchange({ address, port, question, recursive, over: 'tcp', signal: caller })
     : whole
@@ -90,7 +90,7 @@ async function exchange({ address, port, question, recursive, over, signal: call
 
 type Read = NonNullable<ReturnType<typeof readAnswer>>
 
-/** A socket bound to the one server: what others send to it is not received. */
+/** A connected socket, which ignores other senders. */
 function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
   const message = questionBytes(asked)
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
@@ -106,7 +106,7 @@ function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
       reject(error)
     }
   })
-  // A listener and no callback: that one would be called for a place without a route too.
+  // Not the callback, which also fires without a route.
   socket.on('connect', () => socket.send(message))
   socket.connect(port, address)
   return promise.finally(() => {

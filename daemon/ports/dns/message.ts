@@ -1,32 +1,32 @@
 import { type Answer, AUTHENTIC_DATA, DNSSEC_OK, decode, encode, RECURSION_DESIRED } from 'dns-packet'
 
-/** Kinds of records that are asked for. */
+/** Supported record types. */
 export const recordTypes = ['A', 'AAAA', 'NS', 'SOA', 'MX', 'TXT', 'CAA', 'DS', 'DNSKEY', 'CNAME'] as const
 export type RecordType = (typeof recordTypes)[number]
 
 export type DnsRecord = {
-  /** Lower case, without the dot at its end. */
+  /** Lower case without the final dot. */
   readonly name: string
   readonly type: string
   /** Seconds. */
   readonly ttl: number
-  /** One line, as zone files write it: `10 mail.example.com`; text of a TXT joined. */
+  /** Zone file form: `10 mail.example.com`; TXT parts joined. */
   readonly value: string
 }
 
 export type DnsAnswer = {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL`, … */
   readonly rcode: string
-  /** The resolver says that it validated the answer (AD). */
+  /** The resolver validated it (AD flag). */
   readonly authenticated: boolean
-  /** The server answers for the zone itself (AA). */
+  /** The server is authoritative (AA flag). */
   readonly authoritative: boolean
   readonly records: readonly DnsRecord[]
-  /** What it refers to: the name servers of a zone, of the servers of its parent. */
+  /** Authority section: name servers of a zone. */
   readonly authority: readonly DnsRecord[]
 }
 
-/** Why a question came to nothing; the message is safe to show. */
+/** A failed DNS query; the message is public. */
 export class DnsError extends Error {
   override readonly name = 'DnsError'
   readonly failure: 'timeout' | 'broken' | 'refused'
@@ -40,9 +40,9 @@ export class DnsError extends Error {
 export type DnsQuestion = { readonly name: string; readonly type: RecordType }
 type Asking = DnsQuestion & { readonly id: number; readonly recursive: boolean }
 
-/** Largest answer over UDP that every path carries (DNS flag day 2020). */
+/** UDP size that every path carries (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232
-/** Records of one answer that are kept. */
+/** Records kept per answer. */
 const MAX_RECORDS = 100
 
 export function questionBytes({ id, name, type, recursive }: Asking): Buffer {
@@ -66,17 +66,14 @@ export function questionBytes({ id, name, type, recursive }: Asking): Buffer {
   })
 }
 
-/**
- * Reads an answer; undefined for one to another question, which anybody may send to an open port.
- * @throws DnsError broken for what is no message.
- */
+/** Parses an answer; undefined if it is for another question. @throws DnsError broken if malformed */
 export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonly truncated: boolean }) | undefined {
   const packet = decoded(bytes)
   const [question] = packet.questions ?? []
   if (packet.id !== asked.id || packet.type !== 'response') return undefined
   if (!question || plain(question.name) !== plain(asked.name) || question.type !== asked.type) return undefined
   return {
-    // The package types it for messages that it makes; of those read, it names the code.
+    // The type covers created messages only; parsed ones have the code's name.
     rcode: 'rcode' in packet ? String(packet.rcode) : 'NOERROR',
     authenticated: packet.flag_ad,
     authoritative: packet.flag_aa,
@@ -94,17 +91,17 @@ function decoded(bytes: Buffer) {
   }
 }
 
-/** Where a message says how many answers, authorities and further records it holds (RFC 1035 section 4.1.1). */
+/** Offsets of the record counts in the header (RFC 1035 section 4.1.1). */
 const COUNTS = [6, 8, 10] as const
 
-/** The message with no more records than are kept: 64 KB of names that point at names take long to read. */
+/** Limits the records: 64 KB of compressed names are slow to parse. */
 function bounded(bytes: Buffer): Buffer {
   const whole = Buffer.from(bytes)
   let room = MAX_RECORDS
   for (const at of COUNTS) {
     if (bytes.length < at + 2) break
     const count = bytes.readUInt16BE(at)
-    // What follows a part that is cut begins at no known place.
+    // Later sections have no known start.
     whole.writeUInt16BE(Math.min(count, room), at)
     room = count > room ? 0 : room - count
   }
@@ -121,7 +118,7 @@ function recordOf(answer: Answer): DnsRecord[] {
   return [{ name: plain(answer.name), type: answer.type, ttl: 'ttl' in answer ? (answer.ttl ?? 0) : 0, value }]
 }
 
-/** Undefined for kinds that nobody asked for, such as signatures. */
+/** Undefined for other record types. */
 function textOfRecord(answer: Answer): string | undefined {
   switch (answer.type) {
     case 'A':

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Engine, EngineStanding } from '../engine.ts'
 
-/** A library that reads pages as a browser does, without showing them; whoever works with it loads it on a thread. */
+/** A library that parses pages without rendering; load it on a thread. */
 export type Dom = {
-  /** File to import. */
+  /** Module to import. */
   readonly entry: string
   readonly version: string
 }
@@ -15,13 +15,13 @@ const FIX = 'npm install jsdom beside the program, and "dom": {} in the engines 
 const Manifest = z.object({ name: z.literal('jsdom'), version: z.string(), main: z.string() })
 
 export type DomOptions = {
-  /** Only whoever runs the marketplace says that so weak an engine is good enough. */
+  /** Must be allowed by the operator, since it is weaker than a browser. */
   readonly isAllowed: boolean
-  /** Folder of the package; looked for beside the program otherwise. */
+  /** Package folder (default: beside the program). */
   readonly folder?: string
 }
 
-/** Finds jsdom, which is never shipped. */
+/** Finds jsdom, which is not packaged. */
 export function openDom({ isAllowed, folder }: DomOptions): Engine<Dom> {
   const found = isAllowed ? lookedUp(folder) : undefined
   return { port: found ?? { entry: '', version: '' }, initial: standingOf(isAllowed, found) }

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { errnoOf } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 
-/** Longer than any work of an engine: what is older belongs to nobody. */
+/** Older than any engine's work, so abandoned. */
 const LEFT_AFTER_MS = 10 * MINUTE_MS
 const MAX_SWEPT = 100
 const RETRIES = 10
 const RETRY_MS = 100
 
-/** Beginning of the names of temporary files of one kind; the number of the process tells whose they are. */
+/** Name prefix of temporary files of a kind, with the process id. */
 export function leftoverPrefix(kind: string): string {
   return `souk-${kind}-${process.pid}-`
 }
 
-/** Removes a temporary file or folder; processes that end may still write into it. */
+/** Removes a temporary file or folder, even while ending processes write to it. */
 export function removeLeftover(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true, maxRetries: RETRIES, retryDelay: RETRY_MS })
 }
@@ -22,19 +22,19 @@ export function removeLeftover(path: string): Promise<void> {
 type Sweep = {
   readonly folder: string
   readonly kind: string
-  /** Epoch milliseconds of the machine. */
+  /** Machine milliseconds. */
   readonly now: number
-  /** Who may have made them; files of others stay. */
+  /** Possible owners; files of others stay. */
   readonly owners: readonly (number | undefined)[]
 }
 
-/** Temporary files of one kind whose daemon was killed, a bounded number at once. */
+/** Temporary files of killed daemons, a limited number. */
 export async function leftoversIn({ folder, kind, now, owners }: Sweep): Promise<string[]> {
   const found = (await readdir(folder)).filter((name) => name.startsWith(`souk-${kind}-`)).slice(0, MAX_SWEPT)
   const left: string[] = []
   for (const name of found) {
     const path = join(folder, name)
-    // Another daemon may remove it at the same time, and then there is nothing to do.
+    // Another daemon may remove it first.
     const seen = await stat(path).catch(() => undefined)
     if (seen && owners.includes(seen.uid) && isLeft(name.slice(`souk-${kind}-`.length), seen.mtimeMs, now))
       left.push(path)
@@ -46,7 +46,7 @@ function isLeft(rest: string, changedAt: number, now: number): boolean {
   if (now - changedAt >= LEFT_AFTER_MS) return true
   const pid = Number(/^(\d+)-/.exec(rest)?.[1])
   if (!Number.isInteger(pid)) return false
-  // A container gives the same number to each start.
+  // In a container each start has the same process id.
   return pid === process.pid ? changedAt < now - process.uptime() * 1_000 : !isAlive(pid)
 }
 

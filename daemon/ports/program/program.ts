@@ -6,13 +6,13 @@ import type { EngineStanding } from '../engine.ts'
 import { killGroup } from './spawn.ts'
 import { starter } from './start.ts'
 
-/** Why a program gave nothing. `busy`: it was never begun; `refused`: it ended with an error, as a rule over its input. */
+/** Why a program failed. `busy`: never started; `refused`: exited with an error, usually about its input. */
 export type ProgramFailure = 'absent' | 'busy' | 'timeout' | 'aborted' | 'output' | 'refused'
 
 export class ProgramError extends Error {
   override readonly name = 'ProgramError'
   readonly failure: ProgramFailure
-  /** What it said on its way out, for the log. */
+  /** Its last output, for the log. */
   readonly said: string
 
   constructor(failure: ProgramFailure, message: string, said = '') {
@@ -24,27 +24,27 @@ export class ProgramError extends Error {
 
 export type ProgramRun = {
   readonly args: readonly string[]
-  /** Written to its standard input; nothing otherwise. */
+  /** Standard input (default: none). */
   readonly stdin?: string | Uint8Array
-  /** File that it finds open as its descriptor 3. */
+  /** File open as descriptor 3. */
   readonly file?: string
-  /** Of its standard output; more ends it. */
+  /** Standard output limit; more kills it. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
 
 export type ProgramLimits = {
   readonly deadlineMs: number
-  /** Address space, where the system can hold it to that. */
+  /** Address space limit, if supported. */
   readonly maxMemoryMb: number
-  /** Running at the same time. */
+  /** Concurrent runs. */
   readonly atOnce: number
   readonly maxWaiting: number
 }
 
-/** A program of this machine that works on what strangers send. */
+/** A local program that processes foreign data. */
 export type SystemProgram = {
-  /** Its path; undefined where it is not installed. */
+  /** Its path; undefined if not installed. */
   readonly path: () => string | undefined
   /** @throws ProgramError */
   readonly run: (run: ProgramRun) => Promise<{ readonly stdout: Buffer; readonly stderr: string }>
@@ -53,15 +53,12 @@ export type SystemProgram = {
 const DEFAULT_LIMITS: ProgramLimits = { deadlineMs: 60 * SECOND_MS, maxMemoryMb: 1_024, atOnce: 2, maxWaiting: 32 }
 const MAX_SAID_BYTES = 64 * 1024
 const KB_A_MB = 1_024
-/** `nobody` on every system of ours: what works on foreign data owns nothing. */
+/** `nobody`: programs with foreign data own nothing. */
 const NOBODY = 65_534
 const isWindows = process.platform === 'win32'
 const IS_ROOT = process.getuid?.() === 0
 
-/**
- * Where a command is; undefined where it is not, or may not be run.
- * @param command a name that is looked for, or a path
- */
+/** Path of a command; undefined if missing or not executable. @param command a name to look up, or a path */
 export function findProgram(command: string, path = process.env['PATH'] ?? ''): string | undefined {
   const names = isWindows ? [`${command}.exe`, command] : [command]
   const folders = isAbsolute(command) ? [''] : path.split(delimiter).filter(isAbsolute)
@@ -77,7 +74,7 @@ function canRun(file: string): boolean {
   }
 }
 
-/** A program with a few seats, whoever asks for it. @param command looked for at each run, so that it may be installed later */
+/** A program with limited concurrency. @param command looked up at each run, so it can be installed later */
 export function openProgram(
   command: string,
   change: Partial<ProgramLimits> & { readonly path?: string } = {},
@@ -118,7 +115,7 @@ export function openProgram(
   }
 }
 
-/** How a program stands, by what it says of its version. */
+/** State of a program by its version output. */
 export async function programStanding(
   program: SystemProgram,
   { versionArgs, package: name }: { readonly versionArgs: readonly string[]; readonly package: string },
@@ -134,7 +131,7 @@ export async function programStanding(
   }
 }
 
-/** One run in a process group of its own with an empty environment, ended as a whole. */
+/** Runs in its own process group with an empty environment; the group is killed as a whole. */
 async function ended(
   file: string,
   run: ProgramRun,
@@ -182,8 +179,8 @@ async function begun(file: string, { args, stdin, file: read }: ProgramRun, limi
 }
 
 /**
- * The shell sets what Node cannot: address space, processor time, no core files. What Node hands over as standard input
- * is a socket, which programs cannot open anew as /dev/stdin; so it is passed on through a pipe.
+ * The shell sets limits that Node cannot: address space, CPU time, no core files. Node's stdin is a socket, which
+ * cannot be reopened as /dev/stdin, so it is piped.
  */
 function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramLimits, hasInput: boolean) {
   const limit = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2;'
@@ -192,10 +189,7 @@ function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramL
   return ['/bin/sh', ['-c', script, 'sh', String(maxMemoryMb * KB_A_MB), String(seconds), ...words]] as const
 }
 
-/**
- * Keeps what a stream says until it ends, up to a bound. Where `onMore` hears that there is more, the beginning is kept,
- * otherwise the end: what comes to nothing is said last.
- */
+/** Collects a stream up to a limit. With `onMore` keeps the beginning, otherwise the end, where errors are. */
 function gathered(stream: Readable, maxBytes: number, onMore?: () => void): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0

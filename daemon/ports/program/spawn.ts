@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { lowerProcess } from '../priority.ts'
 
-/** What a process finds as one of its descriptors: something we write to, or read from, a file that it reads, or nothing. */
+/** A process descriptor: writable, readable, a file, or nothing. */
 export type Descriptor = 'in' | 'out' | 'ignore' | { readonly file: string }
 
-/** A process to start, as the leader of a group of its own. */
+/** A process to start in its own group. */
 export type ProcessOrder = {
   readonly file: string
   readonly args: readonly string[]
   readonly cwd?: string | undefined
-  /** All of its environment. */
+  /** Complete environment. */
   readonly env: Readonly<Record<string, string>>
-  /** By number: standard input, output and error, and what comes after them. */
+  /** By number: stdin, stdout, stderr, further ones. */
   readonly descriptors: readonly Descriptor[]
   readonly uid?: number | undefined
   readonly gid?: number | undefined
 }
 
-/** Starts it from this very process; where that comes to nothing it has no pid, and says `error`. */
+/** Starts it from this process; on failure it has no pid and emits `error`. */
 export function spawnHere({ file, args, cwd, env, descriptors, uid, gid }: ProcessOrder): ChildProcess {
   const isWindows = process.platform === 'win32'
   const opened = descriptors.map((what) => (typeof what === 'object' ? openSync(what.file, 'r') : undefined))
@@ -39,12 +39,12 @@ export function spawnHere({ file, args, cwd, env, descriptors, uid, gid }: Proce
   }
 }
 
-/** Ends a group as a whole: a wrapper that starts others takes them along. */
+/** Kills a whole group, wrappers included. */
 export function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
   } catch {
-    // All of it ended already.
+    // All of it ended.
   }
 }

@@ -6,16 +6,15 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
 
 const BYTES_A_KB = 1_024
-/** Fields of /proc/PID/stat after the name in parentheses: state, parent, group. */
+/** Offset of the group in /proc/PID/stat after the name. */
 const GROUP_FIELD = 2
 const LOOK_EVERY_MS = SECOND_MS / 4
-/** Which processes there are of other groups is remembered for so many looks: numbers are given out again. */
+/** Foreign processes are remembered for this many looks, since pids are reused. */
 const LOOKS_KEPT = 8
 
 /**
- * Tells the memory of a process group in bytes, what its processes share counted once (PSS), a few times a second; never
- * where the system does not say it. Files of the kernel are read in place: they come from memory, and a thread for each
- * would cost more than they do.
+ * Reports the memory of a process group in bytes (PSS), several times a second, if supported. Kernel files are read
+ * synchronously: they are in memory.
  */
 export function watchMemory(group: number, tell: (bytes: number) => void): { readonly stop: () => void } {
   const others = new Set<string>()
@@ -45,28 +44,28 @@ function sizeIn(pid: string, group: number, others: Set<string>): number {
   }
 }
 
-/** A process that runs, or ran. */
+/** A started process. */
 export type StartedProcess = {
   readonly pid: number
-  /** By descriptor, as it was ordered. */
+  /** By descriptor. */
   readonly input: (descriptor: number) => Writable
   readonly output: (descriptor: number) => Readable
-  /** Its exit code; null where a signal ended it. */
+  /** Exit code; null after a signal. */
   readonly exited: Promise<number | null>
-  /** It ended, and everything that it said was read. */
+  /** Ended, with all output read. */
   readonly closed: Promise<void>
-  /** Hears what its group takes of memory, in bytes, a few times a second. */
+  /** Reports the group's memory in bytes, several times a second. */
   readonly onMemory: (listener: (bytes: number) => void) => void
 }
 
 export type Starter = {
-  /** @throws Error where it cannot be started. */
+  /** @throws Error when it cannot start */
   readonly start: (order: ProcessOrder) => Promise<StartedProcess>
-  /** The process that starts others, while there is one. */
+  /** Pid of the helper process, if running. */
   readonly helper: () => number | undefined
 }
 
-/** What the process that starts others is asked, and what it says. No `data`: that was all of it. */
+/** Messages with the helper. Without `data`: end of stream. */
 export type StarterAsk =
   | { readonly id: number; readonly order: ProcessOrder }
   | { readonly id: number; readonly descriptor: number; readonly data?: Uint8Array | string }
@@ -79,15 +78,15 @@ export type StarterReply =
   | { readonly id: number; readonly closed: true }
 
 /**
- * Linux copies the page tables of a process that starts another, while everything in it stands still: 40 to 270 ms were
- * measured at 600 MB, 3 ms of a small one. So a daemon that has grown has a small process start its programs.
+ * Linux copies page tables on fork while the process stands still: 40 to 270 ms at 600 MB, 3 ms when small. So a
+ * large daemon starts programs from a small helper process.
  */
 const SMALL_BYTES = 192 * 1024 * 1024
 const IDLE_MS = 30 * SECOND_MS
-/** As one file with its Node, the program has no module that another process could be started with. */
+/** The single-file build has no module to start a helper with. */
 const hasHelper = () => process.platform === 'linux' && !process.getBuiltinModule('node:sea').isSea()
 
-/** @param smallBytes up to which it starts them itself; nothing is gained by a helper but on Linux. */
+/** @param smallBytes size up to which it starts programs itself; helpers only help on Linux */
 export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {}): Starter {
   let helper: Helper | undefined
   let timer: NodeJS.Timeout | undefined
@@ -119,7 +118,7 @@ export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {})
   }
 }
 
-/** Whoever starts something in this process shares one helper. */
+/** Shared by the process. */
 export const starter = openStarter()
 
 function startHere(order: ProcessOrder): Promise<StartedProcess> {
@@ -157,7 +156,7 @@ type Helper = {
 }
 type Ends = { readonly onIdle: () => void; readonly onGone: () => void }
 
-/** A process with nothing in it but what starts others; it goes with this one, and takes along what it started. */
+/** A minimal process that starts programs; it ends with this one and kills its children. */
 function openHelper({ onIdle, onGone }: Ends): Helper {
   const child = fork(helperFile(), [], {
     serialization: 'advanced',
@@ -170,7 +169,7 @@ function openHelper({ onIdle, onGone }: Ends): Helper {
   const settle = (id: number) => {
     running.delete(id)
     if (running.size > 0) return
-    // Nothing is under way that this process would have to wait for.
+    // Do not keep this process alive.
     child.channel?.unref()
     onIdle()
   }
@@ -204,7 +203,7 @@ function openHelper({ onIdle, onGone }: Ends): Helper {
 type Remote = {
   readonly started: Promise<StartedProcess>
   readonly hear: (said: StarterReply) => void
-  /** Nobody will say more of it: it is ended, should it run. */
+  /** Reports a lost process, and kills it if running. */
   readonly lose: (why: string) => void
 }
 type RemoteFacts = {
@@ -269,7 +268,7 @@ function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
 
 type Tell = (descriptor: number, data?: Uint8Array | string) => void
 
-/** Our end of a descriptor of a process that another one started. */
+/** Our end of a descriptor in the helper. */
 function openEnd(what: ProcessOrder['descriptors'][number], at: number, tell: Tell): [number, Readable | Writable][] {
   if (what === 'out') return [[at, new Readable({ read: () => undefined })]]
   if (what !== 'in') return []
@@ -287,7 +286,7 @@ function openEnd(what: ProcessOrder['descriptors'][number], at: number, tell: Te
   return [[at, to]]
 }
 
-/** Next to this module among the sources, next to it in the bundle. */
+/** Beside this module in the sources and in the bundle. */
 function helperFile(): string {
   const name = import.meta.url.endsWith('.ts') ? './starter.worker.ts' : './starter.worker.js'
   return fileURLToPath(new URL(name, import.meta.url))

@@ -1,4 +1,4 @@
-// A small process that starts others for the daemon: see `start.ts`.
+// The small helper process of `start.ts`.
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
@@ -6,7 +6,7 @@ import { type StarterAsk, type StarterReply, watchMemory } from './start.ts'
 
 const running = new Map<number, ChildProcess>()
 
-/** Calls back when it is on its way, so that nothing piles up here where the daemon is slow to take it. */
+/** Sends a message; the callback provides backpressure. */
 function say(said: StarterReply, done?: () => void): void {
   if (process.connected) process.send?.(said, () => done?.())
 }
@@ -59,7 +59,7 @@ process.on('message', (ask: StarterAsk) => {
   if ('order' in ask) start(ask.id, ask.order)
   else write(ask)
 })
-// Whoever asked is gone: so is what was done for it.
+// The daemon is gone: kill the children.
 process.on('disconnect', () => {
   for (const { pid } of running.values()) killGroup(pid)
   process.exit(0)

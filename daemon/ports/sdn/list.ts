@@ -2,27 +2,27 @@ import { setTimeout as rest } from 'node:timers/promises'
 import { type SaxesOptions, SaxesParser } from 'saxes'
 import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 
-/** What is read of a sanctions list in the form SDN.XML. */
+/** Contents of a sanctions list in SDN.XML form. */
 export type SdnList = {
-  /** ISO date; null when it has none that can be read. */
+  /** ISO date; null if missing or invalid. */
   readonly publishDate: string | null
-  /** How many entries it says it holds; null when it does not say. */
+  /** Declared number of entries; null if missing. */
   readonly recordCount: number | null
-  /** How many it does hold. */
+  /** Actual number of entries. */
   readonly entries: number
-  /** EVM addresses of all entries, lower-case. */
+  /** EVM addresses, lower case. */
   readonly wallets: ReadonlySet<Wallet>
 }
 
-/** It is no list, or not a whole one. */
+/** Not a complete list. */
 export class SdnUnreadable extends Error {
   override readonly name = 'SdnUnreadable'
 }
 
 const ROOT = 'sdnList'
-/** Of the type of an id; a ticker follows, which says nothing about the shape: one address stands under several. */
+/** Id type of addresses, followed by a ticker that does not matter: one address has several. */
 const ADDRESS_TYPE = 'Digital Currency Address -'
-/** Fields whose text is wanted, with the element that they stand in. */
+/** Text fields by parent element. */
 const wanted: Readonly<Record<string, string>> = {
   Publish_Date: 'publshInformation', // sic
   Record_Count: 'publshInformation',
@@ -32,12 +32,12 @@ const wanted: Readonly<Record<string, string>> = {
 const US_DATE = /^(\d{2})\/(\d{2})\/(\d{4})$/
 const COUNT = /^\d{1,9}$/
 
-/** Bytes between which others get their turn: about a millisecond of parsing. */
+/** Bytes per slice: about a millisecond of parsing. */
 const SLICE_BYTES = 32 * 1024
-/** A pause after each: a process that never rests is the last to be woken on a busy machine. */
+/** Pause between slices, to stay schedulable on a busy machine. */
 const REST_MS = 1
 const MAX_BYTES = 512 * 1024 * 1024
-/** Of text, comment or attributes without an end: what the parser would have to keep. */
+/** Limit of text, comments and attributes that the parser buffers. */
 const MAX_PIECE_BYTES = 1024 * 1024
 const MAX_FIELD_CHARS = 1_000
 const MAX_DEPTH = 32
@@ -45,9 +45,8 @@ const MAX_SHOWN_CHARS = 40
 const MAX_WALLETS = 50_000
 
 /**
- * Reads a list as it comes, in slices between which the event loop turns. Names are taken without their prefix and
- * namespace, which have changed before.
- * @throws SdnUnreadable saying why it is no whole list.
+ * Parses a list as a stream, yielding between slices. Ignores prefixes and namespaces, which have changed before.
+ * @throws SdnUnreadable with the reason
  */
 export async function readSdn(source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SdnList> {
   const reading = createReading()
@@ -95,7 +94,7 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** What is no fault of the list (a stop, a disk that fails) stays what it is. */
+/** Aborts and disk errors are not the list's fault. */
 function unreadable(error: unknown): unknown {
   if (error instanceof SdnUnreadable) return error
   if (error instanceof TypeError) return new SdnUnreadable('it is not UTF-8', { cause: error })
@@ -107,7 +106,7 @@ type Reading = {
   readonly open: (name: string) => void
   readonly close: (name: string) => void
   readonly text: (text: string) => void
-  /** Bytes that were parsed since. */
+  /** Bytes parsed since. */
   readonly passed: (bytes: number) => void
   readonly list: () => SdnList
 }
@@ -115,7 +114,7 @@ type Reading = {
 function createReading(): Reading {
   const path: string[] = []
   const wallets = new Set<Wallet>()
-  /** Text of the fields of the element that is open. */
+  /** Field texts of the open element. */
   let fields: Record<string, string> = {}
   let field: string | undefined
   let head: Record<string, string> = {}
@@ -172,7 +171,7 @@ function addAddress(wallets: Set<Wallet>, { idType = '', idNumber = '' }: Record
   if (wallets.size > MAX_WALLETS) throw new SdnUnreadable(`it holds more than ${MAX_WALLETS} addresses`)
 }
 
-/** MM/DD/YYYY as an ISO date, null when there is no such day. */
+/** MM/DD/YYYY as ISO date; null if invalid. */
 function dateOf(text: string | undefined): string | null {
   const [, month, day, year] = US_DATE.exec(text?.trim() ?? '') ?? []
   const iso = `${year}-${month}-${day}`

@@ -8,21 +8,21 @@ const MAX_FETCHED_BYTES = 256 * 1024 * 1024
 const FETCH_TIMEOUT_MS = 5 * MINUTE_MS
 const READ_BYTES = 256 * 1024
 
-/** Where a sanctions list is read. */
+/** Source of a sanctions list. */
 export type SdnSource = {
-  /** As configured: what tells one source from another. */
+  /** As configured; identifies the source. */
   readonly id: string
-  /** As it may be shown to anybody: without folders, user names and keys. */
+  /** Public form without folders, user names and keys. */
   readonly shown: string
-  /** Whether it is read without leaving this machine. */
+  /** Whether it is a local file. */
   readonly isLocal: boolean
   readonly open: (signal: AbortSignal) => AsyncIterable<Uint8Array>
 }
 
 type Choice = {
-  /** Path of a file or URL; the sample unless given. */
+  /** File path or URL (default: the sample). */
   readonly configured: string | undefined
-  /** The list that comes with the program: made up, for trying things out. */
+  /** The packaged synthetic list. */
   readonly sample: string
 }
 
@@ -43,7 +43,7 @@ const pageOf = (url: string, web: PublicWeb) =>
       accept: 'application/xml, text/xml',
       maxBytes: MAX_FETCHED_BYTES,
       timeoutMs: FETCH_TIMEOUT_MS,
-      // It is published for programs.
+      // The list is published for programs.
       ignoreRobots: true,
       signal,
     })

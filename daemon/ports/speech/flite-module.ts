@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 declare global {
-  // The types of Node name these without saying that they are there.
+  // Node's types refer to these but do not declare them.
   namespace WebAssembly {
     type Held = { readonly buffer: ArrayBuffer }
     type Started = { readonly exports: { readonly [name: string]: unknown } }
@@ -11,12 +11,12 @@ declare global {
   }
 }
 
-/** The most that is kept of one wave, and of what is said beside it. */
+/** Size limits of the wave and of messages. */
 const MAX_WAVE_BYTES = 24 * 1024 * 1024
 const MAX_SAID_CHARS = 1_000
 const FIRST_BYTES = 256 * 1024
 
-/* Numbers of the WASI preview 1 interface. */
+/* Constants of WASI preview 1. */
 const FOLDER = 3
 const WAVE = 4
 const OK = 0
@@ -31,7 +31,7 @@ const EVERY_RIGHT = 0xffff_ffff_ffff_ffffn
 const FDSTAT_BYTES = 24
 const ROOT = '/'
 
-/** The program says that it is done by this; code 0 is well. */
+/** Thrown by the program's exit; code 0 is success. */
 class Exit extends Error {
   override readonly name = 'Exit'
   readonly code: number
@@ -44,19 +44,19 @@ class Exit extends Error {
 
 export type Ran = { readonly wave: Buffer; readonly said: string; readonly code: number }
 
-/** Reads the synthesizer, and makes it ready for as many runs as there are. */
+/** Compiles the synthesizer for repeated runs. */
 export async function compileFlite(file: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(file))
 }
 
 /**
- * Runs the synthesizer once, in a memory of its own. It is given its words and one file to write, which is kept in
- * memory: nothing of this machine is within its reach, neither files nor clock nor chance.
+ * Runs the synthesizer once in its own memory, with one output file in memory: no access to files, clock or
+ * randomness.
  */
 export function runFlite(module: WebAssembly.Module, words: readonly string[]): Ran {
   const wave = openWave()
   let said = ''
-  // Set before anything of the interface is called.
+  // Replaced before any call.
   let memory = new WebAssembly.Memory({ initial: 0 })
   const system = systemOf({
     words: ['flite', ...words].map((word) => Buffer.from(`${word}\0`)),
@@ -79,7 +79,7 @@ export function runFlite(module: WebAssembly.Module, words: readonly string[]): 
   }
 }
 
-/** A file that can be written anywhere, up to a bound. */
+/** A seekable file in memory with a size limit. */
 function openWave() {
   let kept = Buffer.alloc(FIRST_BYTES)
   let at = 0
@@ -91,7 +91,7 @@ function openWave() {
       at = Math.min(Math.max(0, from + to), MAX_WAVE_BYTES)
       return at
     },
-    /** @returns false where it would be too large. */
+    /** @returns false if too large */
     write: (part: Buffer): boolean => {
       if (at + part.length > MAX_WAVE_BYTES) return false
       while (at + part.length > kept.length) kept = Buffer.concat([kept, Buffer.alloc(kept.length)])
@@ -104,14 +104,14 @@ function openWave() {
 }
 
 type Around = {
-  /** Its name and arguments, each with the zero that ends it. */
+  /** Program name and arguments, zero-terminated. */
   readonly words: readonly Buffer[]
   readonly bytes: () => Buffer
   readonly wave: ReturnType<typeof openWave>
   readonly say: (text: string) => void
 }
 
-/** What the module imports, and no more: a call that is missing here would fail when it is made ready. */
+/** Exactly the module's imports; a missing one fails at compile time. */
 function systemOf(around: Around) {
   const { words, bytes } = around
   return {
@@ -129,7 +129,7 @@ function systemOf(around: Around) {
       }
       return OK
     },
-    // The same words are to sound the same whenever they are spoken.
+    // A fixed clock makes the output deterministic.
     clock_time_get: (_id: number, _precision: bigint, to: number) => {
       bytes().writeBigUInt64LE(0n, to)
       return OK
@@ -155,7 +155,7 @@ function filesOf({ bytes, wave, say }: Around) {
       bytes().write(ROOT, to)
       return OK
     },
-    // Whatever it opens is the one file.
+    // Opening any path gives the one file.
     path_open: (...asked: readonly unknown[]) => {
       bytes().writeUInt32LE(WAVE, Number(asked.at(-1)))
       return OK

@@ -6,19 +6,19 @@ import { openThreadPool, type PoolLimits } from '../threads.ts'
 import { type Pack, plain, type SpeechWish, type Spoken } from './spoken.ts'
 import { pcmOf } from './wav.ts'
 
-/** Synthesizer beside the bundle, where the build put it; among the packages otherwise. */
+/** Synthesizer file beside the bundle, else in the package. */
 const FILE = 'flite.wasm'
-/** Of its voices, those that can say anything; the first is taken where none is named. */
+/** General-purpose voices; the first is the default. */
 const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 export const FLITE = 'flite'
 const VERSION = '2.3'
 const LANGUAGE = 'en'
-/** One voice speaks about 600 characters a second, on one thread; the buyer waits. */
+/** A voice speaks about 600 characters a second on one thread. */
 const LIMITS: PoolLimits = { size: 1, maxWaiting: 16, deadlineMs: 26 * SECOND_MS, maxHeapMb: 256, idleMs: MINUTE_MS }
-/** Spoken in one go: what it takes of memory grows with that. */
+/** Characters per run, since memory grows with them. */
 const PART_CHARS = 400
 
-/** A synthesizer that is part of this program: English only, in a thread that reaches nothing of this machine. */
+/** The built-in English synthesizer, on an isolated thread. */
 export function openFlite(pack: Pack, file = fileOf()) {
   const threads = openThreadPool(threadFile(), LIMITS)
   const isThere = file !== undefined && existsSync(file)
@@ -61,7 +61,7 @@ function threadFile(): string {
   return fileURLToPath(new URL(name, import.meta.url))
 }
 
-/** The synthesizer knows the letters of English, and takes others for nothing. */
+/** The synthesizer ignores non-English letters. */
 function latin(text: string): string {
   return plain(text)
     .replace(/[‘’]/gu, "'")
@@ -71,7 +71,7 @@ function latin(text: string): string {
     .replace(/\p{M}/gu, '')
 }
 
-/** At the ends of sentences, else between words, else anywhere. */
+/** Splits at sentences, else words, else anywhere. */
 function partsOf(text: string): string[] {
   const pattern = new RegExp(
     `[^]{1,${PART_CHARS}}(?:(?<=[.!?]\\s)|(?<=\\n)|$)|[^]{1,${PART_CHARS}}(?=\\s|$)|[^]{1,${PART_CHARS}}`,

@@ -1,10 +1,10 @@
-// A thread of `flite.ts`: speaks one text at a time.
+// A worker thread of `flite.ts`.
 import { serveTasks } from '../thread-side.ts'
 import { saidOf, type ThreadCall, type ThreadReply } from '../threads.ts'
 import { compileFlite, runFlite } from './flite-module.ts'
 import { joinedWaves } from './wav.ts'
 
-/** 5,000 digits in words, in the slowest voice. */
+/** 5,000 spoken digits in the slowest voice. */
 const MAX_WAVES_BYTES = 48 * 1024 * 1024
 
 let module: Promise<WebAssembly.Module> | undefined

@@ -9,16 +9,16 @@ import { pcmOf } from './wav.ts'
 export type Speech = {
   readonly voices: () => readonly string[]
   readonly models: () => readonly string[]
-  /** Whether a voice of a language (ISO 639-1) is there where none is named. */
+  /** Whether a default voice exists for a language (ISO 639-1). */
   readonly speaks: (language: string) => boolean
   /** @throws UpstreamError, ProgramError, ThreadError */
   readonly speak: (wish: SpeechWish, signal: AbortSignal) => Promise<Spoken>
 }
 
-/** Voices of an interface like that of ElevenLabs. */
+/** Voices of an ElevenLabs-like API. */
 export type NaturalVoices = {
   readonly upstream: Upstream
-  /** The first is taken where none is named. */
+  /** The first is the default. */
   readonly voices: readonly string[]
   readonly models: readonly string[]
 }
@@ -27,13 +27,13 @@ type Options = {
   readonly audio: AudioEngine
   readonly natural?: NaturalVoices
   readonly command?: string
-  /** Where the program is looked for. */
+  /** Where to look for the program. */
   readonly path?: string
-  /** File of the synthesizer of this program, where it is another than the usual one. */
+  /** Another synthesizer file. */
   readonly flite?: string
 }
 
-/** Models of the program: itself. */
+/** The local program's model. */
 const LOCAL_MODEL = 'espeak-ng'
 /** 5,000 characters in the slowest voice. */
 const MAX_RAW_BYTES = 48 * 1024 * 1024
@@ -42,13 +42,13 @@ const NATURAL_RATE_HZ = 44_100
 const BITS_A_BYTE = 8
 const BITS_A_KBIT = 1_000
 const DEFAULT_LANGUAGE = 'en'
-/** A voice of the program may be spoken by another throat: `de+f2`. */
+/** Voice variant of the program: `de+f2`. */
 const THROAT = /\+(m[1-7]|f[1-5])$/
 const throats = ['m1', 'm2', 'm3', 'f1', 'f2', 'f3']
 
 /**
- * Speaks on this machine: English by the synthesizer that is part of this program, other languages by espeak-ng. Where
- * natural voices are configured, they speak what names no voice of this machine, and it stands in for them.
+ * Local speech: English by the built-in synthesizer, other languages by espeak-ng. Configured natural voices are
+ * preferred unless a local voice is named; local ones are the fallback.
  */
 export function openSpeech({ natural, audio, flite, ...options }: Options): Engine<Speech> {
   const pack = packer(audio)
@@ -68,7 +68,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
     return chosen.speak(wish, signal)
   }
 
-  /** What names neither voice nor model is spoken by whoever is there. */
+  /** Without a named voice or model, any engine may speak. */
   async function speakAnyhow(voices: NaturalVoices, wish: SpeechWish, signal: AbortSignal): Promise<Spoken> {
     try {
       return await byNature(voices, wish, signal)
@@ -102,7 +102,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
   }
 }
 
-/** Without espeak-ng there is still English. */
+/** Without espeak-ng, English remains. */
 function standingOf(hasOwn: boolean, espeak: EngineStanding): EngineStanding {
   if (!hasOwn) return espeak
   const others = espeak.status === 'ok' ? espeak.detail : 'espeak-ng would bring other languages'
@@ -169,7 +169,7 @@ async function byNature(
   }
 }
 
-/** Second column of the table that the program prints of its voices; `en` is spoken by one of `en-gb`, `en-us`, … */
+/** Languages in the program's voice table; `en` matches `en-gb`, `en-us`, … */
 function languagesIn(table: string): string[] {
   const named = table.split('\n').flatMap((line) => /^\s*\d+\s+([a-z]{2,3}(?:-[a-z0-9]+)*)\s/.exec(line)?.[1] ?? [])
   const plainNames = named.map((name) => name.replace(/-.*$/, ''))

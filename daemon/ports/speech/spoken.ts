@@ -3,11 +3,11 @@ import { type Pcm, secondsOf, wavOf, wavWithin } from './wav.ts'
 
 export type SpeechWish = {
   readonly text: string
-  /** One of `voices`; undefined: the best there is for the language. */
+  /** One of `voices`; undefined: the best for the language. */
   readonly voice: string | undefined
-  /** One of `models`; undefined: the first of the voice's engine. */
+  /** One of `models`; undefined: the default of the voice's engine. */
   readonly model: string | undefined
-  /** Of the text (ISO 639-1). */
+  /** Language of the text (ISO 639-1). */
   readonly language: string
 }
 export type Spoken = {
@@ -19,21 +19,21 @@ export type Spoken = {
   readonly sampleRateHz: number
   readonly seconds: number
   readonly engine: { readonly name: string; readonly version: string; readonly kind: 'deterministic' | 'upstream' }
-  /** Natural voices were wanted and gave nothing. */
+  /** Natural voices failed. */
   readonly isFallback: boolean
 }
 
 type Sound = Pick<Spoken, 'contentType' | 'audio' | 'sampleRateHz' | 'seconds'>
-/** Makes samples small enough to be delivered. */
+/** Compresses samples to a deliverable size. */
 export type Pack = (pcm: Pcm, signal: AbortSignal) => Promise<Sound>
 
-/** As base64 within a deliverable. */
+/** Limit as base64 in a deliverable. */
 export const MAX_AUDIO_BYTES = 5.5 * 1024 * 1024
 const SPEECH_KBPS = 48
 const SPEECH_RATE_HZ = 22_050
 const MAX_SECONDS = 1_200
 
-/** As MP3 where ffmpeg is there, else as WAV: both are small enough to be delivered. */
+/** MP3 with ffmpeg, else WAV; both fit a deliverable. */
 export function packer(audio: AudioEngine): Pack {
   return async (pcm, signal) => {
     const seconds = secondsOf(pcm)
@@ -47,7 +47,7 @@ export function packer(audio: AudioEngine): Pack {
   }
 }
 
-/** Words alone: double brackets would be read as sounds, and control characters as commands. */
+/** Plain words: double brackets would be phonemes, control characters commands. */
 export function plain(text: string): string {
   return text.replace(/\[(?=\[)/g, '[ ').replace(/[\p{Cc}]+/gu, (run) => (run.includes('\n') ? '\n' : ' '))
 }

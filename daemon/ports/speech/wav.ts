@@ -1,4 +1,4 @@
-/** Samples of one channel. */
+/** Mono samples. */
 export type Pcm = { readonly sampleRateHz: number; readonly samples: Int16Array }
 
 const HEADER_BYTES = 44
@@ -10,17 +10,14 @@ const FORMAT_PCM = 1
 const FORMAT_MU_LAW = 7
 const FORMAT_CHUNK_BYTES = 16
 
-/**
- * The samples of a WAV file as programs write it to a pipe: lengths that they could not know are not believed.
- * @throws RangeError for what is no WAV of one channel and 16 bits.
- */
+/** Samples of a piped WAV file, whose declared lengths are unreliable. @throws RangeError unless 16-bit mono */
 export function pcmOf(wav: Buffer): Pcm {
   const chunks = chunksOf(wav)
   const format = chunks.get('fmt ')
   const data = chunks.get('data')
   if (!data || !format || !isPlain(format)) throw new RangeError('no WAV of one channel and 16 bits')
   const bytes = data.length - (data.length % BYTES_A_SAMPLE)
-  // Copied, so that it begins at an even address; every machine that runs this counts from the low byte, as WAV does.
+  // Copied for alignment; all platforms are little-endian like WAV.
   const samples = new Int16Array(data.buffer.slice(data.byteOffset, data.byteOffset + bytes))
   return { sampleRateHz: format.readUInt32LE(4), samples }
 }
@@ -43,7 +40,7 @@ function chunksOf(wav: Buffer): Map<string, Buffer> {
   return chunks
 }
 
-/** One after the other: waves of one rate. @throws RangeError as `pcmOf`, for none, and for what is longer than may be. */
+/** Concatenates waves of one rate. @throws RangeError as `pcmOf`, for none, and above the limit */
 export function joinedWaves(waves: readonly Buffer[], maxBytes: number): Buffer {
   const parts = waves.map(pcmOf)
   const length = parts.reduce((sum, { samples }) => sum + samples.length, 0)
@@ -68,10 +65,7 @@ export function wavOf(pcm: Pcm): Buffer {
   return Buffer.concat([header({ format: FORMAT_PCM, bytes: BYTES_A_SAMPLE, sampleRateHz }, data.length), data])
 }
 
-/**
- * A WAV of at most so many bytes: as it is where it fits, else in eight bits (G.711) at the rate that fits.
- * @returns also the rate that it came to.
- */
+/** A WAV within a size: unchanged if it fits, else 8-bit G.711 at a fitting rate. @returns with the final rate */
 export function wavWithin(pcm: Pcm, maxBytes: number): { wav: Buffer; sampleRateHz: number } {
   const { samples, sampleRateHz } = pcm
   if (HEADER_BYTES + samples.byteLength <= maxBytes) return { wav: wavOf(pcm), sampleRateHz }
@@ -83,7 +77,7 @@ export function wavWithin(pcm: Pcm, maxBytes: number): { wav: Buffer; sampleRate
   return { wav: Buffer.concat([head, data]), sampleRateHz: rate }
 }
 
-/** Each new sample is the mean of those it stands for, so that nothing above the new rate folds back. */
+/** Averages samples, to avoid aliasing. */
 function atRate({ samples, sampleRateHz }: Pcm, rate: number): Pcm {
   const step = sampleRateHz / rate
   const made = new Int16Array(Math.floor(samples.length / step))
@@ -100,7 +94,7 @@ function atRate({ samples, sampleRateHz }: Pcm, rate: number): Pcm {
 const MU_LAW_BIAS = 0x84
 const MU_LAW_CLIP = 32_635
 
-/** ITU-T G.711: sign, exponent, mantissa, all turned round. */
+/** ITU-T G.711: sign, exponent, mantissa, inverted. */
 function muLaw(sample: number): number {
   const sign = sample < 0 ? 0x80 : 0
   const level = Math.min(Math.abs(sample), MU_LAW_CLIP) + MU_LAW_BIAS

@@ -7,28 +7,28 @@ export type CertificateFacts = {
   /** ISO 8601. */
   readonly valid_from: string
   readonly valid_to: string
-  /** DNS names and addresses it is for. */
+  /** DNS names and addresses. */
   readonly names: readonly string[]
   readonly key: { readonly type: string; readonly bits?: number; readonly curve?: string }
-  /** As OpenSSL names it, such as `ecdsa-with-SHA256`; its identifier where it is none of the usual ones. */
+  /** OpenSSL's name, such as `ecdsa-with-SHA256`; else the identifier. */
   readonly signature_algorithm: string
   readonly fingerprint_sha256: string
   readonly pem_sha256: string
   readonly is_ca: boolean
-  /** The certificate asks for a stapled answer about its revocation (RFC 7633). */
+  /** Requires a stapled OCSP response (RFC 7633). */
   readonly must_staple: boolean
-  /** It carries proofs of certificate transparency (RFC 6962). */
+  /** Has certificate transparency proofs (RFC 6962). */
   readonly has_sct: boolean
 }
 
 const MAX_NAMES = 200
 /** Longest name of a host. */
 const MAX_NAME_CHARS = 253
-/** Of a subject, an issuer and a serial number: authorities stay far below. */
+/** Subject, issuer and serial number; real ones are far shorter. */
 const MAX_FIELD_CHARS = 1_000
 const MAX_IDENTIFIER_BYTES = 64
 
-/** Identifiers of the extensions, as DER writes them. */
+/** Extension ids in DER. */
 const SCT_LIST = Buffer.from('060a2b06010401d679020402', 'hex')
 const TLS_FEATURE = Buffer.from('06082b06010505070118', 'hex')
 
@@ -87,7 +87,7 @@ function keyOf(certificate: X509Certificate): CertificateFacts['key'] {
 const SEQUENCE = 0x30
 const IDENTIFIER = 0x06
 
-/** Second member of the outer sequence: the algorithm of the signature over the first (RFC 5280 section 4.1). */
+/** The signature algorithm: second member of the outer sequence (RFC 5280 section 4.1). */
 function signatureOf(raw: Buffer): string {
   const outer = elementAt(raw, 0)
   const signed = elementAt(raw, outer.start)
@@ -111,7 +111,7 @@ function elementAt(raw: Buffer, at: number): { tag: number; start: number; end: 
   return { tag, start, end: start + length }
 }
 
-/** Two arcs share the first byte; every further one is in groups of seven bits (X.690 section 8.19). */
+/** The first byte holds two arcs; the others are base 128 (X.690 section 8.19). */
 const ARCS_IN_FIRST = 40
 const GROUP = 128
 

@@ -10,22 +10,22 @@ import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
 
-/* A TLS handshake and its certificates: on a thread, because a host can send chains that take long to verify. */
+/* TLS handshake and certificates; on a thread, since hostile chains verify slowly. */
 
-/** What is offered to a host. */
+/** What to offer. */
 export type TlsOffer = {
-  /** The only TLS version to offer; default: every version that this program supports. */
+  /** The only TLS version to offer (default: all supported). */
   readonly version?: SecureVersion
-  /** Cipher suites offered, in the words of OpenSSL; they name the least security level too. */
+  /** OpenSSL cipher list, with security level. */
   readonly ciphers?: string
 }
 
-/** One handshake, as it is copied to a thread. */
+/** A handshake task for a thread. */
 export type ShakeTask = TlsOffer & {
   readonly host: string
   readonly address: ResolvedAddress
   readonly port: number
-  /** Roots that are trusted besides those of Node. */
+  /** Further trusted roots. */
   readonly ca?: string | undefined
 }
 
@@ -38,16 +38,16 @@ export type Handshake = {
   readonly cipher: { readonly name: string; readonly group: string | null; readonly forward_secrecy: boolean }
   readonly alpn: string | null
   readonly authorized: boolean
-  /** Code of OpenSSL or Node for why it is not trusted. */
+  /** OpenSSL or Node code of a trust failure. */
   readonly authorization_error: string | null
-  /** Whether the certificate is for the host, whatever else is wrong with it. */
+  /** Whether the certificate matches the host. */
   readonly is_for_host: boolean
-  /** As the host sent it, its own first; a root that this machine added is marked. */
+  /** As sent, leaf first; a root added locally is marked. */
   readonly chain: readonly CertificateFacts[]
   readonly ocsp_stapled: boolean
 }
 
-/** `local`: this program does not speak it, so nothing is known; `refused`: the host does not. */
+/** `local`: not supported here, so unknown; `refused`: by the host. */
 export type TlsFailure = 'local' | 'refused' | 'plain_text' | 'unreachable' | 'timeout'
 
 export class TlsError extends Error {
@@ -63,10 +63,10 @@ export class TlsError extends Error {
 const HANDSHAKE_MS = 5_000
 const MAX_CHAIN = 10
 const MAX_REASON = 200
-/** Everything is offered, so that what is old fails at the host and not here. */
+/** Offers everything, so that old hosts can answer. */
 const ALL_CIPHERS = 'ALL:@SECLEVEL=0'
 
-/** @throws TlsError when there is no handshake. */
+/** @throws TlsError without a handshake */
 export function shake(task: ShakeTask): Promise<Handshake> {
   const { host, address } = task
   const { promise, resolve, reject } = Promise.withResolvers<Handshake>()
@@ -92,7 +92,7 @@ export function shake(task: ShakeTask): Promise<Handshake> {
   })
 }
 
-/** What this program cannot offer is thrown at once. */
+/** Unsupported offers throw at once. */
 function begin(task: ShakeTask, reject: (error: TlsError) => void): TLSSocket | undefined {
   const { host, address, port, ca, version, ciphers = ALL_CIPHERS } = task
   const wanted: ConnectionOptions = {
@@ -133,7 +133,7 @@ function seen(socket: TLSSocket, { host, address, isStapled }: Shown): Handshake
     alpn: socket.alpnProtocol === false ? null : socket.alpnProtocol,
     authorized: socket.authorized,
     authorization_error: errorCodeOf(socket.authorizationError),
-    // Of several faults the handshake names one.
+    // The handshake reports only one fault.
     is_for_host: checkServerIdentity(host, certificate) === undefined,
     chain: chainOf(certificate),
     ocsp_stapled: isStapled,
@@ -151,7 +151,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** The root is its own issuer; a cross-signed chain may come back to itself. */
+/** A root is its own issuer; cross-signed chains may loop. */
 function chainOf(leaf: DetailedPeerCertificate): CertificateFacts[] {
   const chain: CertificateFacts[] = []
   const known = new Set<string>()

@@ -4,15 +4,15 @@ import { openThreadPool, type PoolLimits, ThreadError } from '../threads.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type Handshake, type Shaken, TlsError, type TlsOffer } from './handshake.ts'
 
-/** Shakes hands with the TLS of a public host on port 443 and reads what it shows; nothing is sent over it. */
+/** TLS handshakes with public hosts on port 443; sends no data. */
 export type Tls = {
-  /** @throws TlsError when there is no handshake, WebError for a host that must not be asked. */
+  /** @throws TlsError without a handshake, WebError for a refused host */
   readonly handshake: (host: string, how?: HandshakeOptions) => Promise<Handshake>
   readonly close: () => Promise<void>
 }
 
 export type HandshakeOptions = TlsOffer & {
-  /** Whose work it is: everyone's takes turns with everyone else's. */
+  /** Key of fair sharing. */
   readonly who?: string
   readonly signal?: AbortSignal
 }
@@ -20,14 +20,14 @@ export type HandshakeOptions = TlsOffer & {
 export type TlsOptions = {
   /** Public addresses of a host. @throws WebError */
   readonly resolve: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** The port of https unless a test listens elsewhere. */
+  /** (default: 443) */
   readonly port?: number
-  /** Roots that are trusted besides those of Node. */
+  /** Further trusted roots. */
   readonly ca?: string
 }
 
 const HTTPS_PORT = 443
-/** Verifying a hostile chain of 100 kB takes tenths of a second, so a handshake has a thread of its own. */
+/** A hostile chain of 100 kB takes tenths of a second to verify, so handshakes run on threads. */
 const LIMITS: PoolLimits = { size: 4, maxWaiting: 256, deadlineMs: 10 * SECOND_MS, maxHeapMb: 64, idleMs: MINUTE_MS }
 
 export function openTls(options: TlsOptions): Tls {
@@ -48,13 +48,13 @@ export function openTls(options: TlsOptions): Tls {
   return { handshake, close: pool.close }
 }
 
-/** What a task is told that was cut short, or had no turn. */
+/** The error of a task that was cut or got no turn. */
 function throwCut(error: unknown): never {
   if (!(error instanceof ThreadError) || error.failure === 'busy') throw error
   throw new TlsError('timeout', 'The host did not finish the handshake in time.', error)
 }
 
-/** Next to this module, both among the sources and in the bundle. */
+/** Beside this module, in the sources and in the bundle. */
 function threadFile(): string {
   const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return fileURLToPath(new URL(`./tls.worker.${suffix}`, import.meta.url))

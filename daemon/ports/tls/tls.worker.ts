@@ -1,4 +1,4 @@
-// A thread of `tls.ts`: shakes hands with one host at a time.
+// A worker thread of `tls.ts`.
 import { serveTasks } from '../thread-side.ts'
 import { saidOf, type ThreadReply } from '../threads.ts'
 import { type Shaken, type ShakeTask, shake, TlsError } from './handshake.ts'

@@ -3,7 +3,7 @@ import { openProgram, ProgramError, programStanding } from '../program/program.t
 import type { Segment } from './segments.ts'
 
 const MAX_OUT_BYTES = 1024 * 1024
-/** Languages by the three letters that it uses and the two that others do. */
+/** ISO 639-3 to 639-1. */
 const twoLetters: ReadonlyMap<string, string> = new Map(
   Object.entries({
     afr: 'af',
@@ -55,7 +55,7 @@ const twoLetters: ReadonlyMap<string, string> = new Map(
 
 export type Apertium = ReturnType<typeof openApertium>
 
-/** Translates on this machine, between the pairs that are installed. @param path where it is looked for */
+/** Local translation between installed pairs. @param path where to look */
 export function openApertium(path?: string) {
   const program = openProgram('apertium', path === undefined ? {} : { path })
   /** Mode by `from-to`. */
@@ -79,13 +79,13 @@ export function openApertium(path?: string) {
     targets: () => [...new Set([...modes.keys()].map((pair) => pair.replace(/^.*-/, '')))],
     pairOf: (from: string, to: string) => modes.get(`${from}-${to}`),
     translate: async (segments: readonly Segment[], mode: string, signal: AbortSignal) => {
-      // Its plain format keeps nothing apart; marked-up text costs it word order around each mark.
+      // Its plain format loses markup; its HTML format costs word order.
       const isMarked = segments.some(isToStay)
       const stdin = segments.map((one) => (isMarked ? markedUp(one) : one.text)).join('')
       const args = ['-u', ...(isMarked ? ['-f', 'html'] : []), mode]
       const { stdout } = await program.run({ args, stdin, maxBytes: MAX_OUT_BYTES, signal })
       const made = isMarked ? plain(stdout.toString('utf8')) : stdout.toString('utf8')
-      // It ends well also where one of its parts did not.
+      // Its exit code hides failed stages.
       if (made.trim() === '') throw new ProgramError('refused', 'apertium made nothing of a text')
       return made
     },
@@ -108,7 +108,7 @@ function plain(html: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 }
 
-/** The first variant of a pair is the plain one. */
+/** The first variant of a pair is the default. */
 function modesIn(list: string): Map<string, string> {
   const modes = new Map<string, string>()
   for (const line of list.split('\n')) {

@@ -1,14 +1,14 @@
-/** Longest text that is sent in one piece. */
+/** Characters per request. */
 const MAX_SEGMENT_CHARS = 4_000
 
-/** Pieces of a text that together are the text again: what is translated, and what is kept as it is. */
+/** Parts of a text that join to the original: translatable, or kept. */
 export type Segment = { readonly text: string; readonly isKept: boolean }
 
-/** Code, addresses, tags, and places that a program fills in: `{name}`, `{{name}}`, `${name}`, `%s`. */
+/** Kept: code, addresses, tags, and placeholders such as `{name}`, `{{name}}`, `${name}`, `%s`. */
 const KEPT =
   /```[\s\S]*?```|`[^`\n]{1,500}`|\bhttps?:\/\/[^\s<>"')\]]{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|\{\{[^{}\n]{1,80}\}\}|\$?\{[^{}\n]{1,80}\}|%(?:\d\$)?[sd]\b|<\/?[a-zA-Z][^<>\n]{0,200}>/g
 
-/** Cuts around what is kept, at paragraphs, then at sentences, then at words: never within one. */
+/** Splits around kept parts, at paragraphs, sentences, then words. */
 export function segmentsOf(text: string): Segment[] {
   return aroundKept(text).flatMap((part) => (part.isKept ? part : paragraphsOf(part.text)))
 }
@@ -34,7 +34,7 @@ function aroundKept(text: string): Segment[] {
   return [...parts, { text: text.slice(from), isKept: false }].filter((part) => part.text !== '')
 }
 
-/** Nothing can be said of a piece without a letter in another language. */
+/** A part without letters is kept. */
 function judged(text: string): Segment {
   return { text, isKept: !/\p{L}/u.test(text) }
 }
@@ -52,14 +52,14 @@ function piecesOf(paragraph: string): string[] {
   return pieces
 }
 
-/** Behind the last place that fits, if it is not too near the beginning. */
+/** End of the last match, unless too near the beginning. */
 function endOf(window: string, mark: RegExp): number | undefined {
   const last = [...window.matchAll(mark)].at(-1)
   const end = last === undefined ? 0 : last.index + last[0].length
   return end > MAX_SEGMENT_CHARS / 4 ? end : undefined
 }
 
-/** Space at both ends of a piece, which engines lose. */
+/** Whitespace around a part, which engines drop. */
 export function around(text: string): { before: string; inner: string; after: string } {
   const inner = text.trim()
   const start = text.length - text.trimStart().length

@@ -7,9 +7,9 @@ import { type Apertium, openApertium } from './apertium.ts'
 import { around, type Segment } from './segments.ts'
 
 export type TranslationWish = {
-  /** Together they are the text. */
+  /** They join to the text. */
   readonly segments: readonly Segment[]
-  /** ISO 639-1; undefined: whoever translates finds out. */
+  /** ISO 639-1; undefined: detected. */
   readonly from: string | undefined
   readonly to: string
 }
@@ -17,7 +17,7 @@ export type Translated = {
   readonly translation: string
   readonly from: string | undefined
   readonly segments: number
-  /** `gist`: what it is about comes across, not more. */
+  /** `gist`: conveys the topic only. */
   readonly quality: 'full' | 'gist'
   readonly engine: {
     readonly name: string
@@ -25,38 +25,38 @@ export type Translated = {
     readonly kind: 'deterministic' | 'upstream' | 'model'
     readonly model?: string
   }
-  /** Who should have translated, and gave nothing. */
+  /** The preferred engine that failed. */
   readonly fallbackFrom?: string
 }
 
 export type Translator = {
-  /** Languages that can be translated to; undefined where only somebody else knows. */
+  /** Target languages; undefined if only the API knows. */
   readonly targets: () => readonly string[] | undefined
-  /** Whether the pair can be had; undefined where only somebody else knows. */
+  /** Whether a pair is supported; undefined if only the API knows. */
   readonly knows: (from: string, to: string) => boolean | undefined
-  /** @throws UpstreamError (`asker` for a pair that is not there), ProgramError */
+  /** @throws UpstreamError (`asker` for an unsupported pair), ProgramError */
   readonly translate: (wish: TranslationWish, signal: AbortSignal) => Promise<Translated>
 }
 
-/** Somebody who translates many pieces in their order. */
+/** Translates parts in order. */
 export type PieceTranslator = {
   readonly name: string
   readonly kind: 'upstream' | 'model'
   readonly model?: string
   readonly standing: Upstream['standing']
-  /** Absent where something else says whether it answers. */
+  /** Absent if another port reports it. */
   readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly pieces: (texts: readonly string[], wish: TranslationWish, signal: AbortSignal) => Promise<Pieces>
 }
 type Pieces = { readonly texts: readonly string[]; readonly from?: string | undefined }
 
-/** The configured engine first, then the one on this machine. */
+/** The configured engine, else the local one. */
 export function openTranslator({
   remote,
   path,
 }: {
   readonly remote?: PieceTranslator
-  /** Where programs are looked for. */
+  /** Where to look for programs. */
   readonly path?: string
 }): Engine<Translator> {
   const local = openApertium(path)
@@ -122,7 +122,7 @@ const LibreLanguages = z
   .array(z.object({ code: z.string().max(20), targets: z.array(z.string().max(20)).optional() }))
   .max(500)
 
-/** LibreTranslate, also on a machine of one's own. */
+/** LibreTranslate, public or self-hosted. */
 export function libreTranslate(upstream: Upstream, key: string | undefined): PieceTranslator {
   return {
     name: 'libretranslate',
@@ -149,10 +149,10 @@ const DeepL = z.object({
     z.object({ text: z.string().max(100_000), detected_source_language: z.string().max(20).optional() }),
   ),
 })
-/** Texts of one question, and their bytes. */
+/** Texts per request, and their bytes. */
 const DEEPL_TEXTS = 50
 const DEEPL_BYTES = 100 * 1024
-/** Targets that want a country. */
+/** Targets that need a country. */
 const deeplTargets: Readonly<Record<string, string>> = { en: 'EN-US', pt: 'PT-PT' }
 
 export function deepL(upstream: Upstream): PieceTranslator {

@@ -6,11 +6,11 @@ import type { WebResponse } from '../web/exchange.ts'
 import type { PublicWeb } from '../web/web.ts'
 import { readJson, UpstreamError } from './upstream.ts'
 
-/** Registration data of domains (RFC 9083), from the registry of each ending. */
+/** Domain registration data (RFC 9083) from the registries. */
 export type Rdap = {
-  /** Undefined: the registry has no such domain. @throws UpstreamError, `asker` for an ending without a registry. */
+  /** Undefined: not registered. @throws UpstreamError, `asker` for a TLD without a registry */
   readonly domain: (name: string, signal: AbortSignal) => Promise<DomainRegistration | undefined>
-  /** Asks for the list of registries. */
+  /** Requests the registry list. */
   readonly reach: (signal: AbortSignal) => Promise<Reached>
 }
 
@@ -22,7 +22,7 @@ export type DomainRegistration = {
   readonly nameservers: readonly string[]
 }
 
-/** RFC 9224: `[[endings], [addresses]]`. */
+/** RFC 9224: `[[TLDs], [addresses]]`. */
 const Bootstrap = z.object({
   services: z.array(z.tuple([z.array(z.string().max(80)), z.array(z.string().max(300))])).max(2_000),
 })
@@ -52,11 +52,11 @@ const MAX_REGISTRAR_CHARS = 200
 const NOT_FOUND = 404
 const OK = 200
 
-/** Where the registries of endings stand, kept by IANA. */
+/** IANA's registry list. */
 export const IANA_BOOTSTRAP = 'https://data.iana.org/rdap/dns.json'
 const BOOTSTRAP_MAX_BYTES = 1024 * 1024
 const BOOTSTRAP_KEPT_MS = DAY_MS
-/** The largest endings, for when the list cannot be had. */
+/** Largest TLDs, as a fallback for the list. */
 const largest: Bootstrap['services'] = [
   [['com'], ['https://rdap.verisign.com/com/v1/']],
   [['net'], ['https://rdap.verisign.com/net/v1/']],
@@ -67,7 +67,7 @@ type Bases = ReadonlyMap<string, string>
 type RdapOptions = {
   readonly web: Pick<PublicWeb, 'get'>
   readonly wall: () => number
-  /** Address of the list of registries. */
+  /** Registry list address. */
   readonly bootstrap?: string
 }
 
@@ -113,7 +113,7 @@ function basesOf(services: Bootstrap['services']): Bases {
   )
 }
 
-/** The longest ending that somebody keeps. */
+/** The longest suffix with a registry. */
 function longestOf(bases: Bases, name: string): string | undefined {
   const labels = name.split('.')
   return labels.map((_, at) => bases.get(labels.slice(at).join('.'))).find((base) => base !== undefined)
@@ -151,7 +151,7 @@ function registrationOf({ body }: WebResponse): DomainRegistration {
   }
 }
 
-/** A vCard as jCard: `["fn", {}, "text", "Name"]` (RFC 7095). */
+/** Name in a jCard: `["fn", {}, "text", "Name"]` (RFC 7095). */
 function nameOf({ vcardArray }: z.infer<typeof Entity>): string | null {
   const name = vcardArray?.[1].find(([key]) => key === 'fn')?.[3]
   return typeof name === 'string' ? name.slice(0, MAX_REGISTRAR_CHARS) : null

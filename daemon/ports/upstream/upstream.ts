@@ -6,10 +6,10 @@ import { type Engine, EngineGone, type EngineStanding, type Reached } from '../e
 import type { WebResponse } from '../web/exchange.ts'
 import type { Web } from '../web/web.ts'
 
-/** Why an upstream gave nothing; no word of it is in the message. */
+/** Upstream failure, in our words. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
-  /** `asker`: it refused what was asked (4xx). */
+  /** `asker`: the request was refused (4xx). */
   readonly failure: 'asker' | 'busy' | 'broken'
   readonly status: number | undefined
 
@@ -23,67 +23,67 @@ export class UpstreamError extends Error {
 export type UpstreamOptions = {
   readonly web: Pick<Web, 'ask'>
   readonly wall: () => number
-  /** As its operator calls it. */
+  /** The operator's name for it. */
   readonly name: string
-  /** Address that paths are appended to; undefined: not configured. */
+  /** Base address; undefined: not configured. */
   readonly base: string | undefined
-  /** Sent with every request; a key stands here and nowhere else. */
+  /** Headers of all requests; the key is only here. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The same, for an interface that takes its key in the address alone; no answer is kept under it. */
+  /** The same for APIs with the key in the address; responses are not cached by it. */
   readonly query?: Readonly<Record<string, string>>
   readonly maxBytes?: number
-  /** Longest wait for one answer; `TIMEOUT_MS` unless given. */
+  /** Response limit (default: `TIMEOUT_MS`). */
   readonly timeoutMs?: number
-  /** Questions in a minute; `MAX_A_MINUTE` unless given. */
+  /** Requests per minute (default: `MAX_A_MINUTE`). */
   readonly perMinute?: number
-  /** Asked to see whether it answers: nothing that costs; the base itself unless given. */
+  /** Path of a free health request (default: the base). */
   readonly reachPath?: string
-  /** Member of the engines file that brings it. */
+  /** Engines file member that configures it. */
   readonly fix: string
 }
 
 export type UpstreamQuestion<T> = {
-  /** With its query, after the base. */
+  /** Path with query. */
   readonly path: string
-  /** What is posted; a GET without. */
+  /** Body of a POST; otherwise GET. */
   readonly body?: unknown
   readonly schema: z.ZodType<T>
-  /** How long an answer stays good. */
+  /** Cache time of the answer. */
   readonly keepMs?: number
   readonly signal: AbortSignal
 }
 
-/** What is posted, for an answer that is no JSON. */
+/** A POST with a non-JSON answer. */
 export type BytesQuestion = Pick<UpstreamQuestion<never>, 'path' | 'body' | 'signal'> & {
-  /** What the answer has to say that it is, as the beginning of its media type. */
+  /** Required media type prefix of the answer. */
   readonly type: string
 }
 
 export type Upstream = {
-  /** @throws UpstreamError, EngineGone while it failed again and again. */
+  /** @throws UpstreamError, EngineGone while it keeps failing */
   readonly ask: <T>(question: UpstreamQuestion<T>) => Promise<{ readonly value: T; readonly at: number }>
-  /** @throws as `ask` */
+  /** @throws like `ask` */
   readonly bytes: (question: BytesQuestion) => Promise<Buffer>
   readonly standing: () => EngineStanding
-  /** Asks once whether it answers. */
+  /** Checks once whether it responds. */
   readonly reach: (signal: AbortSignal) => Promise<Reached>
 }
 
 const TIMEOUT_MS = 8 * SECOND_MS
 const DEFAULT_MAX_BYTES = 1024 * 1024
-/** Waited for at most before the one further try. */
+/** Longest wait before the one retry. */
 const MAX_RETRY_AFTER_S = 3
 const RETRY_S = 1
 const MAX_FAILURES = 5
-/** After so many failures nobody asks for this long. */
+/** Pause after repeated failures. */
 const BREAK_MS = MINUTE_MS
 const MAX_KEPT = 500
-/** Questions to one upstream in a minute. */
+/** Requests per minute. */
 const MAX_A_MINUTE = 120
 
 type Kept = { readonly value: unknown; readonly at: number; readonly until: number }
 
-/** Answers that are still good, the newest of them. */
+/** Cache of recent answers. */
 function openKept() {
   const kept = new Map<string, Kept>()
   return {
@@ -100,7 +100,7 @@ function openKept() {
   }
 }
 
-/** Who may ask now: not too often, and not while it failed again and again. */
+/** Rate limit and circuit breaker. */
 function openGate({ name, base, fix, wall, perMinute = MAX_A_MINUTE }: UpstreamOptions) {
   const asked: number[] = []
   let failures = 0
@@ -129,9 +129,7 @@ function openGate({ name, base, fix, wall, perMinute = MAX_A_MINUTE }: UpstreamO
   }
 }
 
-/**
- * Asks one interface of somebody else: kept answers, one retry, a limit of questions, and a pause when it fails.
- */
+/** Client of an external API: cache, one retry, rate limit, circuit breaker. */
 export function openUpstream(options: UpstreamOptions): Upstream {
   const kept = openKept()
   const gate = openGate(options)
@@ -139,7 +137,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   async function ask<T>({ path, body, schema, keepMs = 0, signal }: UpstreamQuestion<T>) {
     const key = body === undefined ? path : `${path} ${JSON.stringify(body)}`
     const known = kept.get(key)
-    // An entry holds what this same question's schema made.
+    // Validated by the same question's schema.
     if (known && options.wall() < known.until) return { value: known.value as T, at: known.at }
     return answered({ path, body, signal }, async (answer) => {
       const value = await read(options.name, answer, schema)
@@ -178,7 +176,7 @@ type Asking = {
   readonly accept?: string
 }
 
-/** One further try for an upstream that is busy for a moment. */
+/** One retry for a briefly busy upstream. */
 async function twice(options: UpstreamOptions, asking: Asking): Promise<WebResponse> {
   const first = await once(options, asking)
   if (!isBusy(first.status)) return first
@@ -220,7 +218,7 @@ function isBusy(status: number): boolean {
   return status === TOO_MANY || status >= 500
 }
 
-/** What it says is believed only in the shape that is known; it is parsed in one turn and looked at in the next. */
+/** Validates an answer; parsing and validating run in separate turns. */
 async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): Promise<T> {
   refuseFailure(name, answer)
   const value = readJson(answer.body)
@@ -231,9 +229,9 @@ async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>):
   throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
 }
 
-/** What the operator's account may have is used up: 402, and what DeepL says for it. */
+/** The operator's quota is used up: 402, and DeepL's code. */
 const SPENT: ReadonlySet<number> = new Set([402, 456])
-/** It is the operator's key that it does not take, and nothing that the buyer wrote. */
+/** The operator's key is refused; not the buyer's fault. */
 const REFUSING: ReadonlySet<number> = new Set([401, 403])
 
 function refuseFailure(name: string, { status }: WebResponse): void {
@@ -244,10 +242,10 @@ function refuseFailure(name: string, { status }: WebResponse): void {
   if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
 }
 
-/** Values in an answer, whoever gives it: it is parsed on the thread that answers everybody. */
+/** JSON values per answer, since it is parsed on the main thread. */
 const MAX_ANSWER_VALUES = 25_000
 
-/** The JSON of an answer; undefined where it is none, or holds more than anybody should have to parse. */
+/** JSON of an answer; undefined if invalid or too large. */
 export function readJson(body: Buffer): unknown {
   if (costlyPart(body, MAX_ANSWER_VALUES) !== undefined) return undefined
   try {
@@ -257,7 +255,7 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** Whether it answers at all, and takes the key; what it has there does not matter. */
+/** Whether it responds and accepts the key. */
 async function reached(options: UpstreamOptions, signal: AbortSignal): Promise<Reached> {
   const { name, base, reachPath = '' } = options
   if (base === undefined) return { ok: false, detail: `${name} has no address or key.` }
@@ -271,12 +269,12 @@ async function reached(options: UpstreamOptions, signal: AbortSignal): Promise<R
   }
 }
 
-/** An upstream as an engine: looking at it asks nobody. */
+/** An upstream as an engine; its check sends nothing. */
 export function upstreamEngine(upstream: Upstream): Engine<Upstream> {
   return { port: upstream, initial: upstream.standing(), probe: async () => upstream.standing(), ...reachOf(upstream) }
 }
 
-/** How to ask it whether it answers; nothing of one that nobody configured. */
+/** How to check it; nothing if not configured. */
 export function reachOf({ standing, reach }: Upstream): Pick<Engine<unknown>, 'reach'> {
   return standing().status === 'unconfigured' ? {} : { reach }
 }

@@ -5,12 +5,12 @@ import { WebError } from './error.ts'
 
 export type BodyLimit = {
   readonly maxBytes: number
-  /** Keep the first `maxBytes` of a longer body instead of failing. */
+  /** Truncate a longer body at `maxBytes` instead of failing. */
   readonly truncate: boolean
 }
 export type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }
 
-/** What a body may be packed in; the daemon asks for none, but some servers pack all the same. */
+/** Accepted encodings; the daemon requests none, but some servers compress anyway. */
 const decoders = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -18,10 +18,7 @@ const decoders = {
   br: createBrotliDecompress,
 } as const
 
-/**
- * Reads a body up to a limit that holds for the bytes sent and for what they unpack to.
- * @throws WebError too_large, encoding_refused or broken.
- */
+/** Reads a body with a limit on raw and decoded bytes. @throws WebError too_large, encoding_refused or broken. */
 export async function readBody(stream: Readable, encoding: string | undefined, limit: BodyLimit): Promise<ReadBody> {
   const chunks: Buffer[] = []
   let size = 0
@@ -50,7 +47,7 @@ function unpacked(stream: Readable, encoding: string | undefined, limit: BodyLim
   return source.pipe(decoder)
 }
 
-/** Packed bytes are counted too: a stream may go on for ever and unpack to nothing. */
+/** Limits raw bytes: a stream may decode to nothing forever. */
 async function* capped(stream: AsyncIterable<Buffer>, limit: BodyLimit): AsyncGenerator<Buffer> {
   let size = 0
   for await (const chunk of stream) {

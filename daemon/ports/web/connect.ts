@@ -5,22 +5,19 @@ import { WebError } from './error.ts'
 import { checkAddress, type WebTarget } from './target.ts'
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
-/** All addresses of a host name. */
+/** All addresses of a host. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
-/** Longest wait for a connection, TLS included. */
+/** Connection limit, TLS included. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Resolves as every other program of the machine does. */
+/** The system resolver. */
 export const systemResolve: Resolve = async (hostname) => {
   const found = await systemLookup(hostname, { all: true, order: 'verbatim' })
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
 
-/**
- * Resolves a host, refusing it when any of its addresses is one that the hop must not end at.
- * @throws WebError address_refused or dns_failed.
- */
+/** Resolves a host; refuses it if any address is forbidden. @throws WebError address_refused or dns_failed. */
 export async function resolveChecked(target: WebTarget, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
   const found = await resolveNamed(target.host, resolve)
   for (const { address } of found) checkAddress(target, address)
@@ -40,16 +37,15 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
 export type ConnectionGuard = {
   readonly target: WebTarget
   readonly resolve: Resolve
-  /** Called once the connection stands and was checked: from here on something may have been sent. */
+  /** Called when connected and checked; data may be sent from here on. */
   readonly onConnected: () => void
-  /** Makes connections; undici's own unless a test wants to see a faulty one caught. */
+  /** Connector (default: undici's); tests replace it. */
   readonly build?: typeof buildConnector
 }
 
 /**
- * A connector that is bound to one target: the addresses checked are the ones connected to, since the socket gets
- * them from here, and the address at the other end is checked once more. A literal host never reaches the lookup,
- * which is why `targetOf` checks those.
+ * A connector for one target: the socket gets only checked addresses, and the peer address is checked again. Literal
+ * hosts skip the lookup, so `targetOf` checks them.
  */
 export function guardedConnector({ target, resolve, onConnected, build = buildConnector }: ConnectionGuard) {
   const connect = build({ timeout: CONNECT_TIMEOUT_MS, lookup: pinned(target, resolve), autoSelectFamily: true })

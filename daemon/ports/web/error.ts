@@ -1,6 +1,6 @@
 /**
- * Why a request to the web came to nothing. The first group is the asker's to mend: the URL is refused before or
- * while it is followed. `dns_failed`, `connect_failed` and `tls_failed` happened before a byte of the request left.
+ * Failures of web requests. The first group is the caller's fault. `dns_failed`, `connect_failed` and `tls_failed`
+ * happen before any byte is sent.
  */
 export const webFailures = [
   'url_invalid',
@@ -35,7 +35,7 @@ const refusals: ReadonlySet<WebFailure> = new Set([
 
 const beforeSending: ReadonlySet<WebFailure> = new Set(['dns_failed', 'connect_failed', 'tls_failed'])
 
-/** One failed request; the message is safe to show to a stranger: it never tells what a name resolved to. */
+/** A failed request; the message is public and never reveals resolved addresses. */
 export class WebError extends Error {
   override readonly name = 'WebError'
   readonly failure: WebFailure
@@ -45,19 +45,19 @@ export class WebError extends Error {
     this.failure = failure
   }
 
-  /** The URL itself is at fault: asking again changes nothing. */
+  /** The URL is refused, so a retry is useless. */
   get isRefusal(): boolean {
     return refusals.has(this.failure)
   }
 
-  /** Nothing was sent, so the request may be made again without harm. */
+  /** Nothing was sent, so a retry is safe. */
   get wasNeverSent(): boolean {
     return beforeSending.has(this.failure)
   }
 }
 
 const timeouts: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
-/** Codes of Node for what goes wrong between two machines before TLS begins. */
+/** Node's transport error codes. */
 const transport: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -69,7 +69,7 @@ const transport: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** What a failed connection or request is in our words. */
+/** Converts connection errors. */
 export function asWebError(error: unknown, { connected, isTls }: { connected: boolean; isTls: boolean }): WebError {
   if (error instanceof WebError) return error
   const code = codeOf(error)

@@ -1,11 +1,11 @@
 export type GetOptions = {
   readonly accept?: string
   readonly maxBytes?: number
-  /** Keep the first `maxBytes` of a longer body instead of failing. */
+  /** Truncate a longer body at `maxBytes` instead of failing. */
   readonly truncate?: boolean
-  /** For the whole exchange, redirects and robots.txt included. */
+  /** Total time limit, redirects and robots.txt included. */
   readonly timeoutMs?: number
-  /** Only for interfaces made for programs: pages are asked for as their site allows (RFC 9309). */
+  /** For APIs only: pages follow robots.txt (RFC 9309). */
   readonly ignoreRobots?: true
   readonly signal?: AbortSignal
 }
@@ -19,11 +19,11 @@ export type PostRequest = {
   readonly signal?: AbortSignal
 }
 
-/** A POST where there is a body, else a GET. */
+/** POST with a body, else GET. */
 export type AskRequest = Omit<PostRequest, 'body'> & { readonly body?: string }
 
 export type WebResponse = {
-  /** Where the answer came from, after redirects. */
+  /** Final URL after redirects. */
   readonly url: string
   readonly status: number
   /** Lower-case names; repeated ones joined by a comma. */
@@ -31,6 +31,6 @@ export type WebResponse = {
   readonly body: Buffer
   readonly truncated: boolean
   readonly redirects: readonly { readonly status: number; readonly to: string }[]
-  /** Wall time at which the whole answer was here, epoch milliseconds. */
+  /** Wall time when complete, epoch milliseconds. */
   readonly at: number
 }

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Rules that apply to one crawler: each pattern in its canonical form, and whether it allows. */
+/** Rules for one crawler: canonical pattern → allowed. */
 export type RobotsRules = ReadonlyMap<string, boolean>
 
-/** Characters that are read before others have a turn of the loop. */
+/** Characters parsed per event loop turn. */
 const CHARS_IN_A_TURN = 16 * 1024
-/** Of one line; what follows is not looked at. */
+/** Characters read per line. */
 const MAX_LINE_CHARS = 16 * 1024
-/** Character comparisons that one URL may cost, some milliseconds. Beyond it nothing is allowed. */
+/** Comparison limit per URL, some milliseconds; beyond it nothing is allowed. */
 const MAX_MATCH_STEPS = 20_000_000
 const ANY = '*'
 const END = '$'
@@ -16,8 +16,8 @@ const PRODUCT_TOKEN = /^[a-z_-]+/
 type RuleGroup = { readonly rules: Map<string, boolean>; isKnown: boolean }
 
 /**
- * Reads a robots.txt as RFC 9309 says: all groups that name the crawler are one, and where none does, those of `*` are.
- * @param agent product token of the crawler, in lower case
+ * Parses robots.txt (RFC 9309): groups that name the crawler are merged, else those of `*`.
+ * @param agent product token, lower case
  */
 export async function robotsRules(text: string, agent: string): Promise<RobotsRules> {
   const { take, rules } = openGroups(agent)
@@ -46,7 +46,7 @@ function openGroups(agent: string) {
   }
 
   return {
-    /** Takes the next record; those of other names are of no group, and end none. */
+    /** Takes a record; unknown records do not end a group. */
     take(key: string, value: string): void {
       if (key === 'user-agent') beginGroup(value)
       if (key !== 'allow' && key !== 'disallow') return
@@ -57,7 +57,7 @@ function openGroups(agent: string) {
   }
 }
 
-/** Where two equal patterns disagree, the one that allows is followed. */
+/** On a conflict of equal patterns, allow wins. */
 function addRule(rules: Map<string, boolean>, pattern: string, allows: boolean): void {
   const canonical = canonicalPattern(pattern)
   rules.set(canonical, allows || rules.get(canonical) === true)
@@ -73,7 +73,7 @@ function* linesOf(text: string): Generator<{ readonly line: string; readonly end
   }
 }
 
-/** Name and value of a line, without its comment. */
+/** Name and value of a line without comment. */
 function recordOf(line: string): [key: string, value: string] {
   const comment = line.indexOf('#')
   const record = comment < 0 ? line : line.slice(0, comment)
@@ -81,15 +81,12 @@ function recordOf(line: string): [key: string, value: string] {
   return colon < 0 ? ['', ''] : [record.slice(0, colon).trim().toLowerCase(), record.slice(colon + 1).trim()]
 }
 
-/** `Souk/1.0` names the crawler souk; `soukbot` names another. */
+/** `Souk/1.0` matches souk; `soukbot` does not. */
 function isAgent(value: string, agent: string): boolean {
   return PRODUCT_TOKEN.exec(value.toLowerCase())?.[0] === agent
 }
 
-/**
- * Whether the rules let a URL be fetched: the pattern with the most octets decides, and of two equal ones the one that
- * allows (RFC 9309, 2.2.2).
- */
+/** Whether a URL is allowed: the longest pattern wins, allow on a tie (RFC 9309, 2.2.2). */
 export function isAllowed(rules: RobotsRules, { pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean {
   if (pathname === '/robots.txt') return true
   const path = canonical(`${pathname}${search}`)
@@ -105,19 +102,19 @@ export function isAllowed(rules: RobotsRules, { pathname, search }: Pick<URL, 'p
   return verdict
 }
 
-/** Comparisons at most, once the head of a pattern was found. */
+/** Upper bound of comparisons after the literal prefix. */
 function costOf(pattern: string, path: string): number {
   return pattern.includes(ANY) ? pattern.length * path.length : 0
 }
 
-/** The part of a pattern before its first wildcard or its end mark. */
+/** Literal prefix of a pattern. */
 function headOf(pattern: string): string {
   const wild = pattern.indexOf(ANY)
   if (wild >= 0) return pattern.slice(0, wild)
   return pattern.endsWith(END) ? pattern.slice(0, -1) : pattern
 }
 
-/** Each part between wildcards is taken where it comes first: no later place could fit what follows any better. */
+/** Greedy: the first match of each part between wildcards is best. */
 function matches(pattern: string, path: string): boolean {
   const isWhole = pattern.endsWith(END)
   const [head = '', ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split(ANY)
@@ -133,7 +130,7 @@ function matches(pattern: string, path: string): boolean {
   return path.length - last.length >= at && path.endsWith(last)
 }
 
-/** An octet that is written as three characters counts as one. */
+/** A percent-encoded octet counts as one. */
 function octetsOf(pattern: string): number {
   let escapes = 0
   for (let at = pattern.indexOf('%'); at >= 0; at = pattern.indexOf('%', at + 1)) escapes += 1
@@ -148,8 +145,8 @@ const escapes: readonly string[] = Array.from(
 )
 
 /**
- * The form in which octets are compared (RFC 9309, 2.2.2; RFC 3986, 2.2): unreserved ones as they are, all others
- * percent-encoded in upper case, however they were written.
+ * Canonical form for comparison (RFC 9309, 2.2.2; RFC 3986, 2.2): unreserved characters plain, others percent-encoded
+ * in upper case.
  */
 function canonical(text: string): string {
   return text.replace(NOT_UNRESERVED, (found) => {
@@ -164,7 +161,7 @@ function encoded(character: string): string {
   return ascii ?? [...Buffer.from(character.toWellFormed())].map((octet) => escapes[octet]).join('')
 }
 
-/** The same for a pattern, in which `*` is any octets and `$` at the end is the end; `%2A` and `%24` are themselves. */
+/** The same for a pattern, where `*` and a final `$` are special; `%2A` and `%24` are literal. */
 function canonicalPattern(pattern: string): string {
   const isWhole = pattern.endsWith(END)
   const parts = (isWhole ? pattern.slice(0, -1) : pattern).split(/\*+/)

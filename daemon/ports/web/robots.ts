@@ -4,19 +4,19 @@ import type { GetOptions, WebResponse } from './exchange.ts'
 import { isAllowed, type RobotsRules, robotsRules } from './robots-rules.ts'
 import type { WebTarget } from './target.ts'
 
-/** Product token under which sites name this daemon in robots.txt. */
+/** Our product token in robots.txt. */
 export const ROBOTS_AGENT = 'souk'
 
-/** Parsed up to here, as RFC 9309 asks for at least. */
+/** Bytes parsed; the minimum of RFC 9309. */
 const MAX_ROBOTS_BYTES = 500 * 1024
 const ROBOTS_TIMEOUT_MS = 5_000
 const KEPT_MS = 24 * HOUR_MS
-/** A site that could not say is asked again soon. */
+/** Cache time after an unavailable robots.txt. */
 const UNAVAILABLE_KEPT_MS = 5 * MINUTE_MS
 const MAX_SITES = 500
-/** Of the rules of all sites together; the oldest sites make room. */
+/** Cache size of all rules; the oldest sites are dropped. */
 const MAX_KEPT_CHARS = 32 * 1024 * 1024
-/** What a rule takes beside its characters. */
+/** Overhead per rule. */
 const RULE_CHARS = 64
 const TOO_MANY_REQUESTS = 429
 
@@ -32,8 +32,8 @@ type RobotsOptions = {
 }
 
 /**
- * The Robots Exclusion Protocol (RFC 9309): no such file allows everything, a server that fails or is silent allows
- * nothing. What a site said is kept for a day, for at most `MAX_SITES` sites and `MAX_KEPT_CHARS`.
+ * Robots Exclusion Protocol (RFC 9309): a missing file allows everything, an unavailable one nothing. Cached for a
+ * day, within `MAX_SITES` and `MAX_KEPT_CHARS`.
  */
 export function openRobots({ get, wall }: RobotsOptions) {
   const sites = new Map<string, Site>()
@@ -79,7 +79,7 @@ export function openRobots({ get, wall }: RobotsOptions) {
     throw new WebError('robots_refused', UNREADABLE)
   }
 
-  /** @throws WebError robots_refused, or why the site cannot be reached at all. */
+  /** @throws WebError robots_refused, or why the site is unreachable */
   async function check(target: WebTarget, signal: AbortSignal): Promise<void> {
     const rules = await siteOf(target.url.origin).rules.catch(otherwise)
     signal.throwIfAborted()
@@ -91,16 +91,13 @@ export function openRobots({ get, wall }: RobotsOptions) {
   return { check }
 }
 
-/** A line that was cut off says something else than its whole: it is left out. */
+/** Drops a truncated last line, which could mean something else. */
 function textOf({ body, truncated }: WebResponse): string {
   const text = body.toString('utf8')
   return truncated ? text.slice(0, text.lastIndexOf('\n') + 1) : text
 }
 
-/**
- * A site that keeps silent about robots.txt is left alone, one that sends the question round in circles has none; one
- * that cannot be reached, or must not be, is named as such.
- */
+/** No response forbids everything, a redirect loop counts as missing; unreachable and refused sites are errors. */
 function otherwise(error: unknown): RobotsRules {
   if (!(error instanceof WebError)) throw error
   if (error.failure === 'too_many_redirects') return NO_RULES

@@ -3,16 +3,15 @@ import ipaddr from 'ipaddr.js'
 import { MAX_URL_CHARS } from '../../../src/core/limits.ts'
 import { WebError } from './error.ts'
 
-/** Where an address leads: to the open internet, to this machine, or somewhere nobody may be sent. */
+/** Class of an address: public, this machine, or forbidden. */
 type Reach = 'public' | 'loopback' | 'refused'
 
-/** IPv6 in use on the internet (RFC 4291 global unicast); the rest of the space is reserved or local. */
+/** IPv6 global unicast (RFC 4291); the rest is reserved or local. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * Judges an IP address as text, as a resolver or `URL.hostname` gives it, without brackets. Only plain unicast is
- * public: private, shared, link-local, documentation, multicast and every form that carries another address inside
- * are refused. Loopback is 127.0.0.0/8 and ::1, and no other spelling of them.
+ * Classifies an IP address without brackets. Only plain unicast is public; private, shared, link-local,
+ * documentation, multicast and embedded addresses are refused. Loopback is 127.0.0.0/8 and ::1 only.
  */
 export function reachOf(address: string): Reach {
   if (isIP(address) === 0 || address.includes('%')) return 'refused'
@@ -23,7 +22,7 @@ export function reachOf(address: string): Reach {
   return meant instanceof ipaddr.IPv6 && !meant.match(GLOBAL_UNICAST) ? 'refused' : 'public'
 }
 
-/** The host of a URL as a resolver wants it: an IPv6 literal loses its brackets. */
+/** Host of a URL without IPv6 brackets. */
 export function bareHost(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 }
@@ -32,36 +31,30 @@ function isAddressLiteral(host: string): boolean {
   return isIP(host) !== 0
 }
 
-/**
- * `public`: pages that anyone may name. `webhook`: endpoints that participants gave for their own events. `operator`:
- * interfaces that whoever runs the daemon chose, wherever they stand.
- */
+/** `public`: any page. `webhook`: participants' endpoints. `operator`: APIs that the operator chose, anywhere. */
 export type WebPolicy = 'public' | 'webhook' | 'operator'
 
-/** Host and port as a URL names them. */
+/** Host and port of a URL. */
 export type WebPlace = { readonly host: string; readonly port: number }
 
 export type WebRules = {
-  /** The port that this daemon answers on: no webhook may lead back into it. */
+  /** Our own port, which webhooks must not reach. */
   readonly ownPort: () => number
-  /** Whether webhooks may stay on this machine: a marketplace that only this machine can reach. */
+  /** Whether webhooks may stay on this machine, since only it can reach the marketplace. */
   readonly localWebhooks: boolean
-  /** Places to which no rule about ports and addresses applies; none in a real daemon. */
+  /** Places exempt from the rules; tests only. */
   readonly exempt?: (place: WebPlace) => boolean
 }
 
-/** Where one hop goes, and which addresses it may end at. */
+/** Target of one hop, with its allowed addresses. */
 export type WebTarget = WebPlace & { readonly url: URL; readonly reach: Exclude<Reach, 'refused'> | 'any' }
 
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
-/** Webhooks elsewhere use the port of https or one that needs no privilege. */
+/** Other webhook ports must be 443 or unprivileged. */
 const FIRST_UNPRIVILEGED_PORT = 1_024
 
-/**
- * Checks everything that a URL tells without asking a resolver: scheme, credentials, port, literal address.
- * @throws WebError with the refusal.
- */
+/** Checks what needs no resolver: scheme, credentials, port, literal address. @throws WebError with the refusal. */
 export function targetOf(text: string, policy: WebPolicy, rules: WebRules): WebTarget {
   const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null
   if (!url) throw new WebError('url_invalid', 'The URL cannot be read.')
@@ -91,7 +84,7 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT
 }
 
-/** Only who says so is sent to this machine: a public name that resolves to loopback is refused. */
+/** Loopback must be named: a public name that resolves to it is refused. */
 function isThisMachine(host: string): boolean {
   return host === 'localhost' || reachOf(host) === 'loopback'
 }
@@ -116,17 +109,14 @@ function checkWebhook(target: WebTarget, rules: WebRules): void {
   }
 }
 
-/** @throws WebError when the hop must not end at this address. */
+/** @throws WebError for a forbidden address */
 export function checkAddress(target: WebTarget, address: string | undefined): void {
   if (target.reach === 'any') return
   if (address !== undefined && reachOf(address) === target.reach) return
   throw new WebError('address_refused', 'The host is not on the public internet.')
 }
 
-/**
- * The next hop of a redirect, checked like the first.
- * @throws WebError for a place that is refused, and for https that turns into http.
- */
+/** Next hop of a redirect, checked like the first. @throws WebError for a refused target, and from https to http. */
 export function redirectTarget(from: WebTarget, location: string, check: (url: string) => WebTarget): WebTarget {
   const url = URL.parse(location, from.url.href)
   if (!url) throw new WebError('url_invalid', 'The page redirects to something that is no URL.')

@@ -22,35 +22,35 @@ export const DEFAULT_MAX_BYTES = 1024 * 1024
 export const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** What a first-party service may do on the web: read what is public. */
+/** The web for first-party services: public reading only. */
 export type PublicWeb = {
-  /** Fetches a public page under the rules for pages that anyone may name. @throws WebError */
+  /** Fetches a public page. @throws WebError */
   readonly get: (url: string, options?: GetOptions) => Promise<WebResponse>
-  /** Refuses a URL by what it says itself: scheme, credentials, port, literal address. Nothing is asked. @throws WebError */
+  /** Checks a URL without requests: scheme, credentials, port, literal address. @throws WebError */
   readonly check: (url: string) => void
-  /** Public addresses of a host name, for protocols other than HTTP. @throws WebError */
+  /** Public addresses of a host, for other protocols. @throws WebError */
   readonly resolve: (host: string) => Promise<readonly ResolvedAddress[]>
 }
 
 export type Web = PublicWeb & {
-  /** Posts to a participant's endpoint; a redirect is an answer like any other. @throws WebError */
+  /** Posts to a participant's endpoint; redirects are returned, not followed. @throws WebError */
   readonly post: (request: PostRequest) => Promise<WebResponse>
-  /** Asks an interface that the operator chose; a redirect is an answer like any other. @throws WebError */
+  /** Requests an API of the operator; redirects are returned, not followed. @throws WebError */
   readonly ask: (request: AskRequest) => Promise<WebResponse>
-  /** Connects to where a public URL leads, for a browser that speaks for itself. @throws WebError */
+  /** Connects to a public URL for the browser proxy. @throws WebError */
   readonly dial: (url: string, signal: AbortSignal) => Promise<Socket>
-  /** Whether the robots exclusion of a site lets a page be read. @throws WebError */
+  /** Whether robots.txt allows a page. @throws WebError */
   readonly mayRead: (url: string, signal: AbortSignal) => Promise<void>
 }
 
 export type WebOptions = WebRules & {
   readonly wall: () => number
   readonly resolve?: Resolve
-  /** Makes connections, as a guard of `connect.ts` has it. */
+  /** Connector, as in `connect.ts`. */
   readonly build?: ConnectionGuard['build']
 }
 
-/** All requests that the daemon makes to places which others name; see `targetOf` for what is refused. */
+/** All requests to addresses that others choose; `targetOf` has the rules. */
 export function openWeb(options: WebOptions): Web {
   const fetchPage = (url: string, request: GetOptions) =>
     withinTime(request, (signal) => follow(options, url, { ...request, signal }))
@@ -106,7 +106,7 @@ export function openWeb(options: WebOptions): Web {
   return { get, post, ask, resolve, check, dial, mayRead }
 }
 
-/** Whatever is spoken over it: TLS is between the browser and the site. */
+/** Plain TCP: the browser does TLS itself. */
 function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): Promise<Socket> {
   const { resolve = systemResolve, build } = options
   const connect = guardedConnector({ target, resolve, onConnected: () => undefined, ...compact({ build }) })
@@ -120,7 +120,7 @@ function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): P
   })
 }
 
-/** Runs a request under its time limit and its caller's signal, and tells which of the two ended it. */
+/** Runs a request under time limit and caller's signal, and reports which one ended it. */
 async function withinTime<T>(
   limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   run: (signal: AbortSignal) => Promise<T>,
@@ -145,7 +145,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 
 type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: WebTarget) => Promise<void> }
 
-/** Each hop passes the whole check again and carries nothing but what the daemon itself says. */
+/** Each hop is checked again and carries only our own headers. */
 async function follow(options: WebOptions, url: string, request: Follow): Promise<WebResponse> {
   const check = (text: string) => targetOf(text, 'public' satisfies WebPolicy, options)
   const redirects: { status: number; to: string }[] = []
@@ -176,7 +176,7 @@ type Exchange = BodyLimit & {
   readonly signal: AbortSignal
 }
 
-/** One request over a connection of its own, so that what was checked is what is used. */
+/** One request on its own connection, so that the checked address is used. */
 async function exchange(options: WebOptions, target: WebTarget, request: Exchange): Promise<WebResponse> {
   let connected = false
   const connect = guardedConnector({
@@ -212,7 +212,7 @@ async function exchange(options: WebOptions, target: WebTarget, request: Exchang
   } catch (error) {
     throw asWebError(error, { connected, isTls: target.url.protocol === 'https:' })
   } finally {
-    // What is left of the connection is of no use; how it ends cannot matter any more.
+    // The connection is no longer needed.
     client.destroy().catch(() => undefined)
   }
 }

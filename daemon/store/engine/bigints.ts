@@ -2,11 +2,11 @@ import type { z } from 'zod'
 import type { AnyRow } from './order.ts'
 import { holdsBigint, type SchemaShape, shapeOf } from './shape.ts'
 
-/** Converts between rows and what JSON can hold of them; both directions leave rows without bigints alone. */
+/** Converts rows to and from JSON; rows without bigints are returned as is. */
 export type RowCodec = {
-  /** A copy, along the paths of bigints only, with decimal strings in their place. */
+  /** Copies the paths of bigints, as decimal strings. */
   toJson(row: AnyRow): AnyRow
-  /** Turns decimal strings of a freshly parsed row back, in place. */
+  /** Restores bigints of a parsed row in place. */
   fromJson(row: AnyRow): AnyRow
 }
 
@@ -17,7 +17,7 @@ type Direction = { readonly leaf: Convert; readonly inPlace: boolean }
 const outward: Direction = { leaf: (v) => (typeof v === 'bigint' ? v.toString() : v), inPlace: false }
 const inward: Direction = { leaf: (v) => (typeof v === 'string' ? BigInt(v) : v), inPlace: true }
 
-/** @throws TypeError when the schema holds what JSON cannot. */
+/** @throws TypeError when the schema cannot be JSON */
 export function rowCodec(collection: string, schema: z.ZodType): RowCodec {
   const shape = shapeOf(collection, schema)
   refuseAmbiguous(shape, collection, new Set())
@@ -30,7 +30,7 @@ export function rowCodec(collection: string, schema: z.ZodType): RowCodec {
   }
 }
 
-/** Unions may lay shapes over each other; a conversion that could hit the wrong branch is refused when the store opens. */
+/** Refuses schemas whose unions make conversion ambiguous. */
 function refuseAmbiguous(shape: SchemaShape, path: string, seen: Set<SchemaShape>): void {
   if (seen.has(shape)) return
   seen.add(shape)
@@ -41,12 +41,12 @@ function refuseAmbiguous(shape: SchemaShape, path: string, seen: Set<SchemaShape
   for (const [name, member] of shape.members) refuseAmbiguous(member, `${path}.${name}`, seen)
 }
 
-/** undefined when no bigint lies at or below the shape. */
+/** Undefined without a bigint at or below the shape. */
 function converter(shape: SchemaShape, direction: Direction, known: Map<SchemaShape, Convert>): Convert | undefined {
   if (!holdsBigint(shape)) return undefined
   const existing = known.get(shape)
   if (existing !== undefined) return existing
-  // Filled after it is registered, so that a shape that contains itself finds itself.
+  // Registered before it is filled, for recursive shapes.
   const parts: { members: readonly (readonly [string, Convert])[]; each: Convert | undefined } = {
     members: [],
     each: undefined,

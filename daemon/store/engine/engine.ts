@@ -10,40 +10,40 @@ import { createReader } from './view.ts'
 
 export const DEFAULT_WATCHDOG_MS = 10_000
 
-/** One committed transaction on its way to the disk: the change, and its JSON without frame. */
+/** A committed transaction with its JSON text. */
 export type EncodedChange = { readonly change: Change; readonly json: string }
 
-/** Where committed transactions go. The engine applies an entry in the same turn in which it hands it over. */
+/** Receives committed transactions. The engine applies an entry in the turn in which it hands it over. */
 export type ChangeSink = {
-  /** Text of a change; throws when a row cannot be written, before anything is applied. */
+  /** Serialises a change; throws before anything is applied. */
   encode(change: Change): string
-  /** Queues an entry; the promise resolves when it is durable. Entries become durable in order. */
+  /** Queues an entry; resolves when durable, in order. */
   append(entry: EncodedChange): Promise<void>
-  /** Resolves when everything appended so far is durable. */
+  /** Resolves when all earlier entries are durable. */
   durable(): Promise<void>
-  /** Why nothing more is accepted, once a write or sync has failed. */
+  /** Why nothing more is accepted, after a failed write or sync. */
   failure(): StoreStopped | undefined
   journalBytes(): number
   syncs(): number
-  /** Lets everything appended become durable, then lets go of the disk. */
+  /** Waits for durability, then closes the files. */
   close(): Promise<void>
 }
 
 export type EngineOptions = {
   readonly base: Base
-  /** Number of the last transaction in `base`. */
+  /** Last transaction in `base`. */
   readonly seq: number
-  /** @param deliver - to be called with each change in order, once it is durable. */
+  /** @param deliver - called with each durable change in order */
   readonly openSink: (deliver: (change: Change) => void) => ChangeSink
-  /** How long a body may take to settle. */
+  /** Time limit of a body. */
   readonly watchdogMs?: number
-  /** Freezes rows before they are handed out; for tests. */
+  /** Freezes returned rows; for tests. */
   readonly freeze?: boolean
 }
 
-/** The engine that every store runs on. */
+/** The engine of all stores. */
 export type StoreEngine = Store & {
-  /** Runs work of the engine itself, of any length, while no body is under way. */
+  /** Runs exclusive work between bodies. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -83,7 +83,7 @@ function listenerSet(): { add(listener: (change: Change) => void): () => void; t
   }
 }
 
-/** A listener that throws must neither stop the others nor fail a transaction that is durable: it surfaces uncaught. */
+/** A throwing listener must not affect others or the durable transaction: it surfaces as uncaught. */
 function tellOne(listener: (change: Change) => void, change: Change): void {
   try {
     listener(change)
@@ -97,16 +97,16 @@ function tellOne(listener: (change: Change) => void, change: Change): void {
 type Parts = {
   readonly mutex: ReturnType<typeof createMutex>
   readonly running: AsyncLocalStorage<Scope | undefined>
-  /** @throws StoreStopped, StoreMisuse where nothing may begin */
+  /** @throws StoreStopped, StoreMisuse when nothing may start */
   readonly enter: (call: string) => void
-  /** Applies what was written. @returns when it is durable */
+  /** Applies writes. @returns when they are durable */
   readonly commit: (layers: readonly Layer[]) => Promise<void>
   readonly readsOf: ReadsOf
   readonly freeze: boolean
   readonly inTime: Watchdog
 }
 
-/** Bodies one at a time, each over what those before it left. */
+/** Runs bodies one at a time. */
 function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
   const { mutex, running, enter, commit, readsOf, freeze, inTime } = parts
 
@@ -118,7 +118,7 @@ function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
       const layers: Layer[] = []
       const handle = txHandle({ guard: guardOf(scope), readsOf, freeze }, layers)
       const value = await settle(scope, running.run(scope, body, handle), inTime)
-      // Wrapped, so that the mutex is free before the disk has answered.
+      // Wrapped, so that the mutex is free before the disk answers.
       return { value, durable: commit(layers) }
     })
     await done.durable
@@ -142,7 +142,7 @@ export function createEngine(options: EngineOptions): StoreEngine {
   const mutex = createMutex()
   const running = new AsyncLocalStorage<Scope | undefined>()
   const listeners = listenerSet()
-  // Out of the caller's context: a listener is no part of the transaction that happened to trigger the flush.
+  // Outside the caller's async context, since listeners are not part of its transaction.
   const sink = options.openSink((change) => running.run(undefined, listeners.tell, change))
   let seq = options.seq
   let isClosed = false
@@ -162,7 +162,7 @@ export function createEngine(options: EngineOptions): StoreEngine {
   function commit(layers: readonly Layer[]): Promise<void> {
     const staged = layers.flatMap((layer) => layer.staged())
     const writes = staged.map(({ write }) => write)
-    // A body that wrote nothing may still have seen what is not durable yet.
+    // A read-only body may have seen data that is not durable yet.
     if (writes.length === 0) return sink.durable()
     const change: Change = { seq: seq + 1, writes }
     const durable = sink.append({ change, json: sink.encode(change) })

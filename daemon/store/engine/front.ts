@@ -2,27 +2,27 @@ import type { Base, Staged, TableReads } from './base.ts'
 import { layerOver } from './layer.ts'
 import type { AnyRow } from './order.ts'
 
-/** Permanent storage behind the front; gets the rows of many transactions in one batch. */
+/** Persistent storage behind the front, written in batches. */
 export type DeepBase = Pick<Base, 'tables' | 'records'> & {
   /**
-   * Takes in all of a batch or nothing, durably. Reads find none of it until `taken` is called, and all of it from then
-   * on: who counts what lies over these rows must never find a row twice.
+   * Writes a batch atomically and durably. Reads must see none of it before `taken` is called, and all of it
+   * afterwards, so that counts are consistent.
    */
   write(batch: DeepBatch, taken: () => void): Promise<void>
 }
 
-/** What was done up to a transaction since the batch before. */
+/** Changes since the last batch, up to a transaction. */
 export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
 
-/** A base in memory over a deep one: it holds what the deep one has not taken yet. */
+/** An in-memory base over a deep one; holds what the deep one does not have yet. */
 export type Front = Base & {
-  /** Changes that were not handed over yet. */
+  /** Changes not handed over yet. */
   waiting(): number
-  /** Hands over what was applied so far, or once more what was refused; later changes gather meanwhile. One at a time. */
+  /** Hands over applied changes, or refused ones again; later changes collect meanwhile. One at a time. */
   flush(reflects: number): Promise<void>
 }
 
-/** Reads of whatever stands for a table at the moment of each call. */
+/** Redirects reads to the current table. */
 function redirect(deep: TableReads, now: () => TableReads): TableReads {
   return {
     shape: deep.shape,
@@ -33,20 +33,20 @@ function redirect(deep: TableReads, now: () => TableReads): TableReads {
   }
 }
 
-/** What gathers for one table, over what is being handed over, over the deep rows. */
+/** A table: new changes over those being written over deep rows. */
 function openTable(deep: TableReads) {
   let top = layerOver(deep)
   return {
     reads: redirect(deep, () => top),
     put: (key: string, staged: Staged) => top.put(key, staged.write.row as AnyRow | null, staged.before),
-    /** Lets changes gather anew, over those so far. */
+    /** Starts a new layer. */
     seal() {
       const sealed = top
       let below: TableReads = sealed
       top = layerOver(redirect(deep, () => below))
       return {
         staged: sealed.staged(),
-        /** The deep rows hold all of it. */
+        /** The deep rows now contain it. */
         release: () => {
           below = deep
         },
@@ -57,15 +57,12 @@ function openTable(deep: TableReads) {
 
 type Handing = DeepBatch & { readonly release: () => void }
 
-/**
- * A layer that is sealed is not changed any more, nor taken away from reads that began over it: so each read sees one
- * moment, however long the deep rows take.
- */
+/** A sealed layer never changes and stays for reads that began over it, so each read is consistent. */
 export function frontOver(deep: DeepBase): Front {
   const tables = new Map([...deep.tables].map(([name, reads]) => [name, openTable(reads)]))
   let records = deep.records()
   let waiting = 0
-  /** What the deep base has not taken although it was handed over: it is handed over again. */
+  /** Refused changes, handed over again. */
   let handing: Handing | undefined
 
   function seal(reflects: number): Handing {

@@ -4,20 +4,20 @@ import type { AnyRow } from './order.ts'
 import { countOf, createRowSet, pageOf, putRow, type RowSet, uniqueOf } from './rows.ts'
 import { keyOf, placeIn, type RowIndex } from './tables.ts'
 
-/** Changes to a table that lie over its rows and are read in their place, such as what a transaction has written so far. */
+/** Changes over a table that hide its rows, such as a transaction's writes. */
 export type Layer = TableReads & {
-  /** @param current - the row as it is read now; null for `row` removes it. */
+  /** @param current - the visible row; a null `row` removes it */
   put(key: string, row: AnyRow | null, current: AnyRow | undefined): void
-  /** The changes, in the order of their keys' first ones. A row that was inserted and deleted again leaves none. */
+  /** Changes in order of first write; inserted and deleted rows leave none. */
   staged(): Staged[]
 }
 
 export function layerOver(below: TableReads): Layer {
   const { shape } = below
-  /** The rows below whose keys are not read there any more; undefined where there is none. */
+  /** Keys hidden below, with their rows. */
   const covered = new Map<string, AnyRow | undefined>()
   const fresh = createRowSet(shape)
-  /** The covered rows, once somebody has counted. */
+  /** Hidden rows, built on the first count. */
   let hidden: RowSet | undefined
 
   function put(key: string, row: AnyRow | null, current: AnyRow | undefined): void {
@@ -74,7 +74,7 @@ export function layerOver(below: TableReads): Layer {
 
 type Cover = { readonly isBelow: (row: AnyRow) => boolean; readonly fresh: RowSet }
 
-/** Reads on below until enough of its rows are not hidden, then puts the fresh ones between them. */
+/** Merges visible rows from below with fresh ones. */
 function pageThrough(below: TableReads, { isBelow, fresh }: Cover, slice: Slice): Awaitable<readonly AnyRow[]> {
   const { index, limit } = slice
   const read = (known: readonly AnyRow[]): Awaitable<readonly AnyRow[]> => {

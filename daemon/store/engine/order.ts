@@ -1,10 +1,10 @@
 import { invalidField } from '../../../src/core/error.ts'
 import type { Row, Scalar } from '../port.ts'
 
-/** A row as the engine sees it, whatever its collection. */
+/** A row of any collection. */
 export type AnyRow = Row & { readonly [member: string]: unknown }
 
-/** A place in an index: the leading fields, and the key when it is the place of one row. */
+/** Place in an index: leading fields, and the key for a single row. */
 export type IndexPlace = { readonly values: readonly Scalar[]; readonly key?: string }
 
 const typeRanks: Readonly<Record<string, number>> = { boolean: 1, number: 2, bigint: 2, string: 3 }
@@ -27,12 +27,12 @@ export function compareScalars(a: Scalar, b: Scalar): number {
   return a > b ? 1 : 0
 }
 
-/** The value of an indexed member; an absent member counts as null. */
+/** Value of an indexed member; null if absent. */
 export function indexedValue(row: AnyRow, field: string): Scalar {
   return (row[field] ?? null) as Scalar
 }
 
-/** Total order of the rows of one index: its fields, then the key. */
+/** Order of an index: its fields, then the key. */
 export function rowComparer(fields: readonly string[], key: string): (a: AnyRow, b: AnyRow) => number {
   return (a, b) => {
     for (const field of fields) {
@@ -43,7 +43,7 @@ export function rowComparer(fields: readonly string[], key: string): (a: AnyRow,
   }
 }
 
-/** Where a row lies relative to a place; 0 when the place covers it. */
+/** Compares a row with a place; 0 if covered. */
 export function placeComparer(fields: readonly string[], key: string): (row: AnyRow, place: IndexPlace) => number {
   return (row, place) => {
     for (let i = 0; i < place.values.length; i += 1) {
@@ -67,12 +67,12 @@ function fromWire(value: unknown): Scalar {
   throw new TypeError('not a scalar')
 }
 
-/** Opaque text of the place of one row in one index. */
+/** Opaque cursor of a row in an index. */
 export function encodeCursor(index: string, place: Required<IndexPlace>): string {
   return Buffer.from(JSON.stringify([index, place.key, ...place.values.map(toWire)])).toString('base64url')
 }
 
-/** @throws AppError invalid_request when the text is not a cursor of this index. */
+/** @throws AppError invalid_request when it is not a cursor of this index */
 export function decodeCursor(index: string, fieldCount: number, cursor: string): Required<IndexPlace> {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())

@@ -5,11 +5,11 @@ import type { AnyRow, IndexPlace } from './order.ts'
 import { createSorted, type Sorted } from './sorted.ts'
 import { type RowIndex, shapeTable, type TableShape } from './tables.ts'
 
-/** Rows in memory: by key, and in the order of each index that was asked for. */
+/** Rows in memory by key, and by each used index. */
 export type RowSet = {
   readonly shape: TableShape
   readonly rows: Map<string, AnyRow>
-  /** An index is sorted once when it is first read, and kept in order from then on. */
+  /** Indexes are sorted on first use and maintained afterwards. */
   sorted: Map<RowIndex, Sorted<AnyRow>> | undefined
 }
 
@@ -17,7 +17,7 @@ export function createRowSet(shape: TableShape): RowSet {
   return { shape, rows: new Map(), sorted: undefined }
 }
 
-/** Puts a row in the place of the one with its key; null removes that one. */
+/** Puts or, for null, removes a row. */
 export function putRow({ rows, sorted }: RowSet, key: string, row: AnyRow | null): void {
   const before = sorted && rows.get(key)
   if (row === null) rows.delete(key)
@@ -63,7 +63,7 @@ export function pageOf(set: RowSet, slice: Slice): AnyRow[] {
   return rows
 }
 
-/** Whether a row comes after the last one of a slice. */
+/** Whether a row is past the slice's end. */
 function isBehind({ index, prefix, isDescending, until }: Slice, row: AnyRow): boolean {
   if (index.compareToPlace(row, { values: prefix }) !== 0) return true
   return until !== undefined && (isDescending ? -1 : 1) * index.compareToPlace(row, until) > 0
@@ -83,7 +83,7 @@ export function uniqueOf(set: RowSet, index: RowIndex, values: readonly Scalar[]
   return undefined
 }
 
-/** All rows of a store, in memory, by collection. */
+/** All rows by collection. */
 export type State = ReadonlyMap<string, RowSet>
 
 export function createState(collections: readonly AnyCollection[]): State {
@@ -101,7 +101,7 @@ export function countRecords(state: State): number {
   return records
 }
 
-/** The base whose rows are all in memory. */
+/** A base in memory. */
 export function memoryBase(state: State): Base {
   return {
     tables: new Map([...state].map(([name, set]) => [name, readsOf(set)])),

@@ -1,14 +1,14 @@
 import { StoreMisuse } from '../errors.ts'
 import type { Awaitable } from './base.ts'
 
-/** Runs one call of a handle: refused when the handle is used up, and a failure fails the whole body. */
+/** Guards a handle's call: refused after its end; a failure fails the body. */
 export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 
-/** The life of one body: its handles work while it is open, and its first failure is remembered. */
+/** Life of a body: handles work while open; the first failure is kept. */
 export type Scope = {
   open: boolean
   failure: { readonly error: unknown } | undefined
-  /** The last call that still waits for the base; never fails. */
+  /** The last call waiting for the base; never rejects. */
   waiting: Promise<unknown> | undefined
 }
 
@@ -17,8 +17,8 @@ export function openScope(): Scope {
 }
 
 /**
- * Calls of a handle: refused after its end; the first failure fails the whole body, caught or not. While one waits for the
- * base, later ones queue up behind it: a body that does not await its calls gets the same result.
+ * Guards calls: refused after the end; the first failure fails the body even if caught. Calls are serialised, so
+ * unawaited ones behave the same.
  */
 export function guardOf(scope: Scope): ScopeGuard {
   function run<T>(call: () => Awaitable<T>): Awaitable<T> {
@@ -57,7 +57,7 @@ export function guardOf(scope: Scope): ScopeGuard {
   }
 }
 
-/** Awaits a body and its calls, then uses its scope up. @throws StoreMisuse when the body has not settled in time */
+/** Awaits a body and its calls, then closes its scope. @throws StoreMisuse when the body takes too long */
 export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog): Promise<T> {
   try {
     const value = await inTime(body)
@@ -70,13 +70,10 @@ export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog
   }
 }
 
-/** Waits for a body, but no longer than a body may take: it would block every writer. */
+/** Limits a body's time, since it blocks all writers. */
 export type Watchdog = <T>(body: Promise<T>) => Promise<T>
 
-/**
- * Bodies run one at a time, so one timer looks after all of them: one that it finds twice has had all of its time. Of one
- * that has settled meanwhile nothing comes of it.
- */
+/** Bodies are serial, so one timer is enough: a body found twice has used its time. */
 export function createWatchdog(ms: number): Watchdog {
   type Running = { readonly giveUp: (error: StoreMisuse) => void }
   let isArmed = false

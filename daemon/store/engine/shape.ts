@@ -1,18 +1,15 @@
 import { z } from 'zod'
 
-/**
- * What the text form of a row needs to know about its schema: where the bigints are.
- * JSON has none, so they are stored as decimal strings and turned back on load.
- */
+/** Where a schema has bigints: JSON stores them as decimal strings. */
 export type SchemaShape = {
-  /** A bigint may stand here. */
+  /** May be a bigint. */
   bigint: boolean
-  /** A string may stand here, so a stored string could not be told from a bigint. */
+  /** May be a string, so a bigint would be ambiguous. */
   text: boolean
-  /** Anything may stand here, so nothing below it may be converted. */
+  /** May be anything, so nothing below is converted. */
   opaque: boolean
   members: Map<string, SchemaShape>
-  /** Shape of the values of a record, or of the elements of an array. */
+  /** Shape of record values or array elements. */
   each: SchemaShape | undefined
 }
 
@@ -34,12 +31,12 @@ type Def = {
 const opaqueTypes = new Set(['any', 'unknown', 'custom'])
 const textTypes = new Set(['string', 'enum', 'template_literal', ...opaqueTypes])
 const plainTypes = new Set(['number', 'int', 'boolean', 'null', 'undefined', 'never', 'void'])
-/** `object` is the type of a null literal. */
+/** `object` is the type of null. */
 const storable = new Set(['bigint', 'object', ...textTypes, ...plainTypes])
 const listTypes = new Set(['array', 'record', 'tuple'])
 const wrapperTypes = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'nonoptional', 'catch'])
 
-/** Walks a schema once. @throws TypeError when a member cannot be stored as JSON. */
+/** Analyses a schema. @throws TypeError when a member cannot be JSON */
 export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
   const lazies = new Map<z.ZodType, SchemaShape>()
   const loops: Loop[] = []
@@ -112,7 +109,7 @@ function leaf(def: Def, shape: SchemaShape, path: string): void {
 
 type Loop = { readonly shape: SchemaShape; readonly known: SchemaShape; readonly path: string }
 
-/** A schema that contains itself gets a shape that contains itself; done last, when the shapes are whole. */
+/** Closes recursive shapes at the end. */
 function close({ shape, known, path }: Loop): void {
   if (shape === known) return
   if (shape.members.size > 0 || shape.each !== undefined) {
@@ -126,7 +123,7 @@ function close({ shape, known, path }: Loop): void {
   shape.each = known.each
 }
 
-/** Whether a bigint can stand at or below the shape. */
+/** Whether a bigint may be at or below the shape. */
 export function holdsBigint(shape: SchemaShape, seen = new Set<SchemaShape>()): boolean {
   if (seen.has(shape)) return false
   seen.add(shape)

@@ -1,21 +1,21 @@
-/** Entries of a block; small enough that a splice costs less than the search before it. */
+/** Entries per block; a splice costs less than the search. */
 const BLOCK_MAX_ENTRIES = 512
 const BLOCK_BUILD_ENTRIES = 384
 
-/** Side of an entry seen from a sought place: negative when the entry lies before it. */
+/** Side of an entry relative to a place: negative before it. */
 export type Probe<E> = (entry: E) => number
 
 type Position = { readonly block: number; readonly offset: number }
 
-/** A sorted list in blocks: inserts and removals cost the same at a thousand entries and at a million. */
+/** A sorted list in blocks; costs are nearly independent of its size. */
 export type Sorted<E> = {
   size(): number
   insert(entry: E): void
-  /** Removes the entry that compares equal. */
+  /** Removes the equal entry. */
   remove(entry: E): boolean
-  /** Puts `entry` in the slot of the one that compares equal. */
+  /** Replaces the equal entry. */
   replace(entry: E): void
-  /** Number of entries from the first with probe >= 0 (from) up to the first with probe > 0 (to). */
+  /** Entries between the first with probe >= 0 (from) and the first with probe > 0 (to). */
   countBetween(from: Probe<E>, to: Probe<E>): number
   /** Entries with probe >= 0, ascending. */
   forward(from: Probe<E>): Generator<E>
@@ -23,7 +23,7 @@ export type Sorted<E> = {
   backward(from: Probe<E>): Generator<E>
 }
 
-/** First index of `items` for which `after` holds; `items.length` when none. */
+/** First index for which `after` holds; else `items.length`. */
 function partition<T>(items: readonly T[], after: (item: T) => boolean): number {
   let low = 0
   let high = items.length
@@ -41,7 +41,7 @@ function intoBlocks<E>(entries: readonly E[]): E[][] {
   return blocks
 }
 
-/** @param entries - sorted in place for the first fill. */
+/** @param entries - sorted in place */
 export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = []): Sorted<E> {
   const blocks = intoBlocks(entries.sort(compare))
   let size = entries.length
@@ -106,14 +106,14 @@ function positionOf<E>(blocks: readonly E[][], after: (entry: E) => boolean): Po
   return { block, offset: entries === undefined ? 0 : partition(entries, after) }
 }
 
-/** Number of entries from a position up to another; none when that one comes first. */
+/** Entries between two positions; 0 if reversed. */
 function distance(blocks: readonly (readonly unknown[])[], start: Position, end: Position): number {
   let count = end.offset - start.offset
   for (let i = start.block; i < end.block; i += 1) count += blocks[i]?.length ?? 0
   return start.block > end.block ? 0 : Math.max(0, count)
 }
 
-/** First position for which a test holds, which holds for all behind it. */
+/** First position for which a monotonic test holds. */
 type Locate<E> = (after: (entry: E) => boolean) => Position
 
 function* ascending<E>(blocks: readonly E[][], locate: Locate<E>, from: Probe<E>): Generator<E> {

@@ -10,7 +10,7 @@ import { createReader, readRow } from './view.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** @throws Conflict where another row has the values of a unique index */
+/** @throws Conflict when unique values are taken */
 function assertFree(layer: Layer, key: string, row: AnyRow): Awaitable<void> {
   const { shape } = layer
   return shape.uniques.reduce<Awaitable<void>>((checked, index) => {
@@ -30,10 +30,10 @@ function add(row: AnyRow, field: string, by: bigint | number): bigint | number {
   throw new StoreMisuse(`${field} is a ${typeof current} and cannot grow by a ${typeof by}`)
 }
 
-/** Keys that a transaction may `put`: looked up for update, or written by it. */
+/** Keys that may be `put`: read for update, or written. */
 type Held = Set<string>
 
-/** Writes rows with their next version and hands them back. */
+/** Writes rows with their next version and returns them. */
 function rowWriter(layer: Layer, held: Held, freeze: boolean) {
   const { shape } = layer
   const { name, key: keyField } = shape.collection
@@ -50,7 +50,7 @@ function rowWriter(layer: Layer, held: Held, freeze: boolean) {
   }
 }
 
-/** The table handle of one transaction (port.ts). */
+/** Table handle of a transaction (port.ts). */
 export function createTxTable<R extends Row>(layer: Layer, guard: ScopeGuard, freeze: boolean): Table<R> {
   const { shape } = layer
   const { name, key: keyField } = shape.collection
@@ -59,7 +59,7 @@ export function createTxTable<R extends Row>(layer: Layer, guard: ScopeGuard, fr
   const save = (draft: Members, current: AnyRow | undefined) => write(draft, current) as Awaitable<Row> as Awaitable<R>
   const find = (key: string): Awaitable<AnyRow | undefined> => readRow(layer, key)
 
-  /** Writes what becomes of the row that a key has now. */
+  /** Writes the next state of a key's row. */
   const change = (key: string, next: (row: AnyRow | undefined) => Members): Promise<R> =>
     guard(() => chain(find(key), (row) => save(next(row), row)))
 

@@ -3,16 +3,16 @@ import { type AnyCollection, type AnyIndex, type Change, Conflict, type Scalar }
 import { type RowCodec, rowCodec } from './bigints.ts'
 import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
 
-/** One declared index, with its order. */
+/** A declared index with its order. */
 export type RowIndex = {
   readonly definition: AnyIndex
   readonly compareRows: (a: AnyRow, b: AnyRow) => number
   readonly compareToPlace: (row: AnyRow, place: IndexPlace) => number
-  /** False for rows that a partial index leaves out. */
+  /** False for rows outside a partial index. */
   holds(row: AnyRow): boolean
 }
 
-/** A declared collection, with everything that is derived from the declaration. */
+/** A declared collection with derived data. */
 export type TableShape = {
   readonly collection: AnyCollection
   readonly codec: RowCodec
@@ -41,33 +41,33 @@ export function keyOf({ collection }: TableShape, row: AnyRow): string {
   return row[collection.key] as string
 }
 
-/** The place of one row in an index. */
+/** Place of a row in an index. */
 export function placeIn(table: TableShape, { definition }: RowIndex, row: AnyRow): Required<IndexPlace> {
   return { values: definition.fields.map((field) => indexedValue(row, field)), key: keyOf(table, row) }
 }
 
-/** The values of a unique index, or undefined when the row cannot collide in it. */
+/** Values in a unique index; undefined if the row cannot collide. */
 export function uniqueValues(index: RowIndex, row: AnyRow): readonly Scalar[] | undefined {
   if (!index.holds(row)) return undefined
   const values = index.definition.fields.map((field) => indexedValue(row, field))
   return values.includes(null) ? undefined : values
 }
 
-/** @throws Conflict always; one place that names what was taken. */
+/** @throws Conflict always; names the index */
 export function conflict(table: TableShape, index: string): never {
   throw new Conflict(table.collection.name, index)
 }
 
 type Shapes = { readonly get: (collection: string) => { readonly shape: TableShape } | undefined }
 
-/** JSON of one transaction: `{"s":seq,"t":ms,"w":[[collection,key,row|null],…]}`. @throws RowInvalid */
+/** JSON of a transaction: `{"s":seq,"t":ms,"w":[[collection,key,row|null],…]}`. @throws RowInvalid */
 export function encodeChange(tables: Shapes, change: Change, nowMs: number): string {
   const writes = change.writes.map(({ collection, key, row }) => {
     const codec = tables.get(collection)?.shape.codec
     try {
       return JSON.stringify([collection, key, row === null || codec === undefined ? null : codec.toJson(row as AnyRow)])
     } catch (error) {
-      // A bigint where the schema shows none (z.custom, z.unknown): it could not be told from text on load.
+      // A bigint outside the schema (z.custom, z.unknown) could not be restored.
       throw new RowInvalid(collection, key, error)
     }
   })

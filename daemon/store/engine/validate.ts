@@ -3,10 +3,7 @@ import { RowInvalid } from '../errors.ts'
 import type { AnyRow } from './order.ts'
 import type { TableShape } from './tables.ts'
 
-/**
- * Checks a row against its schema and drops absent members, which JSON would lose. What is the same in the row before
- * was checked then. @throws RowInvalid
- */
+/** Validates a row and drops absent members. Unchanged members were checked before. @throws RowInvalid */
 export function validated({ collection }: TableShape, row: AnyRow, before: AnyRow | undefined): AnyRow {
   const { schema, name, key } = collection
   const changed = before && validatedChange(schema, row, before)
@@ -18,7 +15,7 @@ export function validated({ collection }: TableShape, row: AnyRow, before: AnyRo
   return parsed.data
 }
 
-/** Undefined where a member is gone, unknown or wrong, or the schema says more than its members do. */
+/** Undefined if a member is missing, unknown or invalid, or the schema has further checks. */
 function validatedChange(schema: z.ZodType, row: AnyRow, before: AnyRow): AnyRow | undefined {
   if (!(schema instanceof z.ZodObject) || schema.def.checks?.length) return undefined
   const clean: Record<string, unknown> = {}
@@ -30,7 +27,7 @@ function validatedChange(schema: z.ZodType, row: AnyRow, before: AnyRow): AnyRow
   return Object.keys(clean).length === Object.keys(row).length ? (clean as AnyRow) : undefined
 }
 
-/** Freezes a row and everything below it. */
+/** Deep freeze. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const inner of Object.values(value)) freezeDeep(inner)

@@ -5,7 +5,7 @@ import { type AnyRow, decodeCursor, encodeCursor, type IndexPlace } from './orde
 import type { ScopeGuard } from './scope.ts'
 import { placeIn, type RowIndex, type TableShape } from './tables.ts'
 
-/** Widest page; longer scans walk in pages. */
+/** Largest page. */
 export const MAX_PAGE_ROWS = 1_000
 
 export function readRow(reads: TableReads, key: string): Awaitable<AnyRow | undefined> {
@@ -18,7 +18,7 @@ function indexOf(table: TableShape, name: string): RowIndex {
   return index
 }
 
-/** A cursor outside the prefix is moved to the prefix, so that it never shows rows of another list. */
+/** Moves a cursor outside the prefix to the prefix. */
 function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Required<IndexPlace> {
   const { definition } = index
   const place = decodeCursor(definition.name, definition.fields.length, cursor)
@@ -30,7 +30,7 @@ function afterOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): 
   return query.after === undefined ? undefined : startOf(index, prefix, query.after)
 }
 
-/** One row more than asked for, which tells whether there is more. */
+/** One extra row shows whether there is more. */
 function sliceOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): Slice {
   const { limit } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_ROWS)
@@ -54,7 +54,7 @@ function pageIn<R extends Row>({ shape }: TableReads, { index, limit }: Slice, f
   return { rows: rows as readonly AnyRow[] as readonly R[], cursor, more }
 }
 
-/** Reading calls of the port over the reads of a table; `guard` runs before each. */
+/** Reader over a table's reads; `guard` runs first. */
 export function createReader<R extends Row>(reads: TableReads, guard: ScopeGuard): Reader<R> {
   const isThere = (row: AnyRow | undefined): row is AnyRow => row !== undefined
   return {

@@ -9,15 +9,15 @@ export function codeOf(error: unknown): number {
   return typeof code === 'number' ? code & PRIMARY_CODE_MASK : 0
 }
 
-/** Whether the file, not the statement, is at fault. */
+/** Whether the file is at fault, not the statement. */
 export function isDamage(error: unknown): boolean {
   return DAMAGED.has(codeOf(error))
 }
 
-/** A statement by its text, prepared once. */
+/** Prepares a statement once. */
 export type Prepared = (sql: string) => StatementSync
 
-/** Keeps the statements asked for, the oldest dropped beyond `MAX_STATEMENTS`. */
+/** Cache of prepared statements, limited to `MAX_STATEMENTS`. */
 export function statementsOf(db: DatabaseSync): Prepared {
   const known = new Map<string, StatementSync>()
   return (sql) => {

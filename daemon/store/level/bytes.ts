@@ -1,8 +1,8 @@
 import type { Scalar } from '../port.ts'
 
 /*
- * Keys whose bytes have the order of `compareScalars`: null, booleans, numbers and bigints by value, strings by UTF-16
- * unit. Each scalar knows its own end, so the ones of an index lie one behind the other.
+ * Binary keys in the order of `compareScalars`: null, booleans, numbers and bigints by value, strings by UTF-16 unit.
+ * Each scalar is self-delimiting, so they can be concatenated.
  */
 
 const NULL = 0
@@ -12,8 +12,8 @@ const NUMBER = 3
 const STRING = 4
 
 /**
- * A number is the length of its whole part in two bytes, its magnitude, and the fraction as a double, if there is one. The
- * length counts up from this where it is positive; all bytes are turned over where it is negative.
+ * A number: length of its integer part in two bytes, magnitude, fraction as a double if any. Positive lengths count
+ * up from this; negative numbers have all bytes inverted.
  */
 const POSITIVE = 0x8000
 const LENGTH_BYTES = 2
@@ -53,7 +53,7 @@ function fractionOf(magnitude: number | bigint): Buffer {
   return bytes
 }
 
-/** Zeros are escaped, so that two of them end the text before anything that it could go on with. */
+/** Zeros are escaped; two zeros end a text. */
 function encodeText(text: string): Buffer {
   const bytes = textBytes(text)
   if (!bytes.includes(0)) return Buffer.concat([Buffer.of(STRING), bytes, Buffer.of(0, 0)])
@@ -66,7 +66,7 @@ const SURROGATE_LEAD = 0xed
 const CONTINUED = 0x80
 const LOW_BITS = 0x3f
 
-/** UTF-8, but of surrogates each by itself (CESU-8): its order is that of UTF-16 units, and any string comes back. */
+/** CESU-8, which sorts by UTF-16 units and keeps any string. */
 export function textBytes(text: string): Buffer {
   if (!SURROGATE.test(text)) return Buffer.from(text)
   return Buffer.concat(
@@ -84,7 +84,7 @@ export function textOf(bytes: Buffer): string {
   let from = 0
   for (let at = bytes.indexOf(SURROGATE_LEAD); at !== -1; at = bytes.indexOf(SURROGATE_LEAD, at + 1)) {
     const [second = 0, third = 0] = bytes.subarray(at + 1)
-    // Below it are the characters from U+D000 on, which are no surrogates.
+    // Characters from U+D000 to U+D7FF are no surrogates.
     if (second < CONTINUED + 0x20) continue
     text +=
       bytes.toString('utf8', from, at) + String.fromCharCode(0xd000 | ((second & LOW_BITS) << 6) | (third & LOW_BITS))
@@ -93,7 +93,7 @@ export function textOf(bytes: Buffer): string {
   return text + bytes.toString('utf8', from)
 }
 
-/** @returns where the scalar that begins at `at` ends. */
+/** @returns the end of the scalar at `at` */
 export function endOfScalar(bytes: Buffer, at: number): number {
   const kind = bytes[at]
   if (kind === STRING) return endOfText(bytes, at + 1)
@@ -109,7 +109,7 @@ function endOfText(bytes: Buffer, from: number): number {
   throw new RangeError('a text of an index entry has no end')
 }
 
-/** The first key behind all that begin with `prefix`; the prefix must not be all 0xff. */
+/** First key after a prefix, which must not be all 0xff. */
 export function behind(prefix: Buffer): Buffer {
   const end = Buffer.from(prefix)
   for (let at = end.length - 1; at >= 0; at -= 1) {

@@ -10,11 +10,11 @@ import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import type { AnyCollection, Scalar } from '../port.ts'
 import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts'
 
-/* Rows and index entries in LevelDB, which sorts them by the bytes of their keys and merges them in threads of its own. */
+/* Rows and index entries in LevelDB, sorted by key bytes; its own threads merge them. */
 
-/** Index entries that one hop to a thread brings. */
+/** Index entries per thread hop. */
 const ENTRIES_AT_ONCE = 1_024
-/** Rows, or entries, that are worked on before the event loop turns. */
+/** Rows or entries per event loop turn. */
 const IN_ONE_TURN = 256
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
@@ -30,7 +30,7 @@ const EMPTY = Buffer.alloc(0)
 type Snapshot = { close(): Promise<void> }
 type From = { readonly snapshot?: Snapshot }
 type Range = { readonly gte: Buffer; readonly lt: Buffer; readonly reverse?: boolean; readonly limit?: number }
-/** What is used of the package `classic-level`, opened with keys and values that are buffers. */
+/** Used part of `classic-level` with buffers. */
 export type LevelDb = {
   getSync(key: Buffer, from?: From): Buffer | undefined
   getMany(keys: Buffer[], from?: From): Promise<(Buffer | undefined)[]>
@@ -39,7 +39,7 @@ export type LevelDb = {
     nextv(size: number): Promise<Buffer[]>
     close(): Promise<void>
   }
-  /** Gathers what is written together. */
+  /** A write batch. */
   batch(): {
     put(key: Buffer, value: Buffer): unknown
     del(key: Buffer): unknown
@@ -50,7 +50,7 @@ export type LevelDb = {
   close(): Promise<void>
 }
 
-/** LevelDB replays its own log when it opens after a kill: the write buffer bounds it. */
+/** LevelDB replays its log after a kill; the write buffer limits that. */
 const LEVEL_OPTIONS = {
   keyEncoding: 'buffer',
   valueEncoding: 'buffer',
@@ -58,16 +58,16 @@ const LEVEL_OPTIONS = {
   cacheSize: 8 * 1024 * 1024,
 } as const
 
-/** What tables read from: while a batch is written, the rows before it. */
+/** Source of reads: during a batch, the rows before it. */
 type View = {
   readonly db: LevelDb
-  /** Names the folder in messages. */
+  /** Folder name for messages. */
   readonly dir: string
   frozen: Snapshot | undefined
   readonly readers: Set<Promise<unknown>>
 }
 
-/** Several reads of one moment. */
+/** Runs several reads on one snapshot. */
 function during<T>({ db, frozen, readers }: View, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   if (frozen === undefined) {
     const own = db.snapshot()
@@ -80,12 +80,12 @@ function during<T>({ db, frozen, readers }: View, read: (snapshot: Snapshot) => 
 type Batch = { readonly removed: Buffer[]; readonly put: (readonly [Buffer, Buffer])[] }
 
 export type LevelBase = DeepBase & {
-  /** The last transaction whose rows are all here, 0 in an empty one. */
+  /** Last transaction completely stored; 0 if empty. */
   reflects(): number
   close(): Promise<void>
 }
 
-/** A database in a folder, closed by the caller. Its package is native, so it is loaded when it is needed. */
+/** Opens a database; the caller closes it. Loads the native package on demand. */
 export async function openLevelDb(dir: string): Promise<ClassicLevel<Buffer, Buffer>> {
   const { ClassicLevel } = await import('classic-level')
   const db = new ClassicLevel<Buffer, Buffer>(dir, LEVEL_OPTIONS)
@@ -93,7 +93,7 @@ export async function openLevelDb(dir: string): Promise<ClassicLevel<Buffer, Buf
   return db
 }
 
-/** Reads and writes the rows of a store in an open database. @throws StoreFormatUnknown where an index was declared differently before */
+/** Rows of a store in an open database. @throws StoreFormatUnknown when an index declaration changed */
 export async function openLevel(db: LevelDb, dir: string, collections: readonly AnyCollection[]): Promise<LevelBase> {
   let records = numberAt(db, RECORDS)
   let reflects = numberAt(db, REFLECTS)
@@ -125,12 +125,12 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
   return { tables, write, records: () => records, reflects: () => reflects, close: () => db.close() }
 }
 
-/** By how many rows a change makes a store larger. */
+/** Change of the row count. */
 function grownBy({ write: { row }, before }: Staged): number {
   return Number(row !== null) - Number(before !== undefined)
 }
 
-/** Does something for each, and lets the event loop turn after a few of them. */
+/** Processes items, yielding regularly. */
 async function inTurns<T>(all: readonly T[], each: (one: T) => void): Promise<void> {
   for (const [n, one] of all.entries()) {
     each(one)
@@ -138,14 +138,14 @@ async function inTurns<T>(all: readonly T[], each: (one: T) => void): Promise<vo
   }
 }
 
-/** All of a batch or nothing; where it fails, nothing is there. */
+/** Writes a batch atomically. */
 async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<void> {
   const batch = db.batch()
   try {
-    // A value of a unique index may move from one row to another: what goes, goes first.
+    // Deletes first, since a unique value may move to another row.
     await inTurns(removed, (key) => batch.del(key))
     await inTurns(put, ([key, value]) => batch.put(key, value))
-    // Without sync, a power cut may take an older log of LevelDB and leave a newer one.
+    // Without sync, a power cut could lose an older log but keep a newer one.
     await batch.write({ sync: true })
   } finally {
     await batch.close()
@@ -160,7 +160,7 @@ const numberBytes = (value: number): Buffer => Buffer.from(String(value))
 
 type NumberOf = (...names: readonly string[]) => Buffer
 
-/** Numbers stand for collections and indexes in keys; they are given once and written down. */
+/** Numbers of collections and indexes in keys, assigned once. */
 async function numbersOf(db: LevelDb, collections: readonly AnyCollection[]): Promise<NumberOf> {
   const known = new Map<string, unknown>(JSON.parse(db.getSync(NAMES)?.toString() ?? '[]'))
   const before = known.size
@@ -186,11 +186,11 @@ function declare(known: Map<string, unknown>, name: string, definition: unknown)
 
 type Parts = { readonly shape: TableShape; readonly numberOf: NumberOf }
 
-/** Bytes as a string, to be found in a map. */
+/** Bytes as a map key. */
 const latin = (bytes: Buffer): string => bytes.toString('latin1')
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-/** How the rows and entries of one table are called. */
+/** Keys of rows and entries of a table. */
 function keysOf({ shape, numberOf }: Parts) {
   const { name } = shape.collection
   const rowPrefix = Buffer.concat([Buffer.from(ROW), numberOf(name)])
@@ -207,13 +207,13 @@ function keysOf({ shape, numberOf }: Parts) {
     place: (index: RowIndex, { values, key }: IndexPlace) =>
       tuple(entries.get(index.definition.name), values, key === undefined ? EMPTY : textBytes(key)),
     unique: (index: RowIndex, values: readonly Scalar[]) => tuple(uniques.get(index.definition.name), values),
-    /** The key of the row that an index entry names. */
+    /** Row key of an index entry. */
     named(index: RowIndex, entry: Buffer): Buffer {
       let at = entries.get(index.definition.name)?.length ?? 0
       for (const _field of index.definition.fields) at = endOfScalar(entry, at)
       return Buffer.concat([rowPrefix, entry.subarray(at)])
     },
-    /** Entries of a row: key, and the value of unique ones. */
+    /** Entries of a row: key, and value of unique ones. */
     *entriesOf(key: string, row: AnyRow | undefined): Generator<readonly [string, Buffer]> {
       if (row === undefined) return
       for (const index of shape.indexes.values())
@@ -230,7 +230,7 @@ function keysOf({ shape, numberOf }: Parts) {
 
 type Keys = ReturnType<typeof keysOf>
 
-/** Rows carry a checksum of their own: LevelDB looks at its own only now and then. */
+/** Rows have their own checksum, since LevelDB rarely checks its own. */
 function valueCodec({ collection, codec }: TableShape, dir: string, nameOf: Keys['nameOf']) {
   return {
     encode(row: AnyRow): Buffer {
@@ -263,7 +263,7 @@ function levelTable(view: View, parts: Parts) {
     return values.map((value, n) => decode(all[n] as Buffer, value))
   }
 
-  // Rows are those of the moment of their entries: a batch may come between.
+  // Reads rows at the snapshot of their entries.
   const page = (slice: Slice): Promise<readonly AnyRow[]> =>
     during(view, async (snapshot) => {
       const { index, isDescending: reverse, limit } = slice
@@ -286,7 +286,7 @@ function levelTable(view: View, parts: Parts) {
 
   const reads: TableReads = {
     shape,
-    // One row is mostly in the cache, or known to be absent: a hop to a thread would cost more.
+    // A single row is usually cached or known to be absent, so it is read synchronously.
     rows: (names) => (names.length === 1 ? [rowAt(keys.row(names[0] as string))] : rowsAt(names.map(keys.row))),
     page,
     count,
@@ -296,7 +296,7 @@ function levelTable(view: View, parts: Parts) {
     },
   }
 
-  /** Adds what makes one row that of now. Entries that stay are not written again. */
+  /** Adds a row's changes to a batch; unchanged entries are skipped. */
   function change({ removed, put }: Batch, { write: { key, row }, before }: Staged): void {
     const fresh = row as AnyRow | null
     const old = new Map(keys.entriesOf(key, before))
@@ -314,11 +314,11 @@ function missing(dir: string, { collection }: TableShape, entry: Buffer): never 
   throw new StoreDamaged(dir, 0, `a row of ${collection.name} is missing that the entry ${entry.toString('hex')} names`)
 }
 
-/** Keys of the entries of a slice, in ascending order. */
+/** Key range of a slice, ascending. */
 function rangeOf(keys: Keys, { index, prefix, isDescending, after, until }: Slice) {
   const whole = keys.place(index, { values: prefix })
   const at = (place: IndexPlace): Buffer => keys.place(index, place)
-  /** Behind the entries that a place covers: of one row, or of all with its values. */
+  /** After all entries that a place covers. */
   const past = (place: IndexPlace): Buffer =>
     place.key === undefined ? behind(at(place)) : Buffer.concat([at(place), Buffer.alloc(1)])
   if (isDescending) return { gte: until ? at(until) : whole, lt: after ? at(after) : behind(whole) }

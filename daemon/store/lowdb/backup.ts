@@ -8,11 +8,11 @@ import { type VerifyOptions, type VerifyReport, verifyStore } from './verify.ts'
 
 export type BackupReport = {
   readonly target: string
-  /** Last transaction that the backup holds. */
+  /** Last transaction in the backup. */
   readonly seq: number
   readonly files: number
   readonly blobs: number
-  /** Bytes of snapshot and journal, without the blobs. */
+  /** Size of snapshot and journal, without blobs. */
   readonly sizeBytes: number
 }
 
@@ -20,20 +20,17 @@ export type BackupJob = {
   readonly disk: Disk
   readonly dir: string
   readonly target: string
-  /** The manifest right after a segment switch: all segments but the last are closed. */
+  /** Manifest after a segment switch: all but the last segment are closed. */
   readonly manifest: Manifest
 }
 
-/** @throws StoreMisuse when the directory has anything in it. */
+/** @throws StoreMisuse unless the directory is empty */
 async function requireEmpty(disk: Disk, dir: string): Promise<void> {
   if ((await disk.list(dir)).length > 0) throw new StoreMisuse(`${dir} is not empty`)
   await disk.makeDir(dir)
 }
 
-/**
- * Copies a store to an empty directory. The files are closed and the last segment is left empty,
- * so the copy is a store of its own. Never touches the lock folder.
- */
+/** Copies a store to an empty directory; only closed files, without the lock folder. */
 export async function backUp(job: BackupJob): Promise<BackupReport> {
   const { disk, dir, target, manifest } = job
   await requireEmpty(disk, target)
@@ -76,7 +73,7 @@ async function copyBlobs(disk: Disk, from: string, to: string): Promise<number> 
 
 type CopyJob = { readonly disk: Disk; readonly from: string; readonly to: string; readonly names: readonly string[] }
 
-/** Copies, not hard links: a bit that flips in the live file must not flip in the backup. @returns bytes */
+/** Copies instead of links, so that corruption does not spread. @returns bytes */
 async function copyAll({ disk, from, to, names }: CopyJob): Promise<number> {
   let sizeBytes = 0
   for (const name of names) {

@@ -4,27 +4,27 @@ import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import { FORMAT } from '../migrations.ts'
 
 export const MANIFEST_FILE = 'MANIFEST.json'
-/** The lock has a folder of its own, so that nothing walks over it by accident (docs/reference/storage-format.md). */
+/** The lock has its own folder, so that nothing replaces it by accident (docs/reference/storage-format.md). */
 export const LOCK_DIR = 'lock'
 export const BLOB_DIR = 'blobs'
 export const QUARANTINE_DIR = 'quarantine'
 
 /**
- * The table of contents of a data directory, replaced as a whole.
- * A segment is listed before its first transaction is written, so that a lost one is noticed.
+ * Table of contents of a data directory, replaced atomically. A segment is listed before its first write, so that its
+ * loss is noticed.
  */
 const Manifest = z.strictObject({
-  /** Version of the format of every file listed. */
+  /** Format version of all files. */
   format: z.int().min(1),
-  /** Drawn once; a restored backup keeps it. */
+  /** Random id; backups keep it. */
   store: z.string(),
-  /** Last transaction held by the current snapshot, 0 when there is none. */
+  /** Last transaction in the current snapshot; 0 if none. */
   snapshot: z.int().min(0),
-  /** The snapshot before it, kept as a second footing, null when there is none. */
+  /** Previous snapshot, kept as a fallback; null if none. */
   previous: z.int().min(0).nullable(),
-  /** First transaction of each journal segment kept, ascending; the last is the one that grows. */
+  /** First transaction of each segment, ascending; the last one grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Last transaction at the last stop in order: the store once held that many, whatever its files say. */
+  /** Last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),
 })
 export type Manifest = z.infer<typeof Manifest>
@@ -39,7 +39,7 @@ export function segmentFile(firstSeq: number): string {
 
 const NUMBERED = /^(snapshot|journal)-(\d+)\.ndjson$/
 
-/** Snapshots and segments that lie in a directory, by number. */
+/** Snapshots and segments in a directory, by number. */
 export async function numberedFiles(disk: Disk, dir: string): Promise<{ snapshots: number[]; segments: number[] }> {
   const found: { snapshots: number[]; segments: number[] } = { snapshots: [], segments: [] }
   for (const name of await disk.list(dir)) {
@@ -49,7 +49,7 @@ export async function numberedFiles(disk: Disk, dir: string): Promise<{ snapshot
   return found
 }
 
-/** @returns undefined when the directory holds no store. @throws StoreDamaged, StoreFormatUnknown */
+/** @returns undefined without a store. @throws StoreDamaged, StoreFormatUnknown */
 export async function readManifest(disk: Disk, dir: string, newest = FORMAT): Promise<Manifest | undefined> {
   const path = `${dir}/${MANIFEST_FILE}`
   const bytes = await readWhole(disk, path)

@@ -29,7 +29,7 @@ export type FirstInput = {
   readonly onLoaded?: ((percent: number) => void) | undefined
 }
 
-/** What opening does to the files: create, recover, cut a torn tail, migrate. The caller holds the lock. */
+/** Creates or recovers the files, cuts a torn tail, migrates. The caller holds the lock. */
 export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
   const { disk, dir, state, migrations } = input
   const format = migrations.length + 1
@@ -40,13 +40,13 @@ export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manif
   await removeUnlisted(disk, dir, found)
   if (found.format !== format) return rewrite({ ...input, found, recovery, format })
   if (recovery.loss === undefined) return { manifest: found, recovery }
-  // Told once: what is lost is not missed again at the next start.
+  // Recorded, so that a loss is reported once.
   const manifest = { ...found, stopped: recovery.seq }
   await writeManifest(disk, dir, manifest)
   return { manifest, recovery }
 }
 
-/** Counts what is read against the size of all files that are to be read. */
+/** Reports read bytes as percent of all files. */
 async function progressOf({ disk, dir, onLoaded }: FirstInput, { snapshot, segments }: Manifest) {
   if (onLoaded === undefined) return {}
   const names = [...(snapshot === 0 ? [] : [snapshotFile(snapshot)]), ...segments.map(segmentFile)]
@@ -74,12 +74,12 @@ async function create(input: FirstInput, format: number): Promise<Manifest> {
   await (await freshSegment(disk, dir, 1)).close()
   const manifest: Manifest = { format, store: input.newStoreId(), snapshot: 0, previous: null, segments: [1] }
   await writeManifest(disk, dir, manifest)
-  // A new directory is itself an entry that has to last.
+  // The new directory's entry must be durable, too.
   await disk.syncDir(dirname(resolve(dir)))
   return manifest
 }
 
-/** Bytes that were changed after they were written are put aside; what was never finished is of no use to anybody. */
+/** Damaged bytes are moved aside; an unfinished write is dropped. */
 async function cut(disk: Disk, dir: string, { torn, loss }: Pick<Recovery, 'torn' | 'loss'>): Promise<void> {
   if (torn === undefined) return
   if ((loss?.damagedLines ?? 0) > 0) {
@@ -97,7 +97,7 @@ async function cut(disk: Disk, dir: string, { torn, loss }: Pick<Recovery, 'torn
 
 type RewriteInput = FirstInput & { readonly found: Manifest; readonly recovery: Recovery; readonly format: number }
 
-/** Writes a migrated state down in the current format before any new transaction may follow it. */
+/** Writes a migrated state in the current format before new transactions. */
 async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
   const { disk, dir, state, found, recovery, format } = input
   const { seq } = recovery

@@ -1,23 +1,23 @@
 import { crc32 } from 'node:zlib'
 import type { DiskFile } from '../disk.ts'
 
-/** A line on disk: 8 hex digits of CRC-32, a space, JSON, a line feed (docs/reference/storage-format.md). */
+/** A line on disk: CRC-32 as 8 hex digits, a space, JSON, a line feed (docs/reference/storage-format.md). */
 const CRC_CHARS = 8
 const PREFIX_BYTES = CRC_CHARS + 1
 const SPACE = 0x20
 const LINE_FEED = 0x0a
 const CLOSING = 0x7d
 const READ_CHUNK_BYTES = 4 * 1024 * 1024
-/** Longest line that is believed; anything longer is damage. */
+/** Longer lines count as damage. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024
 
-/** A piece of a file between two line feeds. */
+/** A line within a buffer. */
 export type RawLine = {
   readonly buffer: Buffer
   readonly start: number
-  /** Position of the line feed in `buffer`. */
+  /** Index of the line feed. */
   readonly end: number
-  /** Position of the line in the file, bytes. */
+  /** Offset in the file, bytes. */
   readonly offset: number
 }
 
@@ -29,7 +29,7 @@ const NOT_HEX = -1
 const nibbles = new Int8Array(256).fill(NOT_HEX)
 for (let i = 0; i < 16; i += 1) nibbles[i.toString(16).charCodeAt(0)] = i
 
-/** The checksum that a line carries, -1 when it has none. */
+/** Checksum of a line; -1 if missing. */
 export function storedCrc({ buffer, start, end }: RawLine): number {
   if (end - start < PREFIX_BYTES || buffer[start + CRC_CHARS] !== SPACE) return NOT_HEX
   let value = 0
@@ -41,7 +41,7 @@ export function storedCrc({ buffer, start, end }: RawLine): number {
   return value
 }
 
-/** JSON text of a line, undefined when its checksum does not hold. */
+/** JSON of a line; undefined if the checksum fails. */
 export function unframe(line: RawLine): string | undefined {
   const { buffer, start, end } = line
   const stored = storedCrc(line)
@@ -52,8 +52,8 @@ export function unframe(line: RawLine): string | undefined {
 const TX_START = Buffer.from('{"s":')
 
 /**
- * Whether a line whose checksum does not hold was once written to its end: it has its feed, its frame and no hole. What
- * a write leaves that did not finish ends early, or has zeros where blocks never came.
+ * Whether a bad line was once completely written: it has its line feed, frame and no zeros. Unfinished writes end
+ * early or have zeros.
  */
 export function wasWhole(line: RawLine): boolean {
   const { buffer, start, end } = line
@@ -62,10 +62,10 @@ export function wasWhole(line: RawLine): boolean {
   return buffer[end - 1] === CLOSING && buffer.subarray(at, at + TX_START.length).equals(TX_START)
 }
 
-/** How a scan ended: the size of the file, where an unfinished last line begins, and whether a line was too long to go on. */
+/** End of a scan: file size, start of an unfinished last line, and whether a line was too long. */
 export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
 
-/** Walks a file line by line in one pass, in chunks, from the beginning of a line on. `visit` returns false to stop. */
+/** Reads a file line by line from a line start; stops when `visit` returns false. */
 export async function scanLines(file: DiskFile, visit: (line: RawLine) => boolean, from = 0): Promise<ScanEnd> {
   const sizeBytes = await file.sizeBytes()
   let carry: Buffer = Buffer.alloc(0)

@@ -8,10 +8,10 @@ import { type Quarantined, quarantineAll } from './quarantine.ts'
 import type { StoredTx } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
-/** A store is written anew when its files hold so many times what lives in it, and more than this beyond. */
+/** A store is rewritten when its files exceed the live data by this factor, and by more than this. */
 const GARBAGE_FACTOR = 2
 const MIN_GARBAGE_BYTES = 4 * 1024 * 1024
-/** Lines are written on after so many bytes of them. */
+/** Bytes of lines per write. */
 const WALK_BYTES = 4 * 1024 * 1024
 const MB = 1024 * 1024
 
@@ -21,17 +21,17 @@ export type GarbageJob = {
   readonly manifest: Manifest
   readonly collections: readonly AnyCollection[]
   readonly migrations: readonly Migration[]
-  /** Last transaction of the store, which was found sound. */
+  /** Last transaction. */
   readonly seq: number
-  /** Whether a row is of use to anybody. */
+  /** Whether a row is needed. */
   readonly isNeeded: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
 }
 
 type Write = { readonly collection: string; readonly key: string; readonly row: unknown }
 
 /**
- * Writes what lives in a store into one snapshot, in two passes over its files: memory holds the names of rows and
- * never the rows. @returns undefined when there was little to gain, and nothing has changed.
+ * Writes the live rows into one snapshot in two passes; memory holds only their keys.
+ * @returns undefined, without changes, if there is little to gain
  */
 export async function dropGarbage(job: GarbageJob): Promise<(Quarantined & { finding: string }) | undefined> {
   const { disk, dir, manifest, seq } = job
@@ -104,7 +104,7 @@ function nameOf(collection: string, key: string): string {
   return `${collection}\n${key}`
 }
 
-/** The number of the last write of each row that is there and needed in the end. */
+/** Transaction of the last write of each needed row. */
 async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const newest = new Map<string, number>()
   let number = 0
@@ -123,7 +123,7 @@ async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<
 
 type Walker = { readonly write: (write: Write) => void; readonly rest: () => Promise<void> }
 
-/** All writes in order, migrated; `rest` comes after every few lines. */
+/** All migrated writes in order; `rest` runs between lines. */
 async function walk(job: GarbageJob, names: readonly string[], walker: Walker): Promise<void> {
   for (const name of names) {
     const file = await job.disk.open(`${job.dir}/${name}`, 'read')

@@ -6,10 +6,10 @@ import type { Change } from '../port.ts'
 import { segmentFile } from './files.ts'
 import { frame } from './frame.ts'
 
-/** Most bytes that one write and one sync carry. */
+/** Bytes per write and sync. */
 export const MAX_BATCH_BYTES = 1024 * 1024
 
-/** `full`: fdatasync before a transaction resolves. `os`: left to the operating system, lost with its power. */
+/** `full`: fdatasync before a transaction resolves. `os`: lost on a power failure. */
 export type Durability = 'full' | 'os'
 
 type Queued = {
@@ -19,29 +19,29 @@ type Queued = {
   readonly reject: (error: StoreStopped) => void
 }
 
-/** The growing end of the journal: a queue in memory, one write and one sync in flight. */
+/** Growing end of the journal: a queue, with one write and sync at a time. */
 export type Journal = {
   append(entry: EncodedChange): Promise<void>
   durable(): Promise<void>
   hasQueued(): boolean
-  /** Transactions that the last sync carried. */
+  /** Transactions in the last sync. */
   lastBatch(): number
-  /** Writes and syncs the next batch; the write of the lowdb adapter. */
+  /** Writes and syncs the next batch; lowdb's write. */
   flush(): Promise<void>
   /**
-   * Ends the current segment: everything flushed so far is behind the border, everything later beyond it.
-   * @param list - makes the new segment known before anything is written to it.
-   * @returns the first transaction of the segment that grows now.
+   * Ends the segment at the flushed position.
+   * @param list - lists the new segment before its first write
+   * @returns first transaction of the new segment
    */
   switchSegment(list: (firstSeq: number) => Promise<void>): Promise<number>
   failure(): StoreStopped | undefined
-  /** Stops everything for good: nothing pending is ever acknowledged. */
+  /** Stops permanently: nothing pending is acknowledged. */
   fail(error: unknown): void
-  /** Bytes of all segments since the snapshot in force. */
+  /** Bytes of segments since the current snapshot. */
   bytes(): number
-  /** Batches written since it was opened. */
+  /** Batches written since opening. */
   syncs(): number
-  /** Counts again from the segment that grows, once a snapshot covers the older ones. */
+  /** Restarts the byte count after a snapshot. */
   restartCount(): void
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ export type JournalOptions = {
   readonly disk: Disk
   readonly dir: string
   readonly durability: Durability
-  /** The segment to go on with. */
+  /** Segment to continue. */
   readonly firstSeq: number
   readonly lastSeq: number
   readonly activeBytes: number
@@ -68,7 +68,7 @@ function createQueue() {
     push(item: Queued): void {
       items.push(item)
     },
-    /** The entries of the next batch, in order; at least one when there is any. */
+    /** Entries of the next batch; at least one if any. */
     take(): Queued[] {
       let size = 0
       let count = 0
@@ -89,7 +89,7 @@ function createQueue() {
   }
 }
 
-/** Opens the segment that grows. */
+/** Opens the growing segment. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const queue = createQueue()
   const io = createMutex()
@@ -122,7 +122,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       lastBatch = batch.length
       syncs += 1
     } catch (error) {
-      // Never tried again: after a failed sync the kernel may have dropped what it could not write.
+      // No retry: after a failed sync the kernel may have dropped data.
       fail(error)
       for (const entry of batch) entry.reject(failure as StoreStopped)
       return
@@ -151,7 +151,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
 type SegmentOptions = Pick<JournalOptions, 'disk' | 'dir' | 'durability' | 'firstSeq' | 'activeBytes'>
 
-/** The segment that grows; the next one takes its place. */
+/** The growing segment. */
 async function openSegment({ disk, dir, durability, ...active }: SegmentOptions) {
   let file = await disk.open(`${dir}/${segmentFile(active.firstSeq)}`, 'extend')
   let { firstSeq, activeBytes } = active
@@ -164,11 +164,11 @@ async function openSegment({ disk, dir, durability, ...active }: SegmentOptions)
       activeBytes += bytes.byteLength
       return bytes.byteLength
     },
-    /** @returns the number of its first transaction: `seq`, unless it is still empty. */
+    /** @returns its first transaction: `seq`, unless it is still empty */
     async next(seq: number, list: (firstSeq: number) => Promise<void>): Promise<number> {
       if (activeBytes === 0) return firstSeq
       const fresh = await freshSegment(disk, dir, seq)
-      // Under durability `os` the older segment may still be in memory; the border must not outlive it.
+      // With durability `os`, sync the old segment before the border.
       await file.datasync()
       await list(seq)
       const old = file
@@ -192,7 +192,7 @@ async function closeFile(file: DiskFile, isSound: boolean): Promise<void> {
   await file.close()
 }
 
-/** A new segment, empty and durable; one left over from a switch that did not finish is taken. */
+/** A new, durable, empty segment; reuses one of an interrupted switch. */
 export async function freshSegment(disk: Disk, dir: string, firstSeq: number): Promise<DiskFile> {
   const path = `${dir}/${segmentFile(firstSeq)}`
   await disk.remove(path)

@@ -3,15 +3,14 @@ import { makeFolder } from '../../../src/core/folder.ts'
 import { StoreLocked } from '../errors.ts'
 import { LOCK_DIR } from './files.ts'
 
-/** SQLITE_BUSY and SQLITE_LOCKED: somebody else holds the file. */
+/** SQLITE_BUSY and SQLITE_LOCKED: the file is in use. */
 const heldCodes = new Set([5, 6])
 
-/** Exclusive use of a data directory, given back by the kernel however the process ends. */
+/** Exclusive lock of a data directory, released by the kernel at process end. */
 export type Lock = { release(): void }
 
 /**
- * Takes the lock or fails at once.
- * The file is opened here and nowhere else: closing a second descriptor of it in the same process would free it.
+ * Takes the lock or fails. Never open the file elsewhere: closing another descriptor would release it.
  * @throws StoreLocked
  */
 export function takeLock(dir: string): Lock {

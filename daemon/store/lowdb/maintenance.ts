@@ -6,25 +6,25 @@ import type { Journal } from './journal.ts'
 import { SLICE_REST_MS, writeSnapshot } from './snapshot.ts'
 import type { Space } from './space.ts'
 
-/** The journal is folded into a snapshot when it has grown beyond this and beyond half of what lives: the rest of it is garbage. */
+/** The journal is compacted above this size and above half of the live data. */
 export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
 
-/** Work on the files beside the commits: snapshots, backups. One at a time. */
+/** Snapshots and backups beside commits, one at a time. */
 export type Maintenance = {
   manifest(): Manifest
-  /** Starts a compaction when the journal has grown enough; called after every flush. */
+  /** Starts a compaction if due; called after each flush. */
   consider(): void
   compact(): Promise<void>
-  /** The same where the disk has room for it. */
+  /** The same if the disk has room. */
   shrink(): Promise<void>
-  /** Ends the current segment, then runs work on the closed files while no compaction removes any. */
+  /** Ends the segment and runs work on closed files, protected from compaction. */
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
-  /** Runs work while neither a compaction nor a backup runs. */
+  /** Runs work without a concurrent compaction or backup. */
   alone<T>(work: () => Promise<T>): Promise<T>
-  /** Cancels a snapshot under way and waits for whatever runs. */
+  /** Cancels a snapshot and waits for work. */
   stop(): Promise<void>
-  /** Writes down how far the store got, once it accepts nothing more. */
+  /** Records the last transaction of a stopped store. */
   recordStop(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export type MaintenanceOptions = {
   readonly space: Space
   readonly manifest: Manifest
   readonly snapshotBytes: number
-  /** Number of the last transaction in `state`. */
+  /** Last transaction in `state`. */
   readonly lastSeq: () => number
   readonly compactAboveBytes: number
 }
@@ -45,10 +45,10 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   const { journal, space, lastSeq, compactAboveBytes } = options
   const turn = createMutex()
   const files = openFiles(options)
-  /** Journal size at which the next look is due; raised when a look found no room. */
+  /** Journal size of the next check; raised when the disk had no room. */
   let dueAtBytes = 0
 
-  /** Size beyond which the journal is folded. */
+  /** Size limit of the journal. */
   const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
 
   async function compact(): Promise<void> {
@@ -97,7 +97,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   }
 }
 
-/** Manifest, segments and snapshots: what lists the files of the store, and what writes new ones. */
+/** Files of the store: manifest, segments, snapshots. */
 function openFiles(options: MaintenanceOptions) {
   const { disk, dir, state, journal, lastSeq } = options
   let { manifest, snapshotBytes } = options
@@ -141,14 +141,14 @@ function openFiles(options: MaintenanceOptions) {
     endSegment,
     snapshot,
     isStopping: () => isStopping,
-    /** Cancels a snapshot under way; none is written any more. */
+    /** Cancels and prevents snapshots. */
     stop: () => {
       isStopping = true
     },
   }
 }
 
-/** Removes snapshots and segments that no longer belong to the store; a crash before this leaves them for the next time. */
+/** Removes unlisted snapshots and segments; a crash leaves them for the next time. */
 export async function removeUnlisted(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const found = await numberedFiles(disk, dir)
   const snapshots = found.snapshots.filter((seq) => seq !== manifest.snapshot && seq !== manifest.previous)

@@ -22,9 +22,9 @@ import { DEFAULT_RESERVE_BYTES, type Space, watchSpace, whileRoom } from './spac
 export type LowdbStoreOptions = {
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Wall time written beside each transaction, epoch milliseconds. */
+  /** Wall time for transactions, epoch milliseconds. */
   readonly now: () => number
-  /** A write or sync failed: nothing is accepted any more and the process must end. Called once. */
+  /** Called once when a write or sync failed and the process must end. */
   readonly onFatal: (error: StoreStopped) => void
   /** Default `full`. */
   readonly durability?: Durability
@@ -34,30 +34,30 @@ export type LowdbStoreOptions = {
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
   readonly watchdogMs?: number
-  /** Hears how much of the files is read, in percent; where it throws, opening ends. */
+  /** Called with the read percentage; a throw ends opening. */
   readonly onLoaded?: (percent: number) => void
-  /** Freezes rows before they are handed out; for tests. */
+  /** Freezes returned rows; for tests. */
   readonly freeze?: boolean
 }
 
-/** The embedded engine: the port, and what only files can do. */
+/** The embedded engine with its file operations. */
 export type LowdbStore = Store & {
   readonly storeId: string
-  /** What opening found; `torn` names an unfinished write that was cut off. */
+  /** Result of opening; `torn` names an unfinished write that was cut. */
   readonly recovery: Recovery
   readonly blobs: BlobStore
-  /** Whether the disk is so full that nothing is written any more. */
+  /** Whether the disk is too full for writes. */
   isFull(): Promise<boolean>
-  /** Folds the journal into a snapshot now; happens by itself as the journal grows. */
+  /** Compacts now; also happens automatically. */
   compact(): Promise<void>
-  /** The same where the disk has room for it. */
+  /** The same if the disk has room. */
   shrink(): Promise<void>
-  /** Copies the running store into an empty directory. */
+  /** Copies the running store to an empty directory. */
   backup(target: string): Promise<BackupReport>
 }
 
 /**
- * Opens a data directory, alone (docs/reference/storage-format.md).
+ * Opens a data directory exclusively (docs/reference/storage-format.md).
  * @throws StoreLocked, StoreDamaged, StoreFormatUnknown
  */
 export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbStore> {
@@ -75,7 +75,7 @@ export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbS
 type Opened = { readonly manifest: Manifest; readonly recovery: Recovery }
 type OpenOptions = LowdbStoreOptions & { readonly disk: Disk }
 
-/** lowdb's contract over the journal: `read` recovers the state, `write` makes the next batch durable. */
+/** lowdb adapter over the journal: `read` recovers, `write` makes a batch durable. */
 function journalAdapter(load: () => Promise<State>, flush: () => Promise<void>): Adapter<State> {
   return { read: load, write: flush }
 }
@@ -139,7 +139,7 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
   }
 }
 
-/** A backup copies the blobs that it has listed: none may be removed from under it. */
+/** Protects listed blobs from removal during a backup. */
 function besideBackups(blobs: BlobStore, space: Space, { alone }: Maintenance): BlobStore {
   return {
     ...blobs,
@@ -202,14 +202,14 @@ function journalSink(parts: EngineParts, writing: Pick<ChangeSink, 'encode' | 'a
 
 type Pump = { readonly low: Low<State>; readonly journal: () => Journal | undefined; readonly onFlushed: () => void }
 
-/** Calls lowdb's `write` until nothing is queued; whatever queues up during one write shares the next. */
+/** Calls lowdb's `write` until the queue is empty; concurrent entries share the next one. */
 function pump({ low, journal, onFlushed }: Pump): () => void {
   let isRunning = false
   async function run(): Promise<void> {
     isRunning = true
     while (journal()?.hasQueued() === true) {
-      // Among several writers, what this turn of the event loop still commits shares the sync: 0.31 of them a paid
-      // request instead of 0.53. A writer who is alone would only wait.
+      // With several writers, wait for this turn's commits to share a sync: 0.31 per paid request instead of 0.53. A
+      // single writer would only wait.
       if ((journal()?.lastBatch() ?? 0) > 1) await endOfTurn()
       await low.write()
       onFlushed()

@@ -5,14 +5,14 @@ import { freshSegment } from './journal.ts'
 
 const COPY_CHUNK_BYTES = 1024 * 1024
 
-/** The place where the journal stops being believable. */
+/** Where the journal becomes unreliable. */
 export type Cut = { readonly firstSeq: number; readonly offset: number }
 
 export type CutPlan = {
   readonly disk: Disk
   readonly dir: string
   readonly manifest: Manifest
-  /** The snapshot to stand on. */
+  /** Snapshot to use. */
   readonly snapshot: number
   readonly lastSeq: number
   readonly cut: Cut | undefined
@@ -25,7 +25,7 @@ export type Quarantined = {
   readonly droppedTransactions: number
 }
 
-/** Puts everything behind the cut aside, then makes the manifest say what is left. */
+/** Moves everything after the cut aside, then updates the manifest. */
 export async function cutBehind(plan: CutPlan): Promise<Quarantined> {
   const { disk, dir, manifest, cut } = plan
   const log = quarantineLog(disk, dir)
@@ -46,7 +46,7 @@ export async function cutBehind(plan: CutPlan): Promise<Quarantined> {
   return log.report()
 }
 
-/** Puts all files of a store aside. */
+/** Moves all files of a store aside. */
 export async function quarantineAll(plan: Omit<CutPlan, 'cut'>): Promise<Quarantined> {
   const { disk, dir, manifest } = plan
   const log = quarantineLog(disk, dir)
@@ -55,7 +55,7 @@ export async function quarantineAll(plan: Omit<CutPlan, 'cut'>): Promise<Quarant
   return log.report()
 }
 
-/** Moves things to `quarantine/` and keeps account of them. A file that is missing is passed over. */
+/** Moves files to `quarantine/` and records them; skips missing ones. */
 export function quarantineLog(disk: Disk, dir: string) {
   const quarantined: string[] = []
   let droppedBytes = 0

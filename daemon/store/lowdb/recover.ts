@@ -8,13 +8,13 @@ import { heapGuard } from './heap.ts'
 import { createLoader, type Loader } from './load.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** What stands behind the last good transaction and is cut off: as a rule an unfinished write, of which nobody was told. */
+/** The cut tail, usually an unfinished, unacknowledged write. */
 export type TornTail = { readonly file: string; readonly offset: number; readonly droppedBytes: number }
 
-/** Transactions that were durable and are not there any more; at least so many. */
+/** Lost durable transactions, at least so many. */
 export type Loss = {
   readonly transactions: number
-  /** Whole lines whose checksum does not hold: their bytes changed after they were written. */
+  /** Complete lines with a bad checksum. */
   readonly damagedLines: number
 }
 
@@ -24,9 +24,9 @@ export type Recovery = {
   readonly snapshotRecords: number
   readonly snapshotBytes: number
   readonly replayed: number
-  /** Bytes of all segments that replay starts from, after the cut. */
+  /** Bytes of the replayed segments after the cut. */
   readonly journalBytes: number
-  /** Size of the segment that grows, after the cut. */
+  /** Bytes of the growing segment after the cut. */
   readonly activeBytes: number
   readonly torn: TornTail | undefined
   readonly loss: Loss | undefined
@@ -36,7 +36,7 @@ export type RecoverInput = {
   readonly disk: Disk
   readonly dir: string
   readonly manifest: Manifest
-  /** Where rows go, by the format that they are in. */
+  /** Loader by format. */
   readonly loaderOf: (format: number) => Loader
 }
 
@@ -47,7 +47,7 @@ type SegmentEnd = {
   readonly torn: TornTail | undefined
 }
 
-/** Puts rows into a state, and never more than fit into memory. @throws StoreTooLarge */
+/** Loads rows within the memory limit. @throws StoreTooLarge */
 export function loadersOf(parts: {
   dir: string
   state: State
@@ -63,8 +63,8 @@ export function loadersOf(parts: {
 }
 
 /**
- * Loads the snapshot and replays the journal into an empty state. Reads only; the caller cuts a torn tail.
- * @throws StoreDamaged with file and offset for everything but an unfinished end of the last segment.
+ * Loads the snapshot and replays the journal; read-only, the caller cuts a torn tail.
+ * @throws StoreDamaged with file and offset, except for an unfinished end
  */
 export async function recover(input: RecoverInput): Promise<Recovery> {
   const { disk, dir, manifest, loaderOf } = input
@@ -111,7 +111,7 @@ function lossOf(damagedLines: number, behind: number): Loss | undefined {
   return transactions > 0 ? { transactions, damagedLines } : undefined
 }
 
-/** A segment with content that the manifest does not list holds transactions which would be lost in silence. */
+/** An unlisted segment with content would be lost silently. */
 async function refuseStrays(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const newest = manifest.segments.at(-1) ?? 0
   for (const firstSeq of (await numberedFiles(disk, dir)).segments) {

@@ -26,31 +26,31 @@ export type RepairOptions = {
   readonly collections: readonly AnyCollection[]
   readonly disk?: Disk
   readonly migrations?: readonly Migration[]
-  /** Whether a row is of use to anybody; all are unless told. */
+  /** Whether a row is needed (default: all). */
   readonly isNeeded?: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
-  /** Id for a store whose manifest is lost. */
+  /** Id if the manifest is lost. */
   readonly newStoreId: () => string
 }
 
 export type RepairReport = {
-  /** False when nothing had to be done. */
+  /** False if nothing was wrong. */
   readonly repaired: boolean
   /** Last transaction kept. */
   readonly seq: number
-  /** What was wrong, in plain words, with file and offset. */
+  /** Findings in plain words, with file and offset. */
   readonly findings: readonly string[]
-  /** Files put aside under `quarantine/`, nothing is ever deleted. */
+  /** Files moved to `quarantine/`; nothing is deleted. */
   readonly quarantined: readonly string[]
   readonly droppedBytes: number
-  /** Whole transactions behind the damage, which had to go with it. */
+  /** Good transactions after the damage, lost with it. */
   readonly droppedTransactions: number
-  /** Rows of a snapshot that could not be read and exist nowhere else. */
+  /** Unreadable snapshot rows that exist nowhere else. */
   readonly droppedRows: number
 }
 
 /**
- * Makes a damaged store open again: cuts the journal at the first damaged line, falls back to the previous
- * snapshot when the current one is damaged, and moves everything it cuts to `quarantine/`.
+ * Repairs a store: cuts the journal at the first bad line, falls back to the previous snapshot, and moves the rest to
+ * `quarantine/`.
  * @throws StoreLocked while a daemon runs.
  */
 export async function repairStore(options: RepairOptions): Promise<RepairReport> {
@@ -83,7 +83,7 @@ async function repairLocked(input: Input): Promise<RepairReport> {
   return { repaired: true, seq, findings, droppedRows, ...moved }
 }
 
-/** A sound store that holds mostly what nobody needs any more is written anew, so that a start fits into memory. */
+/** Rewrites a store that is mostly garbage, so that it fits into memory. */
 async function withoutGarbage(input: Input, manifest: Manifest, seq: number): Promise<RepairReport> {
   const { isNeeded = () => true, ...job } = input
   const dropped = await dropGarbage({ ...job, isNeeded, manifest, seq })
@@ -92,7 +92,7 @@ async function withoutGarbage(input: Input, manifest: Manifest, seq: number): Pr
   return { repaired: true, seq, findings: [finding], droppedRows: 0, ...moved }
 }
 
-/** Writes a state with rows left out down as a store of its own; all the old files go to quarantine. */
+/** Writes a state with omitted rows as a new store; the old files go to quarantine. */
 async function writeAnew(
   input: Input,
   manifest: Manifest,
@@ -118,7 +118,7 @@ const nothingDone: RepairReport = {
   droppedRows: 0,
 }
 
-/** The last transaction of a sound store, or what is wrong with it. A torn tail is no damage: opening cuts it. */
+/** Last transaction, or the damage. A torn tail is no damage. */
 async function damageOf(input: Input, manifest: Manifest): Promise<number | string> {
   const { disk, dir } = input
   try {
@@ -147,10 +147,7 @@ async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Mani
   return { format: migrations.length + 1, store: newStoreId(), snapshot, previous, segments }
 }
 
-/**
- * A snapshot to stand on, and how far the journal can be believed from there. Where rows had to be left out it is not
- * strict, and what is left must be written down anew.
- */
+/** A usable snapshot and the reliable journal range. If rows were omitted it is not strict and must be rewritten. */
 type Footing = ({ readonly isStrict: true } | { readonly isStrict: false; readonly state: State }) & {
   readonly snapshot: number
   readonly lastSeq: number
@@ -194,7 +191,7 @@ async function salvagedFooting(
   return { snapshot, state, ...walked, isStrict: false, droppedRows, damagedSnapshots }
 }
 
-/** @returns the transaction that replay must reach, undefined when the snapshot is damaged. */
+/** @returns the transaction that replay must reach; undefined if the snapshot is damaged */
 async function strictSnapshot(input: Input, snapshot: number, findings: string[]): Promise<number | undefined> {
   if (snapshot === 0) return 0
   const { disk, dir } = input
@@ -207,7 +204,7 @@ async function strictSnapshot(input: Input, snapshot: number, findings: string[]
   }
 }
 
-/** Replays segments from a snapshot on, up to the first byte that cannot be believed. */
+/** Replays segments up to the first bad byte. */
 async function walkSegments(
   input: Input,
   manifest: Manifest,
@@ -231,7 +228,7 @@ async function walkSegments(
   return { lastSeq: nextSeq - 1, cut: undefined }
 }
 
-/** @returns where a segment stops being good, undefined when all of it is. */
+/** @returns the good size of a segment; undefined if all is good */
 async function goodBytes(disk: Disk, path: string, apply: (tx: StoredTx) => boolean): Promise<number | undefined> {
   return reading(disk, path, async (file) => {
     let bad: number | undefined

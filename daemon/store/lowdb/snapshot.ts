@@ -7,18 +7,18 @@ import { snapshotFile } from './files.ts'
 import { frame, type RawLine, scanLines, unframe } from './frame.ts'
 import type { Loader } from './load.ts'
 
-/** Records written in one go; the event loop is the writers' again after each slice. */
+/** Records per slice; writers run in between. */
 const SLICE_RECORDS = 64
-/** Rest after a slice, so that a snapshot takes a share of the process and not all that writers leave. */
+/** Pause after a slice, to share the process. */
 export const SLICE_REST_MS = 2
-/** One large sync at the end would hold up the syncs of the journal for as long as it takes. */
+/** A large final sync would delay the journal's. */
 const SYNC_EVERY_BYTES = 2 * 1024 * 1024
 
 const HEX = 16
 const CRC_CHARS = 8
 
 type Header = { readonly format: number; readonly seq: number; readonly counts: Readonly<Record<string, number>> }
-/** `through` is the last transaction whose rows the walk may have met: replay must get that far. */
+/** `through`: last transaction that the walk may have seen; replay must reach it. */
 type Footer = { readonly count: number; readonly crc: string; readonly through: number }
 
 export type SnapshotJob = {
@@ -26,17 +26,17 @@ export type SnapshotJob = {
   readonly dir: string
   readonly state: State
   readonly format: number
-  /** Last transaction before the segment that replay starts with. */
+  /** Last transaction before the first replayed segment. */
   readonly seq: number
-  /** Waits until everything in `state` is durable. @returns the number of its last transaction */
+  /** Waits until `state` is durable. @returns its last transaction */
   readonly settled: () => Promise<number>
-  /** Rest after each slice, 0 when nobody is waiting for the process. */
+  /** Pause after slices; 0 if nobody waits. */
   readonly restMs: number
-  /** Ends the job early, leaving no snapshot. */
+  /** Whether to stop without a snapshot. */
   readonly isCancelled: () => boolean
 }
 
-/** Writes lines to a new file and keeps the checksum of their checksums. */
+/** Writes lines with a running checksum. */
 export function lineWriter(file: DiskFile) {
   let position = 0
   let syncedTo = 0
@@ -63,9 +63,8 @@ export function lineWriter(file: DiskFile) {
 }
 
 /**
- * Writes a fuzzy snapshot while writers go on: rows are whole, and replay of the journal from `seq + 1`
- * brings all of them to the same moment.
- * @returns its size in bytes, undefined when cancelled.
+ * Writes a fuzzy snapshot beside writers: replay from `seq + 1` makes it consistent.
+ * @returns bytes; undefined if cancelled
  */
 export async function writeSnapshot(job: SnapshotJob): Promise<number | undefined> {
   const { disk, dir, state, format, seq } = job
@@ -94,7 +93,7 @@ async function writeTable(
   { shape, rows }: RowSet,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
-  // Rows that arrive during the walk are in the journal; without this bound a busy store would never end it.
+  // New rows are in the journal; the limit guarantees an end.
   let left = rows.size
   let slice: string[] = []
   for (const row of rows.values()) {
@@ -111,10 +110,10 @@ async function writeTable(
   return true
 }
 
-/** What a snapshot said about itself. */
+/** Footer of a snapshot. */
 export type SnapshotFacts = { readonly through: number; readonly records: number; readonly sizeBytes: number }
 
-/** Loads a snapshot. @throws StoreDamaged when a line is bad or the footer does not fit. */
+/** Loads a snapshot. @throws StoreDamaged for a bad line or footer */
 export async function readSnapshot(
   disk: Disk,
   dir: string,
@@ -169,7 +168,7 @@ function isHeader(value: unknown): value is Header {
   return typeof value === 'object' && value !== null && 'format' in value
 }
 
-/** Loads every line of a damaged snapshot that can be believed. @returns lines that could not */
+/** Loads the good lines of a damaged snapshot. @returns the number of bad ones */
 export async function salvageSnapshot(
   disk: Disk,
   dir: string,
@@ -179,7 +178,7 @@ export async function salvageSnapshot(
   if ((await disk.stat(path)) === undefined) return 0
   const file = await disk.open(path, 'read')
   let lost = 0
-  // The header may be what is damaged.
+  // The header may be damaged.
   let loader = want.loaderOf(want.format)
   try {
     const end = await scanLines(file, (line) => {

@@ -1,18 +1,18 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { Disk } from '../disk.ts'
 
-/** Free space is looked at once per so many bytes appended. */
+/** Bytes between checks of free space. */
 const CHECK_EVERY_BYTES = 4 * 1024 * 1024
-/** Below this the store takes no more writes, so that those under way still fit. */
+/** Free space below which writes are refused, so that running ones still fit. */
 export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024
 
-/** Refuses writes while the disk is nearly full; a write that fails halfway would stop the daemon. */
+/** Refuses writes on a nearly full disk, before one fails halfway. */
 export type Space = {
   /** @throws AppError unavailable */
   assertRoom(bytes: number): void
-  /** Looks now. @returns whether nothing is written any more */
+  /** Checks now. @returns whether writes are refused */
   look(): Promise<boolean>
-  /** Whether `bytes` more would leave the reserve untouched. */
+  /** Whether `bytes` more keep the reserve. */
   fits(bytes: number): Promise<boolean>
 }
 
@@ -43,7 +43,7 @@ export function watchSpace(options: {
     return looking
   }
 
-  /** Nobody waits for this one; a file system that cannot tell is no reason to refuse writes. */
+  /** In the background; a file system without sizes is no reason to refuse. */
   function lookInBackground(): void {
     look().catch(() => {
       isFull = false
@@ -59,7 +59,7 @@ export function watchSpace(options: {
   return { assertRoom, look, fits }
 }
 
-/** Passes bytes on while they fit: a file must not take the room that the journal needs. @throws AppError unavailable */
+/** Passes bytes while they fit, to keep the journal's room. @throws AppError unavailable */
 export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let roomBytes = 0
   for await (const chunk of source) {

@@ -12,7 +12,7 @@ import { loadersOf, recover, type TornTail } from './recover.ts'
 export type VerifyOptions = {
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Sees every row as replayed, for sums that only the caller knows. */
+  /** Called with each row. */
   readonly visit?: (collection: string, row: Row) => void
   readonly disk?: Disk
   readonly migrations?: readonly Migration[]
@@ -25,17 +25,17 @@ export type VerifyReport = {
   readonly counts: Readonly<Record<string, number>>
   readonly torn: TornTail | undefined
   readonly blobs: number
-  /** Blobs whose content is not what their name says. */
+  /** Blobs whose content does not match their name. */
   readonly damagedBlobs: readonly string[]
-  /** Blobs that no row names. */
+  /** Blobs without a row. */
   readonly unnamedBlobs: readonly string[]
-  /** Names in rows of blobs that are not there. */
+  /** Missing blobs named by rows. */
   readonly missingBlobs: readonly string[]
 }
 
 /**
- * Replays a store in memory and changes nothing. For a directory that no daemon has open, or a backup.
- * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse when there is no store.
+ * Replays a store in memory without changes. For stopped stores and backups.
+ * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse without a store
  */
 export async function verifyStore(options: VerifyOptions): Promise<VerifyReport> {
   const { dir, collections, visit, disk = realDisk, migrations = allMigrations } = options
@@ -55,7 +55,7 @@ export async function verifyStore(options: VerifyOptions): Promise<VerifyReport>
   return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...found }
 }
 
-/** The blobs that a row keeps: collections index them under `file`, or a name that ends so. */
+/** Blobs of a row: index fields named `file` or ending so. */
 function blobsOf({ indexes }: AnyCollection, row: Row): string[] {
   const members: Readonly<Record<string, unknown>> = row
   return indexes
@@ -76,7 +76,7 @@ async function matchBlobs({ disk, dir }: { disk: Disk; dir: string }, named: Rea
   }
 }
 
-/** Reads the folder as it is: opening it as a blob store would clear uploads under way. */
+/** Reads the folder directly: opening it would clear uploads. */
 async function verifyBlobs(disk: Disk, dir: string): Promise<{ blobs: number; damagedBlobs: string[] }> {
   const names = (await disk.list(`${dir}/${BLOB_DIR}`)).filter(isBlobName)
   const damagedBlobs: string[] = []

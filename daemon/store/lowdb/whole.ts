@@ -11,9 +11,9 @@ import { freshSegment } from './journal.ts'
 import { loadersOf, recover } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
-/* A store as a whole, without the engine: all of its rows in order, and a store that is made of such rows. */
+/* Whole stores without the engine: all rows in order, and stores from such rows. */
 
-/** The rows of one collection, by key in the order of its UTF-16 units. */
+/** Rows of a collection in key order (UTF-16). */
 export type WholeTable = {
   readonly collection: AnyCollection
   readonly rows: readonly AnyRow[]
@@ -21,8 +21,8 @@ export type WholeTable = {
 }
 
 /**
- * All rows of a store that nobody has open, or of a backup, as of its last transaction; changes nothing.
- * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse when there is no store.
+ * All rows of a stopped store or backup; changes nothing.
+ * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse without a store
  */
 export async function readWhole(dir: string, collections: readonly AnyCollection[]): Promise<WholeTable[]> {
   const manifest = await readManifest(realDisk, dir, FORMAT)
@@ -38,19 +38,19 @@ export async function readWhole(dir: string, collections: readonly AnyCollection
 }
 
 export type WholeWriter = {
-  /** One more row, as JSON has it: see `RowCodec`. */
+  /** Adds a row in JSON form; see `RowCodec`. */
   add(collection: string, row: unknown): Promise<void>
-  /** Makes all of it durable. */
+  /** Makes everything durable. */
   end(): Promise<void>
-  /** Ends it halfway. */
+  /** Discards it. */
   drop(): Promise<void>
 }
 
 const WRITTEN_AT_ONCE = 256
-/** The rows are as of one transaction, of which nothing else is known. */
+/** All rows belong to one transaction. */
 const SEQ = 1
 
-/** A store in a folder that is empty; it is none before `end`. */
+/** A new store in an empty folder; incomplete before `end`. */
 export async function writeWhole(dir: string, storeId: string, disk: Disk = realDisk): Promise<WholeWriter> {
   await disk.makeDir(`${dir}/${BLOB_DIR}`)
   const name = snapshotFile(SEQ)
@@ -86,10 +86,10 @@ export async function writeWhole(dir: string, storeId: string, disk: Disk = real
   }
 }
 
-/** A row that was checked: as JSON has it, and in memory. */
+/** A checked row, as JSON and in memory. */
 export type CheckedRow = { readonly collection: AnyCollection; readonly json: AnyRow; readonly row: AnyRow }
 
-/** Checks rows of a format, one by one. @throws RowInvalid */
+/** Checks rows of a format. @throws RowInvalid */
 export function rowChecker(collections: readonly AnyCollection[], format: number) {
   const state = createState(collections)
   const steps = migrations.slice(format - 1)
@@ -101,7 +101,7 @@ export function rowChecker(collections: readonly AnyCollection[], format: number
     const row = decoded(table.codec, current.row, name)
     const parsed = table.collection.schema.safeParse(row)
     if (!parsed.success) throw new RowInvalid(name, '', parsed.error)
-    // What was read is written in its one form: there are many texts of a number.
+    // Normalised, since a number has many texts.
     return { collection: table.collection, json: table.codec.toJson(row), row }
   }
 }

@@ -6,14 +6,14 @@ import { encodeChange } from '../engine/tables.ts'
 import type { AnyCollection, Store } from '../port.ts'
 
 export type MemoryStoreOptions = {
-  /** Freezes rows before they are handed out, so that a test finds whoever changes one. Default true. */
+  /** Freezes returned rows, so that tests find mutations (default: true). */
   readonly freeze?: boolean
   readonly watchdogMs?: number
-  /** Puts something between the engine and the rows; for tests of slower bases. */
+  /** Wraps the base, to test slower ones. */
   readonly wrap?: (base: Base) => Base
 }
 
-/** The whole port in memory, nothing kept: for tests and `souk try`. Refuses what a disk could not hold. */
+/** The whole port in memory, for tests and `souk try`. Refuses what a disk could not hold. */
 export function openMemoryStore(collections: readonly AnyCollection[], options: MemoryStoreOptions = {}): Store {
   const state = createState(collections)
   const base = memoryBase(state)
