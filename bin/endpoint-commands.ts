@@ -34,46 +34,125 @@ export async function endpointCommands(): Promise<CalledBy[]> {
   return endpointNames.map((name) => {
     const calls = (text: string) => new RegExp(`(?:\\(|[:?] |=> |, )'${name}'`).test(text)
     const own = commands.filter(({ text }) => calls(text))
-    const isShared = ({ shared }: CommandText) => shared.some((path) => calls(textOf(path)))
     const found = commands.filter(
-      (one) => printed.get(one.name) === name || (own.length > 0 ? own.includes(one) : isShared(one)),
+      (one) => printed.get(one.name) === name || (own.length > 0 ? own.includes(one) : calls(one.shared)),
     )
     return { name, commands: found.map((one) => one.name), ...apartOf(name) }
   })
 }
 
-type CommandText = { readonly name: string; readonly text: string; readonly shared: readonly string[] }
+type CommandText = { readonly name: string; readonly text: string; readonly shared: string }
 
-/** The commands of a file, each with what it uses of the rest of it, and the shared files that it gets to by this. */
+/** The commands of a file, each with what it uses of the rest of it, and what that uses of what commands share. */
 function commandsOf(file: string): CommandText[] {
-  const tree = ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest)
-  const all = tree.statements.map((node) => ({ node, text: node.getText(tree) }))
-  return all.flatMap(({ text }) => {
+  return [...statementsOf(file).declared].flatMap(([exported, { node, text }]) => {
     const name = /^export const \w+ = \w+\((?:\w+, )?\{\s*name: '([^']+)'/.exec(text)?.[1]
     if (name === undefined) return []
-    const used = new Set([text])
-    for (const one of used) {
-      const words = new Set(one.match(/\w+/g))
-      for (const { node, text: other } of all) if (namesIn(node).some((word) => words.has(word))) used.add(other)
-    }
-    const paths = [...used].flatMap((one) => pathsIn(file, one))
-    const shared = new Set(paths.flatMap((path) => [path, ...sharedBy(path)]))
+    const reached = new Map<ts.Statement, Reached>()
+    reach({ file, name: exported }, reached)
+    const textsOf = (isOwn: boolean) =>
+      [...reached.values()].flatMap((one) => ((one.file === file) === isOwn ? [one.text] : [])).join('\n')
+    reached.delete(node)
     // What it prints is not what it calls: others may call it for it.
-    const own = [...used].filter((one) => !one.startsWith('import ')).join('\n')
-    return [{ name, text: own.replace(/^ {2}(prints|like): .*$/gm, ''), shared: [...shared] }]
+    return [
+      { name, text: `${text.replace(/^ {2}(prints|like): .*$/gm, '')}\n${textsOf(true)}`, shared: textsOf(false) },
+    ]
   })
 }
 
-/** What a statement of a file declares or imports, and no command: one does not use another. */
+type Reached = { readonly file: string; readonly text: string }
+type Place = { readonly file: string; readonly name: string }
+
+/** What declares a name, and all that this uses in turn, there and in what commands share. */
+function reach({ file, name }: Place, reached: Map<ts.Statement, Reached>): void {
+  const { declared, imported } = statementsOf(file)
+  const found = declared.get(name)
+  const from = imported.get(name)
+  if (found === undefined && from !== undefined && SHARED.test(from.file)) reach(from, reached)
+  // One command does not use another.
+  const isCommand = reached.size > 0 && /^export const \w+ = (define|list)\w+\(/.test(found?.text ?? '')
+  if (found === undefined || reached.has(found.node) || isCommand) return
+  reached.set(found.node, { file, text: found.text })
+  for (const used of usedIn(file, found.node)) reach(used, reached)
+}
+
+type Statements = {
+  readonly declared: ReadonlyMap<string, { readonly node: ts.Statement; readonly text: string }>
+  /** Values, where they come from. */
+  readonly imported: ReadonlyMap<string, Place>
+}
+
+const known = new Map<string, Statements>()
+function statementsOf(file: string): Statements {
+  const before = known.get(file)
+  if (before !== undefined) return before
+  const tree = ts.createSourceFile(file, readFileSync(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest, true)
+  const declared = new Map(
+    tree.statements.flatMap((node) => namesIn(node).map((name) => [name, { node, text: node.getText(tree) }] as const)),
+  )
+  const imported = new Map(tree.statements.flatMap((node) => importsIn(file, node)))
+  const statements = { declared, imported }
+  known.set(file, statements)
+  return statements
+}
+
+/** What a statement declares; types call nothing. */
 function namesIn(node: ts.Statement): string[] {
-  if (ts.isVariableStatement(node)) {
-    if (node.modifiers !== undefined) return []
-    return node.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : []))
-  }
-  if (ts.isFunctionDeclaration(node)) return node.name === undefined ? [] : [node.name.text]
-  if (!ts.isImportDeclaration(node)) return []
+  if (ts.isVariableStatement(node)) return node.declarationList.declarations.flatMap(({ name }) => boundIn(name))
+  if (ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node))
+    return node.name === undefined ? [] : [node.name.text]
+  return []
+}
+
+function boundIn(name: ts.BindingName): string[] {
+  if (ts.isIdentifier(name)) return [name.text]
+  return name.elements.flatMap((one) => (ts.isBindingElement(one) ? boundIn(one.name) : []))
+}
+
+function importsIn(file: string, node: ts.Statement): (readonly [name: string, from: Place])[] {
+  if (!ts.isImportDeclaration(node) || node.importClause?.isTypeOnly || !ts.isStringLiteral(node.moduleSpecifier))
+    return []
   const bound = node.importClause?.namedBindings
-  return bound !== undefined && ts.isNamedImports(bound) ? bound.elements.map(({ name }) => name.text) : []
+  const from = pathFrom(file, node.moduleSpecifier.text)
+  if (bound === undefined || !ts.isNamedImports(bound)) return []
+  return bound.elements.flatMap(({ name, propertyName, isTypeOnly }) =>
+    isTypeOnly ? [] : [[name.text, { file: from, name: (propertyName ?? name).text }] as const],
+  )
+}
+
+function pathFrom(file: string, specifier: string): string {
+  if (!specifier.startsWith('.')) return specifier
+  return normalize(join(dirname(file), specifier)).replaceAll('\\', '/')
+}
+
+/** Values that a statement uses, those of what it imports when it runs among them. */
+function usedIn(file: string, node: ts.Node): Place[] {
+  const used = new Set<string>()
+  const members = new Set<string>()
+  const loaded: string[] = []
+  const walk = (one: ts.Node): void => {
+    if (ts.isTypeNode(one)) return
+    if (ts.isIdentifier(one)) (isMember(one) ? members : used).add(one.text)
+    loaded.push(...loadedBy(file, one))
+    ts.forEachChild(one, walk)
+  }
+  walk(node)
+  const all = [...used, ...members]
+  const later = loaded.filter((from) => SHARED.test(from)).flatMap((from) => all.map((name) => ({ file: from, name })))
+  return [...[...used].map((name) => ({ file, name })), ...later]
+}
+
+/** The file that a call of `import()` loads. */
+function loadedBy(file: string, node: ts.Node): string[] {
+  if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return []
+  const [from] = node.arguments
+  return from !== undefined && ts.isStringLiteral(from) ? [pathFrom(file, from.text)] : []
+}
+
+/** The name of a member is no use of what is called like it. */
+function isMember(node: ts.Identifier): boolean {
+  const { parent } = node
+  return (ts.isPropertyAccessExpression(parent) || ts.isPropertyAssignment(parent)) && parent.name === node
 }
 
 function apartOf(name: EndpointName): Pick<CalledBy, 'apart'> {
@@ -81,30 +160,6 @@ function apartOf(name: EndpointName): Pick<CalledBy, 'apart'> {
   if (section === 'Pages') return { apart: 'page' }
   if (servedWith !== undefined) return { apart: 'callback' }
   return access.kind === 'token' && access.at === 'body' ? { apart: 'callback' } : {}
-}
-
-const texts = new Map<string, string>()
-function textOf(file: string): string {
-  const text = texts.get(file) ?? readFileSync(join(ROOT, file), 'utf8')
-  texts.set(file, text)
-  return text
-}
-
-/** Shared files that a file imports, and those that these import. */
-function sharedBy(file: string, seen = new Set<string>()): string[] {
-  for (const shared of pathsIn(file, textOf(file))) {
-    if (seen.has(shared)) continue
-    seen.add(shared)
-    sharedBy(shared, seen)
-  }
-  return [...seen]
-}
-
-/** The shared files that a text of a file names. */
-function pathsIn(file: string, text: string): string[] {
-  return [...text.matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)]
-    .map(([, path = '']) => normalize(join(dirname(file), path)).replaceAll('\\', '/'))
-    .filter((path) => SHARED.test(path))
 }
 
 /** The page: a line for each endpoint. */
