@@ -6,8 +6,8 @@ import type { Context } from './context.ts'
 import { installation } from './identity.ts'
 import { defineResource } from './resource.ts'
 
-/** Replacements for DNS and connections, and hosts exempt from the address rules. */
-export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'build' | 'exempt'>>
+/** Replacements for DNS, ports and trusted roots, and hosts exempt from the address rules. */
+export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'dialled' | 'ca' | 'exempt'>>
 
 /** HTTP client for addresses that others choose; nothing else requests them. */
 export const web = defineResource<Web>('web')
@@ -15,10 +15,9 @@ export const web = defineResource<Web>('web')
 /** Opens the HTTP client. */
 export function openWebOf(ctx: Context, change: WebChange = {}): void {
   const { config, clock } = ctx
-  web.open(
-    ctx,
-    openWeb({ ownPort: installation.of(ctx).port, localWebhooks: isLocal(config), wall: clock.wall, ...change }),
-  )
+  const ownPort = installation.of(ctx).port
+  const opened = openWeb({ ownPort, localWebhooks: isLocal(config), wall: clock.wall, ...change })
+  web.open(ctx, opened, opened.close)
 }
 
 /** Only this machine can reach the marketplace: only then may webhooks lead to this machine (decisions §10). */

@@ -55,16 +55,13 @@ export type ThreadCall = { readonly name: string; readonly args: readonly unknow
 /** No more tasks: the thread exits. */
 export type ThreadEnd = { readonly end: true }
 /** Messages from a thread: ready, then one answer per task. */
-export type ThreadReply =
-  | { readonly ready: true }
-  | { readonly value: unknown }
-  | { readonly refusal: Refusal }
-  | { readonly failure: string }
+export type ThreadReply = { readonly ready: true } | TaskReply
+export type TaskReply = { readonly value: unknown } | { readonly refusal: Refusal } | { readonly failure: string }
 
 type Refusal = { readonly code: AppError['code']; readonly message: string; readonly facts: ErrorFacts }
 
 /** Serialises a task's error. */
-export function saidOf(error: unknown): ThreadReply {
+export function saidOf(error: unknown): TaskReply {
   if (!(error instanceof AppError)) return { failure: error instanceof Error ? (error.stack ?? '') : String(error) }
   const { code, message, details, retryAfter, extra } = error
   const facts = {
@@ -80,10 +77,14 @@ const START_DEADLINE_MS = 60_000
 const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
-type Waiting = Task & { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
+/** A task whose caller waits. */
+export type WaitingTask = Task & {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
 type Thread = {
   readonly worker: Worker
-  task: Waiting | undefined
+  task: WaitingTask | undefined
   /** Start of its task, monotonic. */
   since: number
   isReady: boolean
@@ -92,11 +93,11 @@ type Thread = {
 
 /** @param file module of the threads, which calls `serveTasks` */
 export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
-  const waiting = fairQueue<Waiting>(limits.maxWaiting)
+  const waiting = fairQueue<WaitingTask>(limits.maxWaiting)
   const { threads, pump, end, close } = openThreads({ file, limits, next: waiting.shift, size: waiting.size })
   let isClosed = false
 
-  function giveUp(task: Waiting): void {
+  function giveUp(task: WaitingTask): void {
     const why = new ThreadError('aborted', `${task.name} was given up`)
     if (waiting.remove(task.who, task)) task.reject(why)
     for (const thread of threads) if (thread.task === task) end(thread, why)
@@ -106,7 +107,7 @@ export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
     run: ({ signal, ...asked }) => {
       if (isClosed || signal?.aborted) return Promise.reject(new ThreadError('aborted', `${asked.name} was given up`))
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-      const task: Waiting = { ...asked, resolve, reject }
+      const task: WaitingTask = { ...asked, resolve, reject }
       const onAbort = () => giveUp(task)
       signal?.addEventListener('abort', onAbort, { once: true })
       waiting.push(task.who, task)?.reject(new ThreadError('busy', 'too much waits for its turn'))
@@ -125,7 +126,7 @@ export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
 type Parts = {
   readonly file: string
   readonly limits: PoolLimits
-  readonly next: () => Waiting | undefined
+  readonly next: () => WaitingTask | undefined
   /** Waiting tasks. */
   readonly size: () => number
 }
@@ -166,8 +167,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     const { task } = thread
     tellRan(thread)
     if ('ready' in said) thread.isReady = true
-    else if ('value' in said) task?.resolve(said.value)
-    else task?.reject('refusal' in said ? revived(said.refusal) : new Error(said.failure))
+    else if (task) settleTask(task, said)
     begin(thread)
     pump()
   }
@@ -178,8 +178,8 @@ function openThreads({ file, limits, next, size }: Parts) {
     clearTimeout(thread.timer)
     tellRan(thread)
     if (why) (thread.task ?? (thread.isReady ? undefined : next()))?.reject(why)
-    if (thread.task) kill(thread)
-    else leave(thread)
+    if (thread.task) void thread.worker.terminate()
+    else void endThread(thread.worker)
     pump()
   }
 
@@ -199,17 +199,16 @@ async function endAll(threads: readonly Thread[], end: (thread: Thread) => void)
   await Promise.all(ended)
 }
 
-function kill({ worker }: Thread): void {
-  worker.terminate().catch(() => undefined) // it is gone then
-}
-
 /**
  * Lets an idle thread exit by itself: terminating one while others start has crashed the process
  * (https://github.com/nodejs/node/issues/56312).
  */
-function leave(thread: Thread): void {
-  thread.worker.postMessage({ end: true } satisfies ThreadEnd)
-  thread.timer = setTimeout(() => kill(thread), END_GRACE_MS).unref()
+export async function endThread(worker: Worker): Promise<void> {
+  const ended = new Promise((resolve) => worker.once('exit', resolve))
+  worker.postMessage({ end: true } satisfies ThreadEnd)
+  const late = setTimeout(() => worker.terminate(), END_GRACE_MS).unref()
+  await ended
+  clearTimeout(late)
 }
 
 type Heard = {
@@ -238,6 +237,12 @@ function lost(error: unknown): ThreadError {
     isMemory ? 'a thread ran out of memory' : String(error),
     error,
   )
+}
+
+/** Ends a task with what its thread said of it. */
+export function settleTask({ resolve, reject }: WaitingTask, said: TaskReply): void {
+  if ('value' in said) resolve(said.value)
+  else reject('refusal' in said ? revived(said.refusal) : new Error(said.failure))
 }
 
 function revived({ code, message, facts }: Refusal): AppError {

@@ -1,6 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Leaf, openAuthority } from '../tls/authority.testkit.ts'
@@ -18,17 +17,13 @@ let authority: ReturnType<typeof openAuthority>
 let victim: Awaited<ReturnType<typeof openVictim>>
 let site: Site
 let leaf: Leaf
-const usual = getCACertificates('default')
 beforeAll(async () => {
   authority = openAuthority()
-  // What the fetcher trusts, in this process alone.
-  setDefaultCACertificates([...usual, authority.root])
   victim = await openVictim()
   leaf = authority.leaf({ name: HOST })
   site = await openSite(overTls(hostilePages(victim.port)), leaf)
 })
 afterAll(async () => {
-  setDefaultCACertificates(usual)
   await site.close()
   await victim.close()
   authority.close()
@@ -60,7 +55,7 @@ async function onPage<T>(
   work: (page: BrowserPage) => Promise<T>,
   { on = site, trustedKeys = [keyOf(leaf)] }: Shown = {},
 ) {
-  const engine = openBrowsers({ web: on.web(), trustedKeys })
+  const engine = openBrowsers({ web: on.web({ ca: authority.root }), trustedKeys })
   try {
     return await engine.port.withPage({ screen: 'desktop', signal: new AbortController().signal }, work)
   } finally {

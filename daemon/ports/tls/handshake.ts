@@ -29,8 +29,6 @@ export type ShakeTask = TlsOffer & {
   readonly ca?: string | undefined
 }
 
-export type Shaken = Handshake | { readonly failure: TlsFailure; readonly message: string }
-
 export type Handshake = {
   readonly address: string
   readonly family: 4 | 6
@@ -67,12 +65,13 @@ const MAX_REASON = 200
 const ALL_CIPHERS = 'ALL:@SECLEVEL=0'
 
 /** @throws TlsError without a handshake */
-export function shake(task: ShakeTask): Promise<Handshake> {
+export function shake(task: ShakeTask, signal: AbortSignal): Promise<Handshake> {
   const { host, address } = task
   const { promise, resolve, reject } = Promise.withResolvers<Handshake>()
   let isStapled = false
   const late = new TlsError('timeout', 'The host did not finish the handshake in time.')
   const timer = setTimeout(() => reject(late), HANDSHAKE_MS)
+  signal.addEventListener('abort', () => reject(signal.reason))
   const socket = begin(task, reject)
   socket?.on('error', (error) => reject(asTlsError(error)))
   socket?.on('close', () => reject(new TlsError('refused', 'The host hung up during the handshake.')))

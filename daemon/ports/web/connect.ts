@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
-import type { LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
+import { compact } from '../../../src/core/record.ts'
 import { WebError } from './error.ts'
 import { checkAddress, type WebTarget } from './target.ts'
 
@@ -18,7 +19,10 @@ export const systemResolve: Resolve = async (hostname) => {
 }
 
 /** Resolves a host; refuses it if any address is forbidden. @throws WebError address_refused or dns_failed. */
-export async function resolveChecked(target: WebTarget, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
+export async function resolveChecked(
+  target: Omit<WebTarget, 'url'>,
+  resolve: Resolve,
+): Promise<readonly ResolvedAddress[]> {
   const found = await resolveNamed(target.host, resolve)
   for (const { address } of found) checkAddress(target, address)
   return found
@@ -34,26 +38,37 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
   throw new WebError('dns_failed', 'The host name has no address.')
 }
 
-export type ConnectionGuard = {
-  readonly target: WebTarget
-  readonly resolve: Resolve
-  /** Called when connected and checked; data may be sent from here on. */
-  readonly onConnected: () => void
-  /** Connector (default: undici's); tests replace it. */
-  readonly build?: typeof buildConnector
+/** The target of one connection, as it is copied to a thread. */
+export type Hop = Pick<WebTarget, 'host' | 'port' | 'reach'> & {
+  /** Checked addresses of the host; none for a literal host, which `targetOf` checks. */
+  readonly addresses: readonly ResolvedAddress[]
+  /** Trusted root certificates (default: Node's). */
+  readonly ca?: string | undefined
+}
+
+/** @throws WebError address_refused or dns_failed. */
+export async function hopTo({ host, port, reach }: WebTarget, resolve: Resolve): Promise<Hop> {
+  const addresses = isIP(host) === 0 ? await resolveChecked({ host, port, reach }, resolve) : []
+  return { host, port, reach, addresses }
 }
 
 /**
- * A connector for one target: the socket gets only checked addresses, and the peer address is checked again. Literal
- * hosts skip the lookup, so `targetOf` checks them.
+ * A connector for one hop: the socket gets only checked addresses, and the peer address is checked again.
+ * @param onConnected called when connected and checked; data may be sent from here on
  */
-export function guardedConnector({ target, resolve, onConnected, build = buildConnector }: ConnectionGuard) {
-  const connect = build({ timeout: CONNECT_TIMEOUT_MS, lookup: pinned(target, resolve), autoSelectFamily: true })
+export function guardedConnector(hop: Hop, onConnected: () => void) {
+  const { ca } = hop
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    lookup: pinned(hop),
+    autoSelectFamily: true,
+    ...compact({ ca }),
+  })
   const guarded: typeof connect = (options, callback) => {
-    connect(options, (error, socket) => {
+    connect({ ...options, port: String(hop.port) }, (error, socket) => {
       if (error || !socket) return callback(error ?? new WebError('connect_failed', 'There is no connection.'), null)
       try {
-        checkAddress(target, socket.remoteAddress)
+        checkAddress(hop, socket.remoteAddress)
       } catch (refusal) {
         socket.destroy()
         return callback(refusal as WebError, null) // all that checkAddress throws
@@ -65,15 +80,10 @@ export function guardedConnector({ target, resolve, onConnected, build = buildCo
   return guarded
 }
 
-function pinned(target: WebTarget, resolve: Resolve): LookupFunction {
+function pinned({ addresses }: Hop): LookupFunction {
   return (_hostname, options, callback) => {
-    resolveChecked(target, resolve).then(
-      (found) => {
-        const [first] = found
-        if (options.all) callback(null, [...found])
-        else callback(null, first?.address ?? '', first?.family ?? 0)
-      },
-      (error: Error) => callback(error, []),
-    )
+    const [first] = addresses
+    if (options.all) callback(null, [...addresses])
+    else callback(null, first?.address ?? '', first?.family ?? 0)
   }
 }

@@ -48,25 +48,30 @@ export async function openSite(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
+  const webs: Web[] = []
   return {
     pages,
     asked,
     port,
     at: (path, host = 'site.test') => `${tls ? 'https' : 'http'}://${host}:${port}${path}`,
-    web: (options = {}) =>
-      openWeb({
+    web: (options = {}) => {
+      const web = openWeb({
         ownPort: () => NO_PORT,
         localWebhooks: false,
         wall: Date.now,
         resolve: toLoopback,
         exempt: (place) => place.port === port,
         ...options,
-      }),
+      })
+      webs.push(web)
+      return web
+    },
     clear: () => {
       for (const path of Object.keys(pages)) delete pages[path]
       asked.length = 0
     },
     close: async () => {
+      await Promise.all(webs.map((web) => web.close()))
       server.close()
       server.closeAllConnections()
       await once(server, 'close')

@@ -110,7 +110,7 @@ function checkWebhook(target: WebTarget, rules: WebRules): void {
 }
 
 /** @throws WebError for a forbidden address */
-export function checkAddress(target: WebTarget, address: string | undefined): void {
+export function checkAddress(target: Pick<WebTarget, 'reach'>, address: string | undefined): void {
   if (target.reach === 'any') return
   if (address !== undefined && reachOf(address) === target.reach) return
   throw new WebError('address_refused', 'The host is not on the public internet.')

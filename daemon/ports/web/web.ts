@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net'
-import { Client } from 'undici'
 import { compact } from '../../../src/core/record.ts'
-import { type BodyLimit, readBody } from './body.ts'
+import { openNetThreads, type TaskOutcome } from '../net-threads.ts'
+import { ThreadError, type ThreadPool } from '../threads.ts'
 import {
-  type ConnectionGuard,
   guardedConnector,
+  type Hop,
+  hopTo,
   type Resolve,
   type ResolvedAddress,
   resolveChecked,
   systemResolve,
 } from './connect.ts'
-import { asWebError, WebError } from './error.ts'
+import { asWebError, WebError, type WebFailure } from './error.ts'
 import type { AskRequest, GetOptions, PostRequest, WebResponse } from './exchange.ts'
-import { openRobots, ROBOTS_AGENT } from './robots.ts'
+import { type HopRequest, type HopResponse, requestOnce } from './request.ts'
+import { openRobots } from './robots.ts'
 import { redirectTarget, targetOf, type WebPolicy, type WebRules, type WebTarget } from './target.ts'
 
 const MAX_REDIRECTS = 5
-const MAX_HEADER_BYTES = 32 * 1024
 const DEFAULT_TIMEOUT_MS = 15_000
 export const DEFAULT_MAX_BYTES = 1024 * 1024
-export const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** The web for first-party services: public reading only. */
@@ -41,17 +41,23 @@ export type Web = PublicWeb & {
   readonly dial: (url: string, signal: AbortSignal) => Promise<Socket>
   /** Whether robots.txt allows a page. @throws WebError */
   readonly mayRead: (url: string, signal: AbortSignal) => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export type WebOptions = WebRules & {
   readonly wall: () => number
   readonly resolve?: Resolve
-  /** Connector, as in `connect.ts`. */
-  readonly build?: ConnectionGuard['build']
+  /** Maps a port to the one connected to; tests replace it. */
+  readonly dialled?: (port: number) => number
+  /** Trusted root certificates (default: Node's). */
+  readonly ca?: string
 }
 
+type Means = WebOptions & { readonly threads: ThreadPool }
+
 /** All requests to addresses that others choose; `targetOf` has the rules. */
-export function openWeb(options: WebOptions): Web {
+export function openWeb(given: WebOptions): Web {
+  const options: Means = { ...given, threads: openNetThreads() }
   const fetchPage = (url: string, request: GetOptions) =>
     withinTime(request, (signal) => follow(options, url, { ...request, signal }))
   const robots = openRobots({ get: fetchPage, wall: options.wall })
@@ -103,13 +109,12 @@ export function openWeb(options: WebOptions): Web {
     return withinTime({ signal }, (bounds) => robots.check(target, bounds))
   }
 
-  return { get, post, ask, resolve, check, dial, mayRead }
+  return { get, post, ask, resolve, check, dial, mayRead, close: options.threads.close }
 }
 
 /** Plain TCP: the browser does TLS itself. */
-function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): Promise<Socket> {
-  const { resolve = systemResolve, build } = options
-  const connect = guardedConnector({ target, resolve, onConnected: () => undefined, ...compact({ build }) })
+async function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): Promise<Socket> {
+  const connect = guardedConnector(await hopOf(target, options), () => undefined)
   const { host: hostname, port } = target
   return new Promise((resolved, reject) => {
     connect({ hostname, port: String(port), protocol: 'http:' }, (error, socket) => {
@@ -118,6 +123,11 @@ function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): P
       else reject(asWebError(error, { connected: false, isTls: false }))
     })
   })
+}
+
+async function hopOf(target: WebTarget, { resolve = systemResolve, dialled, ca }: WebOptions): Promise<Hop> {
+  const hop = await hopTo(target, resolve)
+  return { ...hop, port: dialled?.(hop.port) ?? hop.port, ca }
 }
 
 /** Runs a request under time limit and caller's signal, and reports which one ended it. */
@@ -146,7 +156,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: WebTarget) => Promise<void> }
 
 /** Each hop is checked again and carries only our own headers. */
-async function follow(options: WebOptions, url: string, request: Follow): Promise<WebResponse> {
+async function follow(options: Means, url: string, request: Follow): Promise<WebResponse> {
   const check = (text: string) => targetOf(text, 'public' satisfies WebPolicy, options)
   const redirects: { status: number; to: string }[] = []
   let target = check(url)
@@ -169,57 +179,26 @@ async function follow(options: WebOptions, url: string, request: Follow): Promis
   }
 }
 
-type Exchange = BodyLimit & {
-  readonly method: 'GET' | 'POST'
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly signal: AbortSignal
+type Exchange = Omit<HopRequest, keyof Hop | 'url'> & { readonly signal: AbortSignal }
+
+async function exchange(options: Means, target: WebTarget, { signal, ...said }: Exchange): Promise<WebResponse> {
+  const { href: url, protocol } = target.url
+  const request: HopRequest = { ...(await hopOf(target, options)), ...said, url }
+  const answer =
+    protocol === 'https:' ? await onThread(options.threads, request, signal) : await requestOnce(request, signal)
+  return { ...answer, url, redirects: [], at: options.wall() }
 }
 
-/** One request on its own connection, so that the checked address is used. */
-async function exchange(options: WebOptions, target: WebTarget, request: Exchange): Promise<WebResponse> {
-  let connected = false
-  const connect = guardedConnector({
-    target,
-    resolve: options.resolve ?? systemResolve,
-    onConnected: () => {
-      connected = true
-    },
-    ...compact({ build: options.build }),
-  })
-  const client = new Client(target.url.origin, { connect, maxHeaderSize: MAX_HEADER_BYTES, pipelining: 1 })
-  try {
-    const answer = await client.request({
-      method: request.method,
-      path: `${target.url.pathname}${target.url.search}`,
-      headers: { 'user-agent': USER_AGENT, 'accept-encoding': 'identity', ...request.headers },
-      body: request.body ?? null,
-      signal: request.signal,
-      reset: true,
-    })
-    const headers = joined(answer.headers)
-    const { bytes, truncated } = await readBody(answer.body, headers['content-encoding'], request)
-    const { href } = target.url
-    return {
-      url: href,
-      status: answer.statusCode,
-      headers,
-      body: bytes,
-      truncated,
-      redirects: [],
-      at: options.wall(),
-    }
-  } catch (error) {
-    throw asWebError(error, { connected, isTls: target.url.protocol === 'https:' })
-  } finally {
-    // The connection is no longer needed.
-    client.destroy().catch(() => undefined)
-  }
+/** Sends a request from another thread: a stranger's certificates can take long to verify. @throws WebError */
+async function onThread(threads: ThreadPool, request: HopRequest, signal: AbortSignal): Promise<HopResponse> {
+  const task = { name: 'request', args: [request], who: request.host, signal }
+  const answer = (await threads.run(task).catch(throwLost)) as TaskOutcome<HopResponse, WebFailure> // of that task
+  if ('failure' in answer) throw new WebError(answer.failure, answer.message)
+  return { ...answer, body: Buffer.from(answer.body.buffer) }
 }
 
-function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const entries = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
-  )
-  return Object.fromEntries(entries)
+/** A task that waited in vain sent nothing; one that was lost may have. */
+function throwLost(error: unknown): never {
+  const connected = !(error instanceof ThreadError && error.failure === 'busy')
+  throw asWebError(error, { connected, isTls: false })
 }
