@@ -1,19 +1,42 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { bad, count, good, id, name, state, type Toned, time, word } from './columns.ts'
+import { timeOrDay } from '../text/time.ts'
+import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
 /** A message to an endpoint with its tries. */
 export type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
 
-const signed: Partial<Record<Delivery['status'], Toned>> = { delivered: good('✓ delivered'), dead: bad('✗ dead') }
-const stateOf = ({ status }: Delivery) => signed[status] ?? `– ${status}`
+const states: Readonly<Record<Delivery['status'], Toned>> = {
+  pending: accent('● pending'),
+  delivered: good('✓ delivered'),
+  dead: bad('✗ dead'),
+  dropped: dim('– dropped'),
+}
+const stateOf = ({ status }: Delivery): Toned => states[status] ?? `– ${status}`
+
+/** When it was tried last, else when it was written. */
+export function sentAt({ attempts, created_at }: Delivery): number {
+  return Date.parse(attempts.at(-1)?.at ?? created_at)
+}
 
 /** Why it ended, or what came of the last try. */
-function lastOf({ reason, attempts }: Delivery): string | null {
+export function lastOf({ reason, attempts }: Delivery): string | null {
   const last = attempts.at(-1)
   return reason ?? last?.error ?? (last?.status === undefined ? null : String(last.status))
 }
+
+function answerOf({ attempts }: Delivery): string | undefined {
+  const last = attempts.at(-1)
+  return last && String(last.status ?? 'none')
+}
+
+function tookOf({ attempts }: Delivery): string | undefined {
+  const last = attempts.at(-1)
+  return last && `${last.latency_ms} ms`
+}
+
+const TOLD = { on: ['own', 'all'] } as const
 
 export const delivery: Noun<Delivery> = {
   name: 'delivery',
@@ -25,13 +48,18 @@ export const delivery: Noun<Delivery> = {
   stateOf,
   columns: [
     id('DELIVERY', ({ delivery_id }) => delivery_id),
-    word('EVENT', ({ type }) => type),
+    time('TIME', (row, now) => timeOrDay(sentAt(row), now ?? sentAt(row)), { on: ['screen'] }),
+    word('EVENT', ({ type }) => type, { min: 12 }),
+    name('TO', ({ url }) => url, { min: 16, on: ['screen'] }),
     state('STATUS', stateOf, { plain: ({ status }) => status }),
-    count('TRIES', ({ attempts }) => attempts.length),
-    time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1 }),
-    name('LAST', lastOf, { drop: 2 }),
-    word('SERVICE', ({ service_id }) => service_id, { drop: 3 }),
-    time('MADE', ({ created_at }) => created_at, { drop: 4 }),
+    word('ANSWER', answerOf, { drop: 1, on: ['screen'] }),
+    { ...word('TOOK', tookOf, { drop: 3, on: ['screen'] }), kind: 'count' },
+    count('TRIES', ({ attempts }) => attempts.length, { drop: 2 }),
+    time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1, ...TOLD }),
+    name('LAST', lastOf, { drop: 2, ...TOLD }),
+    word('SERVICE', ({ service_id }) => service_id, { drop: 3, ...TOLD }),
+    time('MADE', ({ created_at }) => created_at, { drop: 4, ...TOLD }),
+    id('JOB', ({ job_id }) => job_id, { drop: 4, on: ['screen'] }),
   ],
   nextOf: ({ delivery_id, status }) => (status === 'dead' ? `souk webhooks replay ${delivery_id}` : undefined),
 }

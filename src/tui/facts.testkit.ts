@@ -294,13 +294,13 @@ export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][num
   }
 }
 
-const sentWords = { pending: '● trying', delivered: '✓ taken', dead: '✗ given up', dropped: '– moot' } as const
+const sentWords = { pending: '● pending', delivered: '✓ delivered', dead: '✗ dead', dropped: '– dropped' } as const
 
 export function sentSays(one: WireAnswer<Api['getWebhooks']>['deliveries'][number]): RowSays {
   const last = one.attempts.at(-1)
   return {
-    WHAT: sentWords[one.status],
-    MESSAGE: one.type,
+    STATE: sentWords[one.status],
+    EVENT: one.type,
     TO: one.url,
     ANSWER: last === undefined ? '—' : String(last.status ?? 'none'),
     TOOK: last === undefined ? '—' : `${count(last.latency_ms)} ms`,

@@ -94,7 +94,7 @@ describe('a view', () => {
     await advance(1_000)
     const { deliveries } = answer
     expect(host.face.current.ids).toEqual(deliveries.map(({ id }) => id))
-    expect(text()).toMatch(/TIME +WHAT +MESSAGE +TO +ANSWER/)
+    expect(text()).toMatch(/STATE +TIME +EVENT +TO +ANSWER/)
   })
 
   it('crons lists the runs of all crons, and everything the log with its level', async () => {

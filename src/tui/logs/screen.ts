@@ -4,10 +4,11 @@ import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import type { Facts, SortWord } from '../../core/filter.ts'
 import { MAX_PAGE } from '../../core/limits.ts'
-import type { DeliveryState } from '../../model/delivery.ts'
 import { type LogLevel, logLevels } from '../../model/words.ts'
+import { type Delivery, delivery } from '../../nouns/deliveries.ts'
 import { count, safe, wrap } from '../../text/text.ts'
 import { clockTime, timeOrDay } from '../../text/time.ts'
+import { screenColumns } from '../list/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
@@ -17,7 +18,7 @@ import type { CronRunFacts } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, narrowed, useListQuery } from '../shell/finding.ts'
 import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
-import { number, text, time, word } from '../shell/read.ts'
+import { number, word } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
 import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
@@ -240,53 +241,12 @@ const columnsOf = columnsAt<RunFacts>((now) => [
   { title: 'WHY', value: ({ reason }) => dim(reason), min: 10, drop: 3 },
 ])
 
-type Delivery = WireAnswer<Api['getWebhooks']>['deliveries'][number]
-
-/** A message to somebody's endpoint, and how its latest try went. */
-type SentFacts = {
-  readonly id: string
-  /** Of its latest try, else when it was written. */
-  readonly at: number | undefined
-  readonly what: Piece
-  readonly type: string
-  readonly url: string
-  readonly answer: string
-  readonly ms: number | undefined
-  readonly tries: number
-  readonly jobId: string
-  readonly raw: Delivery
-}
-
-const states: Readonly<Record<DeliveryState, Piece>> = {
-  pending: accent('● trying'),
-  delivered: good('✓ taken'),
-  dead: bad('✗ given up'),
-  dropped: dim('– moot'),
-}
-
-function readSent(delivery: Delivery): SentFacts {
-  const { id, status, type, url, attempts, job_id, created_at } = delivery
-  const last = attempts.at(-1)
-  return {
-    id: text(id),
-    at: time(last?.at) ?? time(created_at),
-    what: states[status] ?? text(status),
-    type: text(type),
-    url: text(url),
-    answer: last === undefined ? '' : String(last.status ?? 'none'),
-    ms: last?.latency_ms,
-    tries: attempts.length,
-    jobId: text(job_id),
-    raw: delivery,
-  }
-}
-
 /** The newest of them that suit what is typed. */
 const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'getWebhooks', asked: { query: { limit: String(MAX_PAGE), ...asked }, signal } },
-    ({ deliveries, total }) => ({ rows: deliveries.map(readSent), total }),
+    ({ deliveries: rows, total }) => ({ rows, total }),
   )
 
 /** A hook: messages to the endpoints of providers, each with the story that it belongs to. */
@@ -297,17 +257,16 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   const name = `sent ${JSON.stringify(asked)}`
   const query = useQuery(fetchSent(host.link, asked), { name, every: SLOW_EVERY_MS })
   const { rows, total } = query.value ?? { rows: [], total: 0 }
-  const ids = rows.map(({ id }) => id)
-  const chosen = chosenIn(ui, ids)
+  const chosen = chosenIn(ui, rows.map(delivery.idOf))
   const row = rows[chosen]
   const story = useStory(host, row?.id ?? '')
   const drawer = (width: number): readonly Line[] =>
-    tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
-  const listed: Listed<SentFacts> = {
+    tabIn(ui, logTabs) === 'json' ? jsonLines(row) : storyLines(story, width)
+  const listed: Listed<Delivery> = {
     query,
-    columns,
+    columns: sentColumns(businessNow(useClock(host), view.now)),
     rows,
-    idOf: ({ id }) => id,
+    idOf: delivery.idOf,
     chosen,
     of: count(total),
     empty: 'nothing was sent to an endpoint yet: a provider that is told of its work has one',
@@ -318,20 +277,11 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   return listedFace(host, listed, {
     fields: deliveryFields,
     problem: finding.problem,
-    actions: { itsJob: () => toItsJob(host, [row?.jobId]) },
+    actions: { itsJob: () => toItsJob(host, [row?.job_id ?? '']) },
   })
 }
 
-const columns: readonly ScreenColumn<SentFacts>[] = [
-  { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : clockTime(at)) },
-  { title: 'WHAT', value: ({ what }) => what },
-  { title: 'MESSAGE', value: ({ type }) => type, min: 12 },
-  { title: 'TO', value: ({ url }) => url, min: 16 },
-  { title: 'ANSWER', value: ({ answer }) => answer || '—', drop: 1 },
-  { title: 'TOOK', value: ({ ms }) => (ms === undefined ? '—' : `${count(ms)} ms`), align: 'right', drop: 3 },
-  { title: 'TRIES', value: ({ tries }) => count(tries), align: 'right', drop: 2 },
-  { title: 'JOB', value: ({ jobId }) => dim(jobId), exact: true, drop: 4 },
-]
+const sentColumns = columnsAt<Delivery>((now) => screenColumns(delivery, now))
 
 const parts: Readonly<Record<LogPart, Screen['use']>> = {
   requests: useAsked,

@@ -90,32 +90,3 @@ function difference(all: string, part: string): string {
   const [whole, rest] = [microOf(all), microOf(part)]
   return whole === undefined || rest === undefined || rest > whole ? '' : dollars(whole - rest)
 }
-
-/** A message to a webhook, and how its latest try went. */
-export type DeliveryFacts = {
-  readonly id: string
-  readonly type: string
-  readonly status: string
-  readonly serviceId: string
-  readonly at: number | undefined
-  readonly tries: number
-  /** Of the latest try: the HTTP status, or why there was none. */
-  readonly answer: string
-  readonly url: string
-}
-
-export function readDelivery(delivery: WireAnswer<Api['listDeliveries']>['deliveries'][number]): DeliveryFacts {
-  const { attempts } = delivery
-  const last = attempts.at(-1)
-  const code = last?.status ?? undefined
-  return {
-    id: delivery.id,
-    type: text(delivery.type),
-    status: delivery.status,
-    serviceId: text(delivery.service_id),
-    at: time(last?.at) ?? time(delivery.created_at),
-    tries: attempts.length,
-    answer: code === undefined ? text(last?.error ?? delivery.reason) : String(code),
-    url: text(delivery.url),
-  }
-}

@@ -1,6 +1,8 @@
+import { type Delivery, lastOf, sentAt } from '../../nouns/deliveries.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, type Piece, spread, warn } from '../parts/line.ts'
-import type { DeliveryFacts, ServiceFacts } from './facts.ts'
+import { text } from '../shell/read.ts'
+import type { ServiceFacts } from './facts.ts'
 import { type Member, memberWord, memberWords } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11
@@ -12,7 +14,7 @@ const ANSWERS_SHOWN = 6
 /** A listing, what was sent to its webhook (undefined where that may not be seen), and the time. */
 export type ServicesShown = {
   readonly service: ServiceFacts
-  readonly deliveries: readonly DeliveryFacts[] | undefined
+  readonly deliveries: readonly Delivery[] | undefined
   readonly now: number
   readonly width: number
 }
@@ -120,7 +122,7 @@ function hookLine({ service, deliveries, now }: ServicesShown): Line {
   const [newest] = deliveries
   if (newest === undefined) return [label('webhook'), state, dim('   nothing was sent yet')]
   const answers = deliveries.slice(0, ANSWERS_SHOWN).map((one) => [' ', answerPiece(one)])
-  const ago = newest.at === undefined ? '' : `   last ${shortSpan(now - newest.at)} ago`
+  const ago = `   last ${shortSpan(now - sentAt(newest))} ago`
   return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]
 }
 
@@ -146,8 +148,9 @@ const hookSigns: Readonly<Record<string, Piece>> = {
   polling: dim('○ asks itself'),
 }
 
-function answerPiece({ status, answer }: DeliveryFacts): Piece {
-  const word = clip(answer === '' ? status : answer, 12)
+function answerPiece(delivery: Delivery): Piece {
+  const { status } = delivery
+  const word = clip(text(lastOf(delivery)) || status, 12)
   if (status === 'delivered') return good(word)
   return status === 'dead' ? bad(word) : warn(word)
 }
@@ -156,17 +159,18 @@ const signs: Readonly<Record<string, Piece>> = { delivered: good('✓'), dead: b
 
 function deliveryLines({ deliveries = [], now }: ServicesShown): Line[] {
   const shown = deliveries.slice(0, DELIVERIES_SHOWN)
-  const types = Math.max(0, ...shown.map(({ type }) => type.length))
+  const types = Math.max(0, ...shown.map(({ type }) => text(type).length))
   return shown.map((one): Line => {
-    const ago = one.at === undefined ? '' : `${shortSpan(now - one.at)} ago`
-    const tries = `${one.tries} ${one.tries === 1 ? 'try' : 'tries'}`
+    const ago = `${shortSpan(now - sentAt(one))} ago`
+    const many = one.attempts.length
+    const tries = `${many} ${many === 1 ? 'try' : 'tries'}`
     const words = `${padEnd(ago, 9)}${padEnd(tries, 9)}`
     return [
       label(''),
       signs[one.status] ?? dim('–'),
-      ` ${padEnd(one.type, types)}  ${words}`,
+      ` ${padEnd(text(one.type), types)}  ${words}`,
       answerPiece(one),
-      dim(`  ${one.url}`),
+      dim(`  ${text(one.url)}`),
     ]
   })
 }

@@ -2,11 +2,12 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import type { Delivery } from '../../nouns/deliveries.ts'
 import { type JobOnScreen, readJob } from '../job/facts.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
-import { type DeliveryFacts, readDelivery, readService, type ServiceFacts } from './facts.ts'
+import { readService, type ServiceFacts } from './facts.ts'
 
 /** Listings on a page. */
 export const SERVICES_PAGE = 50
@@ -91,10 +92,10 @@ export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean;
 /** The newest messages to a provider's webhooks, where this credential may see them; undefined where it may not. */
 export const fetchDeliveries =
   (link: Link, { provider, isOwn, admin }: DeliveriesOf) =>
-  async (signal: AbortSignal): Promise<Outcome<readonly DeliveryFacts[] | undefined>> => {
+  async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
     if (provider === '' || !(admin || isOwn)) return none
     const query = { limit: String(DELIVERIES) }
-    const read = ({ deliveries }: WireAnswer<Api['getWebhooks' | 'listDeliveries']>) => deliveries.map(readDelivery)
+    const read = ({ deliveries }: WireAnswer<Api['getWebhooks' | 'listDeliveries']>) => deliveries
     return admin
       ? ask(link, { name: 'getWebhooks', asked: { query: { ...query, participant: provider }, signal } }, read)
       : ask(link, { name: 'listDeliveries', asked: { query, signal } }, read)

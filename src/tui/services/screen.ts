@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
+import type { Delivery } from '../../nouns/deliveries.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, count, safe, shellWord } from '../../text/text.ts'
 import type { JobOnScreen } from '../job/facts.ts'
@@ -32,7 +33,7 @@ import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import type { DeliveryFacts, ServiceFacts } from './facts.ts'
+import type { ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
 import {
@@ -138,7 +139,7 @@ function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
 
 type Detail = {
   readonly service: ServiceFacts | undefined
-  readonly deliveries: readonly DeliveryFacts[] | undefined
+  readonly deliveries: readonly Delivery[] | undefined
   readonly sales: readonly JobOnScreen[] | undefined
   readonly me: Query<string>
 }
@@ -156,7 +157,7 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   const wanted = view.ui.serviceTab === 'sales' && view.where?.admin === true ? id : ''
   const sales = useQuery(fetchSales(link, wanted), { name: `sales ${wanted}`, every: SLOW_EVERY_MS })
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
-  const ofService = (one: DeliveryFacts) => one.serviceId === row?.id || one.serviceId === ''
+  const ofService = ({ service_id: id }: Delivery) => id === row?.id || id === null
   const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
   // Its own row does not say how it sells.
   const service = isCurrent && detail.value ? { ...detail.value, selling: row?.selling } : row
