@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { isAddress } from '../core/hex.ts'
 import { SOLD_DAYS } from '../core/limits.ts'
 import { shortAddress } from '../text/text.ts'
 import {
@@ -21,6 +20,7 @@ import {
 } from './columns.ts'
 import { jobStateOf, movesBy } from './jobs.ts'
 import { type Noun, type NounFact, nextColumn } from './noun.ts'
+import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
 
 /* What the operator looks at of the money, and of what operators did. */
@@ -46,8 +46,6 @@ function heldState(hold: Hold): Toned {
   const known = job === undefined ? (heldKinds[hold.kind] ?? hold.kind) : jobStateOf({ ...job, isUnverified: true })
   return isNobodys(hold) ? bad(`✗ ${String(textOf(known)).replace(/^\S /, '')}`) : known
 }
-
-const partyOf = (name: string | null, id = '') => (isAddress(name || id) ? shortAddress(name || id) : name || id)
 
 /** Between whom, or whose it is. */
 const heldFor = ({ owner, job }: Hold) =>

@@ -1,8 +1,15 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { isAddress } from '../core/hex.ts'
 import { shortAddress } from '../text/text.ts'
 import { age, bad, dim, good, id, money, name, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
+
+/** What somebody is called: by name, else by id or the ends of a wallet. */
+export function partyOf(name?: string | null, id?: string | null): string {
+  const shown = name || id || ''
+  return isAddress(shown) ? shortAddress(shown) : shown
+}
 
 type Seen = WireAnswer<Api['setParticipant']>
 

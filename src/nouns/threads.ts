@@ -1,9 +1,11 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { accent, bad, count, dim, good, id, money, state, type Toned, time, warn, word } from './columns.ts'
+import { accent, age, bad, count, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
+import { partyOf } from './people.ts'
 
-export type Thread = WireAnswer<Api['getThread']>
+/** The operator's list names its two sides, and what it is about. */
+export type Thread = WireAnswer<Api['getThread']> & Partial<Pick<WireAnswer<Api['readAnyThread']>, 'about'>>
 
 export const threadStates: Readonly<Record<Thread['status'], Toned>> = {
   inquiry: accent('● asked'),
@@ -15,6 +17,13 @@ export const threadStates: Readonly<Record<Thread['status'], Toned>> = {
   disputed: bad('? disputed'),
   cancelled: dim('× ended'),
 }
+
+/** Names of the two sides, or what stands for them. */
+export const buyerOf = ({ about, agent_id }: Thread) => partyOf(about?.buyer, agent_id)
+export const providerOf = ({ about, provider_id }: Thread) => partyOf(about?.provider, provider_id)
+export const serviceOf = ({ about, service_id }: Thread) => about?.service || service_id
+/** What the buyer pays, like `$8.40`; nothing without an offer. */
+export const priceOf = ({ proposal }: Thread) => proposal && `$${proposal.agent_price}`
 
 export const thread: Noun<Thread> = {
   name: 'conversation',
@@ -29,9 +38,12 @@ export const thread: Noun<Thread> = {
     state('STATUS', ({ status }) => status),
     word('PROVIDER', ({ provider_id }) => provider_id, { on: ['all'] }),
     word('BUYER', ({ agent_id }) => agent_id, { drop: 3, on: ['all'] }),
-    money('PRICE', ({ proposal }) => proposal && `$${proposal.agent_price}`),
-    count('MESSAGES', ({ message_count }) => message_count, { drop: 3 }),
+    name('BUYER → PROVIDER', (one) => `${buyerOf(one)} → ${providerOf(one)}`, { min: 24, on: ['screen'] }),
+    word('SERVICE', serviceOf, { min: 10, drop: 2, on: ['screen'] }),
+    money('PRICE', priceOf),
+    count('MESSAGES', ({ message_count }) => message_count, { drop: 3, on: ['own', 'all'] }),
     word('JOB', ({ job_id }) => job_id, { drop: 2, on: ['own'] }),
-    time('CHANGED', ({ updated_at }) => updated_at, { drop: 1 }),
+    time('CHANGED', ({ updated_at }) => updated_at, { drop: 1, on: ['own', 'all'] }),
+    age(({ updated_at }) => updated_at),
   ],
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jobIn } from '../../fixtures/market/job-states.ts'
 import type { SeenParticipant } from '../nouns/people.ts'
+import type { Thread } from '../nouns/threads.ts'
 import { fetchClockFacts } from './clock/facts.ts'
 import { freezeDialog, moveDialog } from './clock/screen.ts'
 import { attemptDialog, walletDialog } from './compliance/screen.ts'
@@ -21,7 +22,7 @@ import { pauseDialog } from './shell/pause-dialog.ts'
 import { fetchCrons } from './shell/queries.ts'
 import type { Host } from './shell/screen.ts'
 import { declineDialog, offerDialog, writeDialog } from './threads/acts.ts'
-import { fetchThread, type ThreadFacts } from './threads/facts.ts'
+import { fetchThread } from './threads/facts.ts'
 import { acceptDialog, attachDialog, spoken } from './threads/speaking.ts'
 
 /* Every dialog of the cockpit, each about a subject of its own, and what the interface says of that subject then. */
@@ -149,7 +150,7 @@ type Spoken = {
   readonly title: string
   readonly as: 'acme' | 'lingua'
   readonly price?: string
-  readonly make: (host: Host, thread: ThreadFacts, stage: DialogStage) => DialogSpec
+  readonly make: (host: Host, thread: Thread, stage: DialogStage) => DialogSpec
   readonly values: Values
 }
 

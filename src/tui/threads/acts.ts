@@ -1,12 +1,13 @@
 import type { Held } from '../../client/link.ts'
+import { buyerOf, priceOf, providerOf, type Thread } from '../../nouns/threads.ts'
 import { microOf } from '../../text/columns.ts'
+import { safe } from '../../text/text.ts'
 import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
 import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Face, Host } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
-import type { ThreadFacts } from './facts.ts'
 import { aboutThread, acceptDialog, acceptWords, attachDialog, note, PARTY, spoken } from './speaking.ts'
 
 type Voice = {
@@ -21,38 +22,39 @@ type Voice = {
  * What can be done depends on whose key this machine has. The chosen one is looked up when the key comes: one before
  * it, in the same piece of input, may have moved it.
  */
-export function threadActs(
-  host: Host,
-  threads: readonly ThreadFacts[],
-  { me, speaker, foreign }: Voice,
-): Face['actions'] {
+export function threadActs(host: Host, threads: readonly Thread[], { me, speaker, foreign }: Voice): Face['actions'] {
   const ids = threads.map(({ id }) => id)
-  const on = (act: (thread: ThreadFacts) => void) => () => {
+  const on = (act: (thread: Thread) => void) => () => {
     const thread = threads[chosenIndex(host.ui.get(), ids)]
     if (thread !== undefined) act(thread)
   }
-  const isProvider = ({ providerId }: ThreadFacts) => me === providerId
-  const isParty = (thread: ThreadFacts) => isProvider(thread) || (me !== undefined && me === thread.buyerId)
+  const isProvider = ({ provider_id }: Thread) => me === provider_id
+  const isParty = (thread: Thread) => isProvider(thread) || (me !== undefined && me === thread.agent_id)
   const only = (words: string, ...command: readonly string[]) =>
     refuse(host, `${words}  → ${shellCommand(host, ['threads', ...command])}`)
   const say = (spec: DialogSpec) => askAnyway(host, speaker === undefined ? spec : spoken(host, spec, speaker))
   return {
     write: on((thread) => {
-      const isForeign = (thread.providerId === foreign || speaker !== undefined) && !isParty(thread)
+      const isForeign = (thread.provider_id === foreign || speaker !== undefined) && !isParty(thread)
       if (isForeign)
-        only(`Only ${thread.provider} and ${thread.buyer} speak here, not ${whoOf(speaker)}.`, 'send', thread.id)
+        only(
+          `Only ${named(providerOf, thread)} and ${named(buyerOf, thread)} speak here, not ${whoOf(speaker)}.`,
+          'send',
+          thread.id,
+        )
       else say(writeDialog(host, thread, isParty(thread) ? 'party' : 'house'))
     }),
     offer: on((thread) => {
       if (isProvider(thread)) say(offerDialog(host, thread))
-      else only(`Only ${thread.provider} names a price.`, 'propose', thread.id)
+      else only(`Only ${named(providerOf, thread)} names a price.`, 'propose', thread.id)
     }),
     // Accepting pays: without the wallet of the buyer, the command line shows the price and asks.
     add: on((thread) => {
-      const { price, offer, buyer, buyerId } = thread
-      if (speaker === undefined) only(`Its buyer pays ${price || 'it'}.`, ...acceptWords(thread))
-      else if (speaker.id !== buyerId) only(`Only ${buyer} accepts a price here.`, ...acceptWords(thread))
-      else if (offer?.status !== 'open') refuse(host, 'No price is offered that could be accepted.')
+      const { proposal, agent_id: buyer } = thread
+      if (speaker === undefined) only(`Its buyer pays ${priceOf(thread) ?? 'it'}.`, ...acceptWords(thread))
+      else if (speaker.id !== buyer)
+        only(`Only ${named(buyerOf, thread)} accepts a price here.`, ...acceptWords(thread))
+      else if (proposal?.status !== 'open') refuse(host, 'No price is offered that could be accepted.')
       else say(acceptDialog(host, thread))
     }),
     remove: on((thread) => {
@@ -61,9 +63,18 @@ export function threadActs(
     }),
     attach: on((thread) => {
       if (isParty(thread)) askAnyway(host, spoken(host, attachDialog(host, thread), speaker))
-      else refuse(host, `Only ${thread.buyer} and ${thread.provider} attach files here.  → :as NAME speaks for one`)
+      else
+        refuse(
+          host,
+          `Only ${named(buyerOf, thread)} and ${named(providerOf, thread)} attach files here.  → :as NAME speaks for one`,
+        )
     }),
   }
+}
+
+/** What strangers call themselves, fit for a terminal. */
+function named(sideOf: (thread: Thread) => string, thread: Thread): string {
+  return safe(sideOf(thread))
 }
 
 function whoOf(speaker: Held | undefined): string {
@@ -76,7 +87,7 @@ type Speaker = 'party' | 'house'
 const message = needed({ name: 'message', label: 'Message (the other side reads it)' }, 'words')
 
 /** Says something in a conversation. */
-export function writeDialog(host: Host, thread: ThreadFacts, speaker: Speaker): DialogSpec {
+export function writeDialog(host: Host, thread: Thread, speaker: Speaker): DialogSpec {
   const { id } = thread
   const words = speaker === 'party' ? ['threads', 'send', id] : ['admin', 'threads', 'send', id]
   return {
@@ -96,7 +107,7 @@ export function writeDialog(host: Host, thread: ThreadFacts, speaker: Speaker): 
 }
 
 /** Names a price as the provider; the buyer sees it with the fee on it, and pays no more. */
-export function offerDialog(host: Host, thread: ThreadFacts): DialogSpec {
+export function offerDialog(host: Host, thread: Thread): DialogSpec {
   const price: Field = {
     name: 'price',
     label: 'Your price in USD',
@@ -132,7 +143,7 @@ export function offerDialog(host: Host, thread: ThreadFacts): DialogSpec {
 }
 
 /** Ends a conversation without a price. */
-export function declineDialog(host: Host, thread: ThreadFacts): DialogSpec {
+export function declineDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'END A CONVERSATION',
     as: PARTY,

@@ -1,8 +1,8 @@
-import { clip, widthOf } from '../../text/text.ts'
+import { buyerOf, priceOf, providerOf, type Thread } from '../../nouns/threads.ts'
+import { clip, safe, widthOf } from '../../text/text.ts'
 import { accent, dim, hair, type Line, lineWidth } from '../parts/line.ts'
 import { keyFor } from '../shell/bindings.ts'
 import type { View } from '../shell/screen.ts'
-import type { ThreadFacts } from './facts.ts'
 
 const WHO_COLUMNS = 10
 /** From this width on the way to speak for somebody is told. */
@@ -19,7 +19,7 @@ type Next = {
 }
 
 /** What its two parties may do now, and by what command; whoever only reads is told who may. */
-export function nextLines(thread: ThreadFacts, next: Next): Line[] {
+export function nextLines(thread: Thread, next: Next): Line[] {
   const { admin, view, width } = next
   const { speaker } = view.ui
   const command = sameAs(thread, next)
@@ -32,31 +32,33 @@ export function nextLines(thread: ThreadFacts, next: Next): Line[] {
   ]
 }
 
-function actsLine(thread: ThreadFacts, { view: { keys, ui }, width }: Next): Line {
+function actsLine(thread: Thread, { view: { keys, ui }, width }: Next): Line {
   const key = (action: Parameters<typeof keyFor>[0], word: string): Line => [
     accent(keyFor(action, keys)),
     ` ${word}   `,
   ]
-  const pays = mayAccept(thread, ui) ? key('add', `accept, pay ${thread.price}`) : []
+  const pays = mayAccept(thread, ui) ? key('add', `accept, pay ${priceOf(thread)}`) : []
   const isBegun = thread.status === 'inquiry' || thread.status === 'negotiating'
   const does = isBegun ? key('remove', 'decline') : []
-  const who: Line = [dim(` as ${clip(ui.speaker?.wallet ?? thread.buyer, WHO_COLUMNS)}   `)]
+  const who: Line = [dim(` as ${clip(ui.speaker?.wallet ?? safe(buyerOf(thread)), WHO_COLUMNS)}   `)]
   const all = [...who, ...pays, ...does, ...key('write', 'write'), ...key('attach', 'attach')]
   return lineWidth(all) <= width ? all : [...who, ...pays]
 }
 
-function whoseLine(thread: ThreadFacts, { isForeign, width }: Next): Line {
-  const whose = isForeign ? `only ${clip(thread.provider, WHO_COLUMNS)} answers here` : 'i writes for the house'
+function whoseLine(thread: Thread, { isForeign, width }: Next): Line {
+  const whose = isForeign
+    ? `only ${clip(safe(providerOf(thread)), WHO_COLUMNS)} answers here`
+    : 'i writes for the house'
   return [dim(` ${whose}${width >= ROOMY_COLUMNS ? '; as a party:  :as NAME' : ''}`)]
 }
 
-function sameAs(thread: ThreadFacts, { view: { ui } }: Next): string {
+function sameAs(thread: Thread, { view: { ui } }: Next): string {
   // Asks with the price before it pays.
   return mayAccept(thread, ui)
-    ? `souk threads accept ${thread.id} --max-price ${thread.price.replace('$', '')}`
+    ? `souk threads accept ${thread.id} --max-price ${thread.proposal?.agent_price}`
     : `souk threads send ${thread.id} …`
 }
 
-function mayAccept({ offer, buyerId }: ThreadFacts, { speaker }: View['ui']): boolean {
-  return offer?.status === 'open' && (speaker === undefined || speaker.id === buyerId)
+function mayAccept({ proposal, agent_id }: Thread, { speaker }: View['ui']): boolean {
+  return proposal?.status === 'open' && (speaker === undefined || speaker.id === agent_id)
 }

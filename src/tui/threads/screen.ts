@@ -1,12 +1,13 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
-import { threadStates } from '../../nouns/threads.ts'
+import { buyerOf, thread as conversation, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
 import { microOf } from '../../text/columns.ts'
-import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
+import { clip, padEnd, safe, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
+import { screenColumns } from '../list/screen.ts'
 import { accent, active, blank, dim, hair, type Line, type Piece, rule, strong } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import { columnsAt } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
@@ -27,15 +28,7 @@ import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
 import { threadActs } from './acts.ts'
-import {
-  fetchIsHouse,
-  fetchThread,
-  fetchThreads,
-  type Said,
-  THREADS_PAGE,
-  type ThreadFacts,
-  type Threads,
-} from './facts.ts'
+import { fetchIsHouse, fetchThread, fetchThreads, THREADS_PAGE, type Threads } from './facts.ts'
 import { nextLines } from './next.ts'
 
 /** From this width on a conversation stands beside the list. */
@@ -81,7 +74,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
       ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
       ...sortActions(host, 'threads', threadFields),
       ...moving,
-      itsJob: () => toItsJob(host, [threads[chosenIndex(host.ui.get(), ids)]?.jobId]),
+      itsJob: () => toItsJob(host, [threads[chosenIndex(host.ui.get(), ids)]?.job_id ?? '']),
       view: () => viewNext(host),
       ...threadActs(host, threads, { me, speaker: ui.speaker, foreign }),
     },
@@ -103,31 +96,30 @@ function viewNext({ ui }: Host): void {
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
 
 /** A hook: the provider of a conversation in which the operator only reads; undefined where it may write, or is not known. */
-function useForeign({ link }: Host, row: ThreadFacts | undefined, { admin, me }: Looking): string | undefined {
-  const provider = row?.providerId ?? ''
+function useForeign({ link }: Host, row: Thread | undefined, { admin, me }: Looking): string | undefined {
+  const provider = row?.provider_id ?? ''
   const isHouse = useQuery(fetchIsHouse(link, admin ? provider : ''), { name: `house ${provider}`, every: ONCE_MS })
-  const isStrange = isHouse.value === false && me !== provider && me !== row?.buyerId
+  const isStrange = isHouse.value === false && me !== provider && me !== row?.agent_id
   return isStrange ? provider : undefined
 }
 
-function factsOf(thread: ThreadFacts): Facts<typeof threadFields> {
-  const { id, status, service, buyer, buyerId, provider, providerId, price, updatedAt } = thread
+function factsOf(thread: Thread): Facts<typeof threadFields> {
   return {
-    id,
-    status,
-    service,
-    buyer: [buyer, buyerId],
-    provider: [provider, providerId],
-    amount: microOf(price) ?? null,
-    age: updatedAt ?? null,
+    id: thread.id,
+    status: thread.status,
+    service: serviceOf(thread),
+    buyer: [buyerOf(thread), thread.agent_id ?? ''],
+    provider: [providerOf(thread), thread.provider_id],
+    amount: microOf(priceOf(thread) ?? '') ?? null,
+    age: Date.parse(thread.updated_at),
   }
 }
 
 type Model = {
   readonly listed: Query<Threads>
-  readonly threads: readonly ThreadFacts[]
+  readonly threads: readonly Thread[]
   readonly chosen: number
-  readonly thread: ThreadFacts | undefined
+  readonly thread: Thread | undefined
   readonly admin: boolean
   /** Read by the operator, who does not speak for its provider. */
   readonly isForeign: boolean
@@ -197,27 +189,15 @@ function lookLine({ admin, view: { ui } }: Model, width: number): Line {
 
 function listLines(model: Model, { width, height }: ScreenArea): Line[] {
   const { threads: rows, chosen, now, view } = model
-  const list = { columns: columnsOf(now), rows, idOf: ({ id }: ThreadFacts) => id, chosen }
+  const list = { columns: columnsOf(now), rows, idOf: conversation.idOf, chosen }
   const table = listTable(view.ui, { ...list, width: width - 1, height: Math.max(1, height - 4) })
   return [...headLines(model, width), table.head, ...table.body, lookLine(model, width)]
 }
 
-function columnsOf(now: number | undefined): readonly ScreenColumn<ThreadFacts>[] {
-  return [
-    { title: 'STATE', value: ({ status }) => threadStates[status] },
-    { title: 'BUYER → PROVIDER', value: ({ buyer, provider }) => `${buyer} → ${provider}`, min: 12 },
-    { title: 'SERVICE', value: ({ service }) => service, min: 10, drop: 1 },
-    { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
-    { title: 'AGE', value: ({ updatedAt }) => ageOf(updatedAt, now), align: 'right' },
-  ]
-}
-
-function ageOf(at: number | undefined, now: number | undefined): string {
-  return at === undefined || now === undefined ? '—' : shortSpan(Math.max(0, now - at))
-}
+const columnsOf = columnsAt<Thread>((now) => screenColumns(conversation, now))
 
 const stages = ['asked', 'offered', 'agreed', 'at work', 'delivered', 'paid'] as const
-const stageOf: Readonly<Record<ThreadFacts['status'], number>> = {
+const stageOf: Readonly<Record<Thread['status'], number>> = {
   inquiry: 0,
   negotiating: 1,
   accepted: 2,
@@ -229,7 +209,7 @@ const stageOf: Readonly<Record<ThreadFacts['status'], number>> = {
 }
 
 /** How far it is, of all the way. */
-function stageLine({ status }: ThreadFacts, width: number): Line {
+function stageLine({ status }: Thread, width: number): Line {
   const reached = stageOf[status]
   const isRoomy = width >= ROOMY_STAGES
   return stages.flatMap((stage, i): Piece[] => {
@@ -243,13 +223,13 @@ function stageLine({ status }: ThreadFacts, width: number): Line {
 const ROOMY_STAGES = 60
 
 /** The end of a conversation, which is what is new; under it what may be said next, and by what command. */
-function paneLines(thread: ThreadFacts, model: Model, { width, height }: ScreenArea): Line[] {
+function paneLines(thread: Thread, model: Model, { width, height }: ScreenArea): Line[] {
   const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now: model.now })
   const next = nextLines(thread, { ...model, width })
   const room = Math.max(1, height - 3 - next.length)
   const shown = said.slice(-room)
   const filler = Array.from({ length: Math.max(0, room - shown.length) }, () => blank)
-  const title = `${thread.service}${thread.createdAt === undefined ? '' : `, since ${whenOf(thread.createdAt, model.now)}`}`
+  const title = `${safe(serviceOf(thread))}, since ${whenOf(Date.parse(thread.created_at), model.now)}`
   return [rule(width, thread.id, [dim(clip(title, width))]), stage, gap, ...shown, ...filler, ...next]
 }
 
@@ -258,23 +238,23 @@ const DATE_CHARS = 10
 const DAY_MS = 86_400_000
 
 function talkLines(
-  thread: ThreadFacts,
+  thread: Thread,
   { width, now }: { readonly width: number; readonly now: number | undefined },
 ): Line[] {
-  const said = thread.messages.flatMap((one) => saidLines(one, { width, now }))
-  const offer = thread.offer
+  const said = (thread.messages ?? []).flatMap((one) => saidLines(thread, one, { width, now }))
+  const offer = thread.proposal
   const open: Line[] =
-    offer === undefined
+    offer === null
       ? []
       : [
           blank,
           [
             ' ',
             dim('offer '),
-            strong(offer.price),
+            strong(`$${offer.price}`),
             dim('  the buyer pays '),
-            strong(offer.pays),
-            `  ${offer.delivery}  `,
+            strong(`$${offer.agent_price}`),
+            `  ${safe(offer.estimated_delivery ?? '')}  `,
             dim(offer.status),
           ],
         ]
@@ -282,22 +262,28 @@ function talkLines(
   return [stageLine(thread, width), blank, ...said, ...open, ...none]
 }
 
+type Message = NonNullable<Thread['messages']>[number]
+type Shown = { readonly width: number; readonly now: number | undefined }
+
 function saidLines(
-  { at, who, words }: Said,
-  { width, now }: { readonly width: number; readonly now: number | undefined },
+  thread: Thread,
+  { created_at, author_role: role, body, file_id }: Message,
+  { width, now }: Shown,
 ): Line[] {
-  const when = whenOf(at, now)
-  const name = clip(who, WHO_COLUMNS)
+  const when = whenOf(Date.parse(created_at), now)
+  const who = { buyer: buyerOf, provider: providerOf, system: () => 'souk' }[role](thread)
+  const words = safe(`${body}${file_id === undefined ? '' : `  @ ${file_id}`}`)
   const left = when.length + WHO_COLUMNS + 4
   return wrap(words, Math.max(1, width - left - 1)).map(
     (text, i): Line =>
-      i === 0 ? [dim(` ${when}  `), strong(padEnd(name, WHO_COLUMNS)), ` ${text}`] : [' '.repeat(left), text],
+      i === 0
+        ? [dim(` ${when}  `), strong(padEnd(clip(safe(who), WHO_COLUMNS), WHO_COLUMNS)), ` ${text}`]
+        : [' '.repeat(left), text],
   )
 }
 
 /** The time of today, the date before. */
-function whenOf(at: number | undefined, now: number | undefined): string {
-  if (at === undefined) return '--:--'
+function whenOf(at: number, now: number | undefined): string {
   const isToday = now !== undefined && Math.abs(now - at) < DAY_MS
   return isToday ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, DATE_CHARS)
 }

@@ -1,11 +1,11 @@
 import type { Held } from '../../client/link.ts'
-import { shellWord } from '../../text/text.ts'
+import { buyerOf, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
+import { safe, shellWord } from '../../text/text.ts'
 import { refuse, type Sent, showToast } from '../shell/ask.ts'
 import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
-import type { ThreadFacts } from './facts.ts'
 
 /** `:as NAME`: what is said in conversations from now on is said for whoever that wallet is; without a name, no longer. */
 export async function speakAs(host: Host, wallet: string | undefined): Promise<void> {
@@ -45,9 +45,9 @@ async function run({ commandLine, link }: Host, command: string): Sent {
 /** Who acts where nobody was named. */
 export const PARTY = 'the party whose key this machine has'
 
-export const aboutThread = ({ id, buyer, provider, service }: ThreadFacts): (readonly [string, string])[] => [
-  ['conversation', id],
-  ['between', `${buyer} and ${provider}, about ${service}`],
+export const aboutThread = (thread: Thread): (readonly [string, string])[] => [
+  ['conversation', thread.id],
+  ['between', safe(`${buyerOf(thread)} and ${providerOf(thread)}, about ${serviceOf(thread)}`)],
 ]
 
 const nothingSent: DialogSpec['send'] = async () => ({ ok: true, value: '' })
@@ -56,7 +56,7 @@ const file = needed({ name: 'file', label: 'File of this machine (its path; at m
 export const note: Field = { name: 'message', label: 'Message beside it (may stay empty)', check: () => undefined }
 
 /** Puts a file into a conversation. */
-export function attachDialog(host: Host, thread: ThreadFacts): DialogSpec {
+export function attachDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ATTACH A FILE',
     as: PARTY,
@@ -76,22 +76,22 @@ export function attachDialog(host: Host, thread: ThreadFacts): DialogSpec {
 }
 
 /** Pays what is shown, up to its last unit, or nothing: whatever is offered by the time that it runs. */
-export function acceptWords({ id, offer }: Pick<ThreadFacts, 'id' | 'offer'>): readonly string[] {
-  const shown = offer === undefined ? [] : ['--proposal', offer.proposedAt, '--max-price', offer.pays.replace('$', '')]
-  return ['accept', id, ...shown]
+export function acceptWords({ id, proposal }: Thread): readonly string[] {
+  if (proposal === null) return ['accept', id]
+  return ['accept', id, '--proposal', proposal.proposed_at, '--max-price', proposal.agent_price]
 }
 
 /** Takes the price that is offered, and pays it. */
-export function acceptDialog(host: Host, thread: ThreadFacts): DialogSpec {
+export function acceptDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ACCEPT A PRICE',
     as: PARTY,
     facts: () => [
       ...aboutThread(thread),
-      ['pays', `${thread.price}, held until the work is verified`],
-      ['delivery', thread.offer?.delivery ?? ''],
+      ['pays', `${priceOf(thread)}, held until the work is verified`],
+      ['delivery', safe(thread.proposal?.estimated_delivery ?? '')],
     ],
-    verb: `Pay ${thread.price}`,
+    verb: `Pay ${priceOf(thread)}`,
     command: () => shellCommand(host, ['threads', ...acceptWords(thread)]),
     send: nothingSent,
   }

@@ -75,7 +75,7 @@ describe('conversations', () => {
       /^─ Threads ─+ 2 of 2 {2}\/ filter ─┬─ thr_0000000000000001 ─+ Logo design, since 12:00 ─$/,
     )
     expect(rows()[3]).toMatch(/^ \[open 2\] {2}disputed {2}over {2}all +│/)
-    expect(rows()[5]).toMatch(/^▌ ● asked +Bot7 → Pixelforge +1h *│/)
+    expect(rows()[5]).toMatch(/^▌ ● asked +Bot7 → Pixelforge +— +1h *│/)
     expect(rows()[6]).toMatch(/\? offered +Bot7 → Pixel\S* +\$8\.40 +1h *│/)
     expect(text()).toMatch(/ asked ─ offered ─ agreed ─ at work ─ delivered ─ paid/)
     expect(text()).toContain('13:00  Bot7       A mark\uFFFD[2J for a harbour')
