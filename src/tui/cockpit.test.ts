@@ -56,6 +56,45 @@ describe('the frame', () => {
     expect(rows()[1]).toContain(' 1 Over  2 Svcs  3 Jobs✗1 ')
   })
 
+  it('acts on no key where nothing of it is drawn, and holds the dialog that was open', async () => {
+    const link = market()
+    const { type, resize, text, host, until } = await cockpit({ link })
+    await type('P')
+    expect(text()).toContain('╭─ ')
+    const { dialog } = host.ui.get()
+    await resize(50, 12)
+    const asked = link.calls.filter(({ method }) => method !== 'GET').length
+    await type('why\r\ty\u001B3/x')
+    await type('\u001B[200~pasted\u001B[201~')
+    expect(host.ui.get().dialog).toBe(dialog)
+    expect(link.calls.filter(({ method }) => method !== 'GET')).toHaveLength(asked)
+    await resize(80, 24)
+    expect(text()).toContain('╭─ ')
+    await type('\u001B')
+    await until(() => host.ui.get().dialog === undefined)
+    expect(host.ui.get().screen).toBe('overview')
+  })
+
+  it.each([
+    [80, 24],
+    [100, 30],
+    [160, 50],
+  ])('of %i x %i floats what it asks over what it asks about', async (columns, rows) => {
+    const { type, text, advance } = await cockpit({ screen: 'services', columns, rows })
+    await advance(1_000)
+    const chosen = text()
+      .split('\n')
+      .find((line) => line.startsWith('▌'))
+    await type(':')
+    expect(text()).toContain('╭─ Go or do')
+    expect(text()).toContain('─ Services')
+    await type('\u001B')
+    await type('P')
+    expect(text()).toContain('╭─ ')
+    expect(chosen).toMatch(/^▌ \w/)
+    expect(text()).toContain(chosen?.slice(0, 40))
+  })
+
   it('tells instance, actor, state, what waits and the time in one row', async () => {
     const { rows, advance } = await cockpit()
     expect(rows()[0]).toMatch(/^ souk {2}local · admin {2}● trading +✗ 3 need a hand {2}● live {2}14:03:07 ?$/)

@@ -4,9 +4,9 @@ import type { ScreenId } from '../model/words.ts'
 import {
   bodyArea,
   cardLines,
-  dialogLines,
+  dialogBox,
   floatArea,
-  helpLines,
+  helpBox,
   isTooSmall,
   linesAbove,
   linesBelow,
@@ -17,6 +17,7 @@ import {
 import { faceless } from './host.ts'
 import { withoutPutOff } from './overview/put-off.ts'
 import type { Painter } from './painter.ts'
+import { floating } from './parts/float.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
 import { nextWords, nextWordsName, picksOf } from './picking.ts'
@@ -149,7 +150,7 @@ function Card({ host, look, view, size, painter, face }: PartProps & { readonly 
   const river = useQuery(fetchRiver(host.link), { name: 'river', every: host.refreshMs })
   // What nobody answers for any more is no fact of today.
   const current = view.health.problem === undefined && river.problem === undefined ? river.value : undefined
-  useLayoutEffect(() => face(faceless(view.ui.screen)))
+  useLayoutEffect(() => face({ ...faceless(view.ui.screen), isCard: true }))
   return <Rows lines={cardLines(view, current, size)} {...{ size, look, painter }} />
 }
 
@@ -162,17 +163,31 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} />
 
   function bodyLines(): readonly Line[] {
-    const { dialog, picker } = view.ui
-    if (dialog) return dialogLines(dialog, floatArea(view, drawn.problem))
-    if (picker?.kind === 'help' && picker.text === '') {
-      const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
-      return helpLines({ where, title: screen.title, at: picker.at }, floatArea(view, drawn.problem))
-    }
-    if (picker) return pickerBox(picker, picksOf(host, picker), floatArea(view, drawn.problem))
+    const box = boxLines()
     const lines = drawn.draw(area)
+    if (box) {
+      const room = floatArea(view, drawn.problem)
+      return floating(
+        box,
+        lines.map((line) => dimmed(line, true)),
+        room,
+      )
+    }
     // What is no longer current stays to be read, but does not look like news.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined
     return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
+  }
+
+  /** What is open over the screen. */
+  function boxLines(): readonly Line[] | undefined {
+    const { dialog, picker } = view.ui
+    const room = floatArea(view, drawn.problem)
+    if (dialog) return dialogBox(dialog, room)
+    if (picker?.kind === 'help' && picker.text === '') {
+      const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
+      return helpBox({ where, title: screen.title, at: picker.at }, room)
+    }
+    return picker && pickerBox(picker, picksOf(host, picker), room)
   }
 }
 

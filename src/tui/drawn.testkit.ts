@@ -177,3 +177,12 @@ export function riverLacks(panel: readonly string[], river: River): readonly str
 }
 
 const BAR = 12
+
+/** What floats over a screen, without what is beside it. */
+export function boxIn(rows: readonly string[]): string[] {
+  const top = rows.findIndex((row) => row.includes('╭'))
+  const foot = rows.findIndex((row) => row.includes('╰'))
+  const from = rows[top]?.indexOf('╭') ?? 0
+  const to = (rows[top]?.indexOf('╮') ?? 0) + 1
+  return rows.slice(top, foot + 1).map((row) => row.slice(from, to))
+}

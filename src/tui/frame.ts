@@ -2,6 +2,7 @@ import { padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import { briefNeed } from './overview/inbox.ts'
+import { writtenLine } from './parts/edit.ts'
 import {
   accent,
   bad,
@@ -162,8 +163,8 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
 const BOX_COLUMNS_MAX = 76
 const BOX_MARGIN = 4
 
-/** The dialog in the middle of an otherwise empty body. Where it is too low, facts give way, never fields or buttons. */
-export function dialogLines(dialog: Dialog, area: ScreenArea): Line[] {
+/** Where it is too low, facts give way, never fields or buttons. */
+export function dialogBox(dialog: Dialog, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4
   const facts = factLines(dialog, inner)
@@ -172,7 +173,7 @@ export function dialogLines(dialog: Dialog, area: ScreenArea): Line[] {
   const height = area.height - 2
   const whole = [...facts, blank, ...fields, ...problem, buttonLine(dialog)]
   const content = whole.length <= height ? whole : squeezed({ facts, fields, problem, dialog, height })
-  return boxed({ title: dialog.spec.title, content, width, indent: Math.floor((area.width - width) / 2) })
+  return boxed({ title: dialog.spec.title, content, width })
 }
 
 function factLines({ spec, values }: Dialog, width: number): Line[] {
@@ -197,16 +198,17 @@ function squeezed({ facts, fields, problem, dialog, height }: Parts): Line[] {
   return [...filled(facts).slice(0, Math.max(0, height - below.length)), ...below]
 }
 
-function fieldLines({ spec, values, focus, busy }: Dialog, at: number, width: number): Line[] {
+function fieldLines({ spec, values, focus, cursor, busy }: Dialog, at: number, width: number): Line[] {
   const field = spec.fields[at]
   if (field === undefined) return []
   const here = focus === at && !busy
-  const value = tail(values[field.name] ?? '', width - 4)
+  const value = values[field.name] ?? ''
   if (field.choices) {
     const pieces = field.choices.map((choice) => (choice === value ? strong(` [${choice}]`) : dim(`  ${choice} `)))
     return [[field.label], [here ? accent('>') : dim('>'), ...pieces, here ? dim('   ← →') : ''], blank]
   }
-  return [[field.label], [here ? accent('> ') : dim('> '), value, here ? accent('▏') : ''], blank]
+  const shown = here ? writtenLine({ text: value, cursor }, width - 2) : [tail(value, width - 4)]
+  return [[field.label], [here ? accent('> ') : dim('> '), ...shown], blank]
 }
 
 function buttonLine(dialog: Dialog): Line {
@@ -222,36 +224,39 @@ type Box = {
   readonly title: string
   readonly content: readonly Line[]
   readonly width: number
-  readonly indent: number
 }
 
-function boxed({ title, content, width, indent }: Box): Line[] {
-  const margin = ' '.repeat(indent)
+function boxed({ title, content, width }: Box): Line[] {
   const bar = '─'.repeat(Math.max(0, width - widthOf(title) - 5))
   return [
-    [margin, dim('╭─ '), strong(title), dim(` ${bar}╮`)],
-    ...content.map((line): Line => [margin, dim('│ '), ...sized(line, width - 4), dim(' │')]),
-    [margin, dim(`╰${'─'.repeat(width - 2)}╯`)],
+    [dim('╭─ '), strong(title), dim(` ${bar}╮`)],
+    ...content.map((line): Line => [dim('│ '), ...sized(line, width - 4), dim(' │')]),
+    [dim(`╰${'─'.repeat(width - 2)}╯`)],
   ]
 }
 
 /** What can be picked, under what is typed. */
 export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
-  const content = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, area.height - 2) })
-  const title = titles[picker.kind]
-  return boxed({ title, content, width, indent: Math.floor((area.width - width) / 2) })
+  const height = Math.min(area.height, Math.max(PICKER_ROWS_LEAST, Math.ceil(area.height * PICKER_SHARE))) - 2
+  const lines = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, height) })
+  // What is typed stays where it is, however many picks are left.
+  const isSearch = picker.kind === 'palette' || picker.kind === 'help'
+  return boxed({ title: titles[picker.kind], content: isSearch ? toHeight(lines, height) : lines, width })
 }
 
 const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off' } as const
 const PICKER_COLUMNS_MAX = 96
+/** Of the body; below the least number of rows it takes what there is. */
+const PICKER_SHARE = 0.7
+const PICKER_ROWS_LEAST = 14
 
 const HELP_COLUMNS = { group: 6, keys: 11 } as const
 
 type Help = { readonly where: Where; readonly title: string /** Rows gone down. */; readonly at: number }
 
 /** The keys that hold on the screen behind it, by what they are for; as many as fit, from a place on. */
-export function helpLines({ where, title, at }: Help, area: ScreenArea): Line[] {
+export function helpBox({ where, title, at }: Help, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   // In a narrow window the labels need the room more than the groups do.
   const isNarrow = area.width < NARROW_COLUMNS
@@ -273,7 +278,7 @@ export function helpLines({ where, title, at }: Help, area: ScreenArea): Line[] 
     : `${from + 1}–${from + room} of ${count}, ↑↓ moves`
   const search: Line = [accent('?'), accent('▏'), dim('type to search')]
   const content = [search, ...listed, ...(listed.length < height ? [[dim(note)]] : [])]
-  return boxed({ title: `Keys for ${title}`, content, width, indent: Math.floor((area.width - width) / 2) })
+  return boxed({ title: `Keys for ${title}`, content, width })
 }
 
 type HelpForm = { readonly order: readonly (typeof groups)[number][]; readonly group: number }

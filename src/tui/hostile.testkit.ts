@@ -44,11 +44,11 @@ const ID_DIGITS = 16
 
 /** What floats has both of its sides in every row: the painter cuts what runs over them, and so over the terminal. */
 function expectBox(rows: readonly string[]): void {
-  const top = rows.findIndex((row) => /^ *╭─/.test(row))
+  const top = rows.findIndex((row) => row.includes('╭─ '))
   if (top === -1) return
   const [left, right] = ['╭', '╮'].map((corner) => widthOf(rows[top]?.split(corner)[0] ?? '')) as [number, number]
   const sideAt = (row: string, column: number) => row.slice(take(row, column).length)[0]
-  const bottom = rows.findIndex((row, i) => i > top && /^ *╰─/.test(row))
+  const bottom = rows.findIndex((row, i) => i > top && sideAt(row, left) === '╰')
   expect(bottom).toBeGreaterThan(top)
   for (const row of rows.slice(top + 1, bottom)) expect([sideAt(row, left), sideAt(row, right)]).toEqual(['│', '│'])
 }

@@ -3,6 +3,7 @@ import examples from '../api/answer-examples.json' with { type: 'json' }
 import type { ScreenId } from '../model/words.ts'
 import { widthOf } from '../text/text.ts'
 import { type FakeLink, gone, NOW, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
+import { boxIn } from './drawn.testkit.ts'
 import { market } from './fixtures.testkit.ts'
 import { job, jobId } from './jobs/jobs.testkit.ts'
 
@@ -193,15 +194,15 @@ describe('what is chosen stands', () => {
   })
 })
 
-it('the dialog stands in the middle of an empty body, with its command over the keys', async () => {
+it('the dialog floats over the screen, with its command over the keys', async () => {
   await frame('overview', 80, 24)
   await open?.type('P')
   const text = open?.rows() ?? []
-  expect(text[2]).toMatch(/^ {2}╭─ PAUSE THE PLATFORM ─{53}╮ {2}$/)
-  const foot = text.findIndex((row) => row.startsWith('  ╰'))
-  expect(text[foot]).toMatch(/^ {2}╰─{74}╯ {2}$/)
-  for (const row of text.slice(3, foot)) expect(row).toMatch(/^ {2}│ .{72} │ {2}$/)
-  expect(text[foot - 1]).toContain('[ Cancel  esc ]    [ Pause – needs a reason ]')
+  const box = boxIn(text)
+  expect(box[0]).toMatch(/^╭─ PAUSE THE PLATFORM ─{53}╮$/)
+  expect(box.at(-1)).toMatch(/^╰─{74}╯$/)
+  expect(box.at(-2)).toContain('[ Cancel  esc ]    [ Pause – needs a reason ]')
+  expect(text.join('\n')).toContain('─ Money today ─')
   expect(text[22]).toMatch(/^ same as {2}souk admin platform pause --reason/)
   for (const row of text) expect(widthOf(row)).toBe(80)
 })
@@ -209,21 +210,20 @@ it('the dialog stands in the middle of an empty body, with its command over the 
 it('the help stands in two columns, each with groups, keys and what they do', async () => {
   await frame('jobs', 100, 30)
   await open?.type('?')
-  const text = open?.rows() ?? []
-  expect(text[2]).toMatch(/^ {12}╭─ Keys for Jobs ─+╮ {12}$/)
-  expect(text[3]).toMatch(/^ {12}│ \?▏type to search +│ {12}$/)
-  expect(text[4]).toMatch(/^ {12}│ MOVE {2}↑ k {8}up {10,}\S/)
-  for (const row of text) expect(widthOf(row)).toBe(100)
+  const box = boxIn(open?.rows() ?? [])
+  expect(box[0]).toMatch(/^╭─ Keys for Jobs ─+╮$/)
+  expect(box[1]).toMatch(/^│ \?▏type to search +│$/)
+  expect(box[2]).toMatch(/^│ MOVE {2}↑ k {8}up {10,}\S/)
+  for (const row of open?.rows() ?? []) expect(widthOf(row)).toBe(100)
 })
 
 it('the palette stands in a box: what is typed, what can be picked, what each is', async () => {
   await frame('jobs', 100, 30)
   await open?.type(':jo')
-  const text = open?.rows() ?? []
-  expect(text[2]).toMatch(/^ +╭─ Go or do ─+╮ +$/)
-  expect(text[3]).toMatch(/^ +│ {2}:jo▏ +│ +$/)
-  expect(text[5]).toMatch(/^ +│ ▌ jobs +go to Jobs +3 +│ +$/)
-  for (const row of text) expect(widthOf(row)).toBe(100)
+  const box = boxIn(open?.rows() ?? [])
+  expect(box[0]).toMatch(/^╭─ Go or do ─+╮$/)
+  expect(box[1]).toMatch(/^│ {2}:jo▏ +│$/)
+  expect(box[3]).toMatch(/^│ ▌ jobs +go to Jobs +3 +│$/)
 })
 
 it('compliance has two rows of two panels over the checks where there is room', async () => {

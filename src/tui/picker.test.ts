@@ -4,6 +4,7 @@ import { candidates } from '../cli/run/completion.ts'
 import { splitWords } from '../cli/split-words.ts'
 import { screenIds } from '../model/words.ts'
 import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import { boxIn } from './drawn.testkit.ts'
 import { market } from './fixtures.testkit.ts'
 import { bindings, bindingsOn } from './shell/bindings.ts'
 import { commandIn, shownOn } from './shell/commands.ts'
@@ -111,12 +112,13 @@ describe('the palette', () => {
 
 describe('help', () => {
   it.each(screenIds)('names on %s every key that does something there, and no other', async (screen) => {
-    const { type, text } = await cockpit({ screen, rows: 60, columns: 100 })
+    const { type, rows } = await cockpit({ screen, rows: 60, columns: 100 })
     await type('?')
-    for (const { label } of bindingsOn({ screen, readonly: false })) expect(text()).toContain(label)
+    const box = boxIn(rows()).join('\n')
+    for (const { label } of bindingsOn({ screen, readonly: false })) expect(box).toContain(label)
     const foreign = bindings.filter(({ on }) => on !== undefined && !on.includes(screen))
     const own = new Set(bindingsOn({ screen, readonly: false }).map(({ label }) => label))
-    for (const { label } of foreign.filter((one) => !own.has(one.label))) expect(text()).not.toContain(` ${label} `)
+    for (const { label } of foreign.filter((one) => !own.has(one.label))) expect(box).not.toContain(` ${label} `)
   })
 
   it('is searched by what is typed, and does what is found', async () => {

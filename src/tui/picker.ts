@@ -1,6 +1,7 @@
 import { type ScreenId, screenIds } from '../model/words.ts'
 import { clip, padEnd, safe } from '../text/text.ts'
 import { putOffChoices } from './overview/put-off.ts'
+import { atEnd, writtenLine } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
 import { accent, blank, dim, type Line, type Piece, sized } from './parts/line.ts'
 import { marked } from './parts/table.ts'
@@ -229,8 +230,7 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
   const sign = signs[picker.kind]
   const typed: Line = [
     accent(` ${sign}`),
-    picker.text,
-    accent('▏'),
+    ...writtenLine({ text: picker.text, cursor: picker.cursor ?? atEnd }, inner - sign.length - 1),
     picker.text === '' ? dim(placeholders[picker.kind]) : '',
   ]
   const rows = picks.slice(from, from + room).map((pick, i): Line => {

@@ -1,5 +1,6 @@
 import type { Outcome } from '../client/link.ts'
-import { type Key, typed } from './parts/keys.ts'
+import { atEnd, edited, inserted, type Written } from './parts/edit.ts'
+import type { Key } from './parts/keys.ts'
 import { columnPicks, helpPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
 import { ONCE_MS } from './shell/query.ts'
 import type { Host, LineWord } from './shell/screen.ts'
@@ -46,11 +47,10 @@ export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep 
   if (out !== undefined) return out
   if (key === 'enter' || key === 'tab') return picked(host, picker, key)
   if (key === 'up' && picker.at === 0 && picker.kind === 'palette') {
-    return { to: 'stay', picker: { ...picker, text: earlier(host, picker.text) } }
+    return { to: 'stay', picker: rewritten(picker, { text: earlier(host, picker.text), cursor: atEnd }) }
   }
   if (key === 'up' || key === 'down') return { to: 'stay', picker: moved(host, picker, key === 'up' ? -1 : 1) }
-  const text = written(picker.text, key)
-  return { to: 'stay', picker: text === picker.text ? picker : { ...picker, at: 0, text } }
+  return { to: 'stay', picker: rewritten(picker, edited(writtenIn(picker), key, TEXT_CHARS_MAX)) }
 }
 
 function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | undefined {
@@ -63,15 +63,16 @@ function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | 
 /** Where nothing is typed. */
 const closing: readonly Key[] = ['backspace', 'delete']
 
-function written(text: string, key: Key): string {
-  if (key === 'backspace' || key === 'delete') return [...text].slice(0, -1).join('')
-  if (key === 'ctrl-u') return ''
-  return [...(text + (typed(key) ?? ''))].slice(0, TEXT_CHARS_MAX).join('')
+export const writtenIn = ({ text, cursor = atEnd }: Picker): Written => ({ text, cursor })
+
+/** Another text has other picks: the first of them is chosen. */
+function rewritten(picker: Picker, written: Written): Picker {
+  return { ...picker, ...written, at: written.text === picker.text ? picker.at : 0 }
 }
 
 /** Text that was pasted goes where the cursor is. */
 export function pickerPaste(picker: Picker, text: string): Picker {
-  return { ...picker, at: 0, text: [...(picker.text + text)].slice(0, TEXT_CHARS_MAX).join('') }
+  return rewritten(picker, inserted(writtenIn(picker), text, TEXT_CHARS_MAX))
 }
 
 function moved(host: Host, picker: Picker, by: number): Picker {
@@ -93,7 +94,8 @@ function picked(host: Host, picker: Picker, key: Key): PickerStep {
   // Nothing is looked for yet: the keys are only read.
   if (chosen === undefined || (picker.kind === 'help' && picker.text === '')) return { to: 'stay', picker }
   const completion = key === 'tab' && chosen.does !== 'type' ? picks.find(({ does }) => does === 'type') : chosen
-  if (completion?.does === 'type') return { to: 'stay', picker: { ...picker, text: completion.text, at: 0 } }
+  if (completion?.does === 'type')
+    return { to: 'stay', picker: rewritten(picker, { text: completion.text, cursor: atEnd }) }
   if (key === 'tab') return { to: 'stay', picker }
   if (chosen.does === 'key') return { to: 'key', key: chosen.text }
   return {

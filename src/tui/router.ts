@@ -1,7 +1,8 @@
 import type { ScreenId } from '../model/words.ts'
 import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
-import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
+import { atEnd, type Cursor, edited, inserted, type Written } from './parts/edit.ts'
+import { type Key, type KeyFlags, keysOf } from './parts/keys.ts'
 import { pickerKey, pickerPaste } from './picking.ts'
 import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
@@ -71,10 +72,11 @@ export function createRouter(parts: RouterParts): Router {
     },
     paste(text) {
       const ui = host.ui.get()
+      if (host.face.current.isCard) return
       const line = safe(text.replace(/\s+/g, ' '))
       if (ui.dialog) host.ui.set({ ...ui, dialog: dialogPaste(ui.dialog, text) })
       else if (ui.picker) host.ui.set({ ...ui, picker: pickerPaste(ui.picker, line) })
-      else if (ui.typing) writeFilter(host, (ui.filters[ui.screen] ?? '') + line)
+      else if (ui.typing) writeFilter(host, inserted(filterOf(ui, ui.typing), line, FILTER_CHARS_MAX))
     },
     drawn: () => queueMicrotask(go),
   }
@@ -87,10 +89,17 @@ function onKey(parts: RouterParts, key: Key): void {
   const ui = isRead ? { ...shown, toast: undefined } : shown
   if (isRead) parts.host.ui.set(ui)
   if (key === 'ctrl-z') parts.suspend()
+  else if (parts.host.face.current.isCard) onCard(parts, key)
   else if (ui.dialog) inDialog(parts, ui.dialog, key)
   else if (ui.picker) inPicker(parts, ui.picker, key)
-  else if (ui.typing) inFilter(parts, ui, key)
+  else if (ui.typing) inFilter(parts, { ...ui, typing: ui.typing }, key)
   else onScreen(parts, key)
+}
+
+/** Nothing is drawn but how things are: a key could only act on what nobody sees. */
+function onCard({ host, quit }: RouterParts, key: Key): void {
+  const { screen } = host.ui.get()
+  if (bindingOf(key, { screen, readonly: host.readonly, keys: host.keys })?.action === 'quit') quit()
 }
 
 function onScreen(parts: RouterParts, key: Key): void {
@@ -159,7 +168,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   leave: onUi(left),
   nextHit: hit(1),
   previousHit: hit(-1),
-  find: onUi((ui) => ({ ...ui, typing: true, pane: paneBeside })),
+  find: onUi((ui) => ({ ...ui, typing: atEnd, pane: paneBeside })),
   help: onUi((ui) => ({ ...ui, picker: { kind: 'help', text: '', at: 0 } })),
   palette: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '', at: 0 } })),
   elsewhere: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '@', at: 0 } })),
@@ -215,23 +224,24 @@ function inPicker(parts: RouterParts, picker: Picker, key: Key): void {
   }
 }
 
-function inFilter(parts: RouterParts, ui: Ui, key: Key): void {
+const filterOf = (ui: Ui, cursor: Cursor): Written => ({ text: ui.filters[ui.screen] ?? '', cursor })
+
+function inFilter(parts: RouterParts, ui: Ui & { readonly typing: Cursor }, key: Key): void {
   const { host } = parts
-  const filter = ui.filters[ui.screen] ?? ''
-  if (key === 'enter') host.ui.set({ ...ui, typing: false })
-  else if (key === 'esc') {
-    host.ui.set({ ...ui, typing: false })
-    writeFilter(host, '')
-  } else if (key === 'backspace' || key === 'delete') writeFilter(host, [...filter].slice(0, -1).join(''))
+  if (key === 'enter') host.ui.set({ ...ui, typing: undefined })
+  else if (key === 'esc') writeFilter(host, { text: '', cursor: undefined })
   else if (key === 'up' || key === 'down') act(parts, key, key)
-  else writeFilter(host, filter + (typed(key) ?? ''))
+  else writeFilter(host, edited(filterOf(ui, ui.typing), key, FILTER_CHARS_MAX))
 }
 
 /** What is looked for on the screen in sight, from its first page. */
-function writeFilter({ ui: state }: Host, text: string): void {
+function writeFilter(
+  { ui: state }: Host,
+  { text, cursor }: Omit<Written, 'cursor'> & { cursor: Cursor | undefined },
+): void {
   const ui = state.get()
-  const filters = { ...ui.filters, [ui.screen]: text.slice(0, FILTER_CHARS_MAX) }
-  state.set({ ...ui, filters, pages: { ...ui.pages, [ui.screen]: 0 } })
+  const filters = { ...ui.filters, [ui.screen]: text }
+  state.set({ ...ui, filters, typing: cursor, pages: { ...ui.pages, [ui.screen]: 0 } })
 }
 
 function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {

@@ -17,7 +17,7 @@ import {
   runStrip,
   stateCounts,
 } from '../shell/cron-facts.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type Crons, fetchCrons } from '../shell/queries.ts'
@@ -137,7 +137,7 @@ function filterLine({ ui, crons, total, stale, automatic }: CronsModel, width: n
     ...(stale === undefined ? [] : [warn(`! ${stale}`)]),
   ]
   if (filter === '' && !ui.typing && notes.length === 0 && ui.sorts.crons === undefined) return []
-  const typed: Line = filter === '' && !ui.typing ? [] : [` /${filter}${ui.typing ? '▏' : ''}`]
+  const typed: Line = [typedWords(ui, 'crons').slice(2)]
   const found = filter === '' ? [] : [`${crons.length} of ${total} `]
   return [spread(width, typed, [...notes, '  ', ...sortedWords(ui, 'crons'), ...found])]
 }

@@ -52,6 +52,7 @@ const singles: Readonly<Record<string, Key>> = {
   '\b': 'backspace',
   '\u001B': 'esc',
   ' ': 'space',
+  '\u001F': 'ctrl-_',
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Outcome, Problem } from '../../client/link.ts'
 import { safe } from '../../text/text.ts'
-import { type Key, typed } from '../parts/keys.ts'
+import { atEnd, type Cursor, edited, inserted, type Written } from '../parts/edit.ts'
+import type { Key } from '../parts/keys.ts'
 import type { Tone } from '../parts/palettes.ts'
 
 const FIELD_CHARS_MAX = 500
@@ -52,6 +53,8 @@ export type Dialog = {
   readonly values: Values
   /** Index of a field; behind the fields Cancel, then the verb. */
   readonly focus: number
+  /** Where in the field that has the focus the next key writes. */
+  readonly cursor: Cursor
   readonly busy: boolean
   /** Why the last attempt failed. */
   readonly problem: Problem | undefined
@@ -60,7 +63,7 @@ export type Dialog = {
 /** The first field has the focus, or Cancel where there is none. */
 export function openDialog(spec: OpenSpec): Dialog {
   const values = Object.fromEntries(spec.fields.map(({ name }) => [name, '']))
-  return { spec, values, focus: 0, busy: false, problem: undefined }
+  return { spec, values, focus: 0, cursor: atEnd, busy: false, problem: undefined }
 }
 
 export const cancelAt = ({ spec }: Dialog): number => spec.fields.length
@@ -94,25 +97,24 @@ export function dialogKey(dialog: Dialog, key: Key): DialogStep {
 export function dialogPaste(dialog: Dialog, text: string): Dialog {
   const field = dialog.spec.fields[dialog.focus]
   if (dialog.busy || field === undefined || field.choices) return dialog
-  return written(dialog, field.name, (dialog.values[field.name] ?? '') + safe(text))
+  return written(dialog, field.name, inserted(writtenIn(dialog, field), safe(text), FIELD_CHARS_MAX))
 }
 
 function moved(dialog: Dialog, by: number): DialogStep {
   const places = verbAt(dialog) + 1
-  return { to: 'stay', dialog: { ...dialog, focus: (dialog.focus + by + places) % places } }
+  return { to: 'stay', dialog: { ...dialog, cursor: atEnd, focus: (dialog.focus + by + places) % places } }
 }
 
-function inField(dialog: Dialog, { name, choices }: Field, key: Key): DialogStep {
-  const value = dialog.values[name] ?? ''
+function inField(dialog: Dialog, field: Field, key: Key): DialogStep {
   if (key === 'enter') return moved(dialog, 1)
-  if (choices) return { to: 'stay', dialog: written(dialog, name, picked(choices, value, key)) }
-  if (key === 'backspace' || key === 'delete') {
-    return { to: 'stay', dialog: written(dialog, name, [...value].slice(0, -1).join('')) }
-  }
-  if (key === 'ctrl-u') return { to: 'stay', dialog: written(dialog, name, '') }
-  const char = typed(key)
-  return { to: 'stay', dialog: char === undefined ? dialog : written(dialog, name, value + char) }
+  const before = writtenIn(dialog, field)
+  const after = field.choices
+    ? { ...before, text: picked(field.choices, before.text, key) }
+    : edited(before, key, FIELD_CHARS_MAX)
+  return { to: 'stay', dialog: written(dialog, field.name, after) }
 }
+
+const writtenIn = ({ values, cursor }: Dialog, { name }: Field): Written => ({ text: values[name] ?? '', cursor })
 
 function picked(choices: readonly string[], value: string, key: Key): string {
   const by = { right: 1, space: 1, left: -1 }[key]
@@ -124,8 +126,8 @@ function picked(choices: readonly string[], value: string, key: Key): string {
   return choices.at(at % choices.length) ?? value
 }
 
-function written(dialog: Dialog, name: string, value: string): Dialog {
-  return { ...dialog, values: { ...dialog.values, [name]: [...value].slice(0, FIELD_CHARS_MAX).join('') } }
+function written(dialog: Dialog, name: string, { text, cursor }: Written): Dialog {
+  return { ...dialog, cursor, values: { ...dialog.values, [name]: text } }
 }
 
 function onButtons(dialog: Dialog, key: Key): DialogStep {

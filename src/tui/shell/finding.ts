@@ -10,7 +10,8 @@ import {
   sortWords,
 } from '../../core/filter.ts'
 import type { ScreenId } from '../../model/words.ts'
-import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { writtenLine } from '../parts/edit.ts'
+import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, textOf, warn } from '../parts/line.ts'
 import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
 import { type Binding, keyFor } from './bindings.ts'
 import type { Face, Host } from './screen.ts'
@@ -100,8 +101,9 @@ export function narrowed<T, L extends ListFields>(
 
 /** What is typed, for the second line of a list. */
 export function typedWords(ui: Ui, screen: ScreenId): string {
-  const filter = ui.filters[screen] ?? ''
-  return ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+  const text = ui.filters[screen] ?? ''
+  if (ui.typing) return `   /${textOf(writtenLine({ text, cursor: ui.typing }, Number.POSITIVE_INFINITY))}`
+  return text === '' ? '' : `   /${text}`
 }
 
 /** By what it is sorted, `amount ↓`. */

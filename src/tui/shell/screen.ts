@@ -39,6 +39,8 @@ export type Face = {
   /** At most `height` rows; the frame fills what is missing. */
   readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
+  /** The window is too small for the screen: what is open is not in sight, and no key acts on it. */
+  readonly isCard?: true
   /** Titles of the columns that may be put away; undefined where there is no list. */
   readonly columns?: readonly string[] | undefined
   /** What is wrong with what is typed behind `/`. */

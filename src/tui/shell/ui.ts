@@ -1,5 +1,6 @@
 import type { Held } from '../../client/link.ts'
 import type { LogLevel, PostingStatus, ScreenId } from '../../model/words.ts'
+import type { Cursor } from '../parts/edit.ts'
 import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
 
@@ -60,6 +61,8 @@ export type Toast = { readonly text: string; readonly tone: Tone /** Stays until
 export type Picker = {
   readonly kind: 'help' | 'palette' | 'columns' | 'putOff'
   readonly text: string
+  /** Where in the text the next key writes; at its end unless said. */
+  readonly cursor?: Cursor
   /** The chosen one of what is left. */
   readonly at: number
 }
@@ -78,8 +81,8 @@ export type Ui = {
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
   /** Columns of a list that are not wanted, by their titles. */
   readonly putAway: Readonly<Partial<Record<ScreenId, readonly string[]>>>
-  /** The filter is being typed. */
-  readonly typing: boolean
+  /** Where in the filter the next key writes, while it is being typed. */
+  readonly typing: Cursor | undefined
   /** What is open over the screen: the keys, a line that goes somewhere or does something, or what columns there are. */
   readonly picker: Picker | undefined
   /** Lines that were done, the latest last. */
@@ -124,7 +127,7 @@ export function firstUi(screen: ScreenId): Ui {
     filters: {},
     sorts: {},
     putAway: {},
-    typing: false,
+    typing: undefined,
     picker: undefined,
     lines: [],
     frozen: false,
@@ -148,7 +151,7 @@ export function firstUi(screen: ScreenId): Ui {
   }
 }
 
-const unopened = { typing: false, pane: paneBeside } as const
+const unopened = { typing: undefined, pane: paneBeside } as const
 
 export function goTo(ui: Ui, screen: ScreenId): Ui {
   if (screen === ui.screen) return ui

@@ -1,0 +1,50 @@
+import { padEnd, take, widthOf } from '../../text/text.ts'
+import { blank, type Line, lineWidth, type Piece, textOf } from './line.ts'
+
+/** From here on a list has its pane beside it: a box over the list leaves the pane in sight. */
+const PANE_COLUMNS = 150
+const BOX_INDENT = 2
+
+type Area = { readonly width: number; readonly height: number }
+
+/** A box over a screen: below the chosen row, or above it, so that what it is about stays in sight where there is room. */
+export function floating(box: readonly Line[], under: readonly Line[], { width, height }: Area): Line[] {
+  const columns = lineWidth(box[0] ?? blank)
+  const from = width >= PANE_COLUMNS ? BOX_INDENT : Math.floor((width - columns) / 2)
+  const top = topOf(box.length, under.findIndex(isChosen), height)
+  return Array.from({ length: height }, (_, row) => {
+    const line = under[row] ?? blank
+    const over = box[row - top]
+    return over === undefined ? line : covered(line, over, [from, from + columns])
+  })
+}
+
+const groundOf = (piece: Piece) => (typeof piece === 'string' ? undefined : piece.ground)
+const isChosen = (line: Line) => line.some((piece) => groundOf(piece) === 'chosen')
+
+/** In the middle, unless that covers the chosen row: then below it, or above it, where one of them is high enough. */
+function topOf(rows: number, chosen: number, height: number): number {
+  const least = Math.max(0, height - rows)
+  const middle = Math.floor(least / 2)
+  if (chosen < middle || chosen >= middle + rows) return middle
+  if (chosen + 1 <= least) return chosen + 1
+  return chosen >= rows ? chosen - rows : least
+}
+
+/** What stands between blanks and hairlines. */
+const WORD = /[^\s─│┬┼┴]+/gu
+
+/** A word that an edge of the box would cut is left out: an id or a sum in part says another. */
+function covered(line: Line, over: Line, edges: readonly [from: number, to: number]): Line {
+  const text = textOf(line)
+  const whole = text.replace(WORD, (word, at: number) => {
+    const start = widthOf(text.slice(0, at))
+    const end = start + widthOf(word)
+    return edges.some((edge) => start < edge && edge < end) ? ' '.repeat(end - start) : word
+  })
+  const [from, to] = edges
+  const beside = (shown: string): Piece =>
+    isChosen(line) ? { text: shown, tone: 'dim', ground: 'chosen' } : { text: shown, tone: 'dim' }
+  const right = whole.slice(take(whole, to).length)
+  return [beside(padEnd(take(whole, from), from)), ...over, beside(right)]
+}
