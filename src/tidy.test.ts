@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { figureRules } from './tidy/figure-rules.testkit.ts'
-import { brokenLines, covers, lineRules } from './tidy/line-rules.ts'
-import { type Tree, type TreeRule, treeRules } from './tidy/tree-rules.ts'
+import { brokenLines, covers, lineRules } from './tidy/line-rules.testkit.ts'
+import { type Tree, type TreeRule, treeRules } from './tidy/tree-rules.testkit.ts'
 
 /* The repository checks itself. Each message says what to write instead. */
 

@@ -24,7 +24,7 @@ import {
   sourcesOf,
   typesTwice,
 } from '../../bin/figures.ts'
-import type { Tree, TreeRule } from './tree-rules.ts'
+import type { Tree, TreeRule } from './tree-rules.testkit.ts'
 
 /* What `npm run map` counts and what has a bound: counted here by the same code. */
 
