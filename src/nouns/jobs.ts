@@ -1,9 +1,14 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { accent, bad, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
+import { clip, shortSpan } from '../text/text.ts'
+import { accent, age, bad, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
+import { partyOf } from './people.ts'
 
-export type Job = WireAnswer<Api['getJob']>
+type Listed = WireAnswer<Api['listAllJobs']>['jobs'][number]
+
+/** The operator's list names who is who, and says what is late; a party's own list does not. */
+export type Job = WireAnswer<Api['getJob']> & Partial<Pick<Listed, 'about' | 'late'>>
 
 export const jobStates: Readonly<Record<Job['status'], Toned>> = {
   created: dim('○ new'),
@@ -19,13 +24,32 @@ export const jobStates: Readonly<Record<Job['status'], Toned>> = {
   refunded: dim('↩ refunded'),
 }
 
-type Standing = { readonly status: Job['status']; readonly late: boolean; readonly isUnverified: boolean }
+type Standing = Pick<Job, 'status' | 'late' | 'deadline_at'> & { readonly escrow?: Job['escrow'] }
 
 /** What waits for its buyer asks for somebody; what is late warns. */
-export function jobStateOf({ status, late, isUnverified }: Standing): Toned {
-  if (status === 'completed' && isUnverified) return warn('? delivered')
-  return late && (status === 'dispatched' || status === 'in_progress') ? warn('! overdue') : jobStates[status]
+export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Standing, now?: number): Toned {
+  if (status === 'completed' && escrow?.next_event === 'verify') return warn('? delivered')
+  const isRunning = status === 'dispatched' || status === 'in_progress'
+  return isRunning && (late ?? isPast(deadline, now)) ? warn('! overdue') : jobStates[status]
 }
+
+const isPast = (at: string | null | undefined, now?: number) =>
+  Boolean(at) && now !== undefined && Date.parse(at ?? '') < now
+
+export const buyerOf = ({ about, buyer }: Job) => partyOf(about?.buyer, buyer?.wallet)
+export const providerOf = ({ about, provider_id }: Job) => partyOf(about?.provider, provider_id)
+export const serviceOf = ({ service_name, service_id }: Job) => service_name || service_id
+
+/** Until something becomes of the money by itself, `-2h` when it should have; that somebody is reminded moves none. */
+export function leftOf({ escrow }: Job, now: number | undefined): string | undefined {
+  const at = escrow?.next_event_at
+  if (movesBy[escrow?.next_event ?? ''] === undefined || !at || now === undefined) return undefined
+  const left = Date.parse(at) - now
+  return left < 0 ? `-${shortSpan(-left)}` : shortSpan(left)
+}
+
+/** A name may be as long as somebody likes. */
+const NAME_COLUMNS_MAX = 16
 
 /** What becomes of money in escrow by itself, by the event that comes next. */
 export const movesBy: Readonly<Record<string, string>> = {
@@ -41,15 +65,19 @@ export const job: Noun<Job> = {
   list: 'listAllJobs',
   none: 'no such job',
   idOf: ({ job_id }) => job_id,
-  nameOf: ({ service_name, service_id }) => service_name ?? service_id,
-  stateOf: ({ status }) => jobStates[status],
+  nameOf: serviceOf,
+  stateOf: jobStateOf,
   columns: [
     id('JOB', ({ job_id }) => job_id),
-    name('SERVICE', ({ service_name, service_id }) => service_name ?? service_id),
+    name('SERVICE', serviceOf, { min: 10 }),
     state('STATUS', ({ status }) => status),
+    word('BUYER', (one) => clip(buyerOf(one), NAME_COLUMNS_MAX), { min: 6, drop: 2, on: ['screen'] }),
+    word('→ PROVIDER', (one) => `→ ${clip(providerOf(one), NAME_COLUMNS_MAX)}`, { drop: 3, on: ['screen'] }),
     money('AMOUNT', ({ amount }) => (amount === undefined ? null : `$${amount}`)),
     time('CREATED', ({ created_at }) => created_at, { drop: 1, on: ['own'] }),
     word('ESCROW', ({ escrow }) => escrow?.status, { drop: 2, on: ['all'] }),
     word('NEXT', ({ escrow }) => escrow?.next_event, { drop: 1, on: ['all'] }),
+    age(({ created_at }) => created_at),
+    { title: 'LEFT', kind: 'age', value: leftOf, on: ['screen'] },
   ],
 }

@@ -37,13 +37,16 @@ const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
   blk: warn('‖ kept back'),
 }
 
+/** Held for a job that was delivered, it waits for the buyer's word. */
+const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
+
 /** Money that nothing will ever move is nobody's plan. */
 const isNobodys = ({ owner, job, next_event: next }: Hold) =>
   owner === null || (next === null && job?.status !== 'disputed')
 
 function heldState(hold: Hold): Toned {
   const { job } = hold
-  const known = job === undefined ? (heldKinds[hold.kind] ?? hold.kind) : jobStateOf({ ...job, isUnverified: true })
+  const known = job === undefined ? (heldKinds[hold.kind] ?? hold.kind) : jobStateOf({ ...job, escrow: UNVERIFIED })
   return isNobodys(hold) ? bad(`✗ ${String(textOf(known)).replace(/^\S /, '')}`) : known
 }
 

@@ -34,8 +34,8 @@ export type Noun<R> = {
   readonly none: string
   idOf(row: R): string
   nameOf(row: R): string
-  /** How it stands, sign and word. */
-  stateOf?(row: R): Toned
+  /** How it stands, sign and word. @param now business time */
+  stateOf?(row: R, now?: number): Toned
   readonly columns: readonly NounColumn<R>[]
   /** All there is to know of one; labels without words are left out. */
   facts?(row: R): readonly NounFact[]

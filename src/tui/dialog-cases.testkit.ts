@@ -8,7 +8,6 @@ import { freezeDialog, moveDialog } from './clock/screen.ts'
 import { attemptDialog, walletDialog } from './compliance/screen.ts'
 import { type DialogStage, type PersonAt, shownDialog } from './dialog-stage.testkit.ts'
 import { rulingDialog, withdrawDialog } from './job/dialogs.ts'
-import { readJob } from './job/facts.ts'
 import { mend } from './overview/mend.ts'
 import { suspendDialog, tierDialog } from './people/screen.ts'
 import { fetchService } from './services/rows.ts'
@@ -75,7 +74,7 @@ async function jobAs(stage: DialogStage, status: 'disputed' | 'dispatched') {
     const { status: now, dispute, escrow_status: money } = await read()
     return [now, money, dispute, (await stage.ask(`/dashboard/api/admin/holds?filter=${id}`)).total]
   }
-  return { job: readJob(await read()), says }
+  return { job: await read(), says }
 }
 
 const ruling = (values: Values): Case => ({

@@ -1,26 +1,29 @@
 import type { Problem } from '../../client/link.ts'
+import type { Job } from '../../nouns/jobs.ts'
 import { dollars, microOf } from '../../text/columns.ts'
-import { clip } from '../../text/text.ts'
+import { clip, safe } from '../../text/text.ts'
 import { type DialogSpec, type Field, needed, reasonField, type Values } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
-import { type JobOnScreen, readJob } from './facts.ts'
+import { shownJob } from './facts.ts'
 import { resolveJob } from './rows.ts'
 
 const REASON_COLUMNS = 100
 const outcomes = ['release', 'refund', 'split'] as const
 
 /** Decides a dispute: money moves at once and for good. */
-export function rulingDialog(host: Host, job: JobOnScreen): DialogSpec {
+export function rulingDialog(host: Host, job: Job): DialogSpec {
+  const { service, amount, providerAmount, fee } = shownJob(job)
+  const what = `${job.id}  ${clip(service, 30)}`
   return {
     title: 'DECIDE A DISPUTE',
-    about: `${job.id}  ${clip(job.serviceName, 30)}`,
-    amount: job.amount,
+    about: what,
+    amount,
     facts: (values) => [
-      ['job', `${job.id}  ${clip(job.serviceName, 30)}`],
-      ['dispute', `${job.dispute?.category ?? ''}: ${clip(job.dispute?.reason ?? '', REASON_COLUMNS)}`],
-      ['held', `${job.amount} = ${job.providerAmount} for the provider + ${job.fee} fee`],
+      ['job', what],
+      ['dispute', `${job.dispute?.category ?? ''}: ${clip(safe(job.dispute?.reason ?? ''), REASON_COLUMNS)}`],
+      ['held', `${amount} = ${providerAmount} for the provider + ${fee} fee`],
       ['What happens', effect(job, values)],
     ],
     fields: [outcomeField, buyerField(job), reason],
@@ -46,7 +49,8 @@ const undecided: Problem = { kind: 'failed', sentence: 'It needs an outcome.', f
 
 const outcomeField = needed({ name: 'outcome', label: 'Outcome', choices: outcomes }, 'an outcome')
 
-function buyerField({ amount }: JobOnScreen): Field {
+function buyerField(job: Job): Field {
+  const { amount } = shownJob(job)
   return {
     name: 'buyer',
     label: `Back to the buyer, of ${amount} (only for a split)`,
@@ -64,7 +68,8 @@ function amountOf(typed: string): string {
   return typed.replace('$', '')
 }
 
-function effect({ amount, providerAmount }: JobOnScreen, { outcome, buyer = '' }: Values): string {
+function effect(job: Job, { outcome, buyer = '' }: Values): string {
+  const { amount, providerAmount } = shownJob(job)
   if (outcome === 'release') return `the provider gets ${providerAmount}`
   if (outcome === 'refund') return `the buyer gets ${amount} back`
   const [part, whole] = [microOf(buyer), microOf(amount)]
@@ -73,22 +78,23 @@ function effect({ amount, providerAmount }: JobOnScreen, { outcome, buyer = '' }
 }
 
 /** Whether anything is held for a job that could go back. */
-export function canGiveBack({ escrow }: JobOnScreen): boolean {
-  return escrow === 'held'
+export function canGiveBack({ escrow }: Job): boolean {
+  return escrow?.status === 'held'
 }
 
 /** Pays what is held for a job back to its buyer, whatever the job is waiting for: at once and for good. */
-export function withdrawDialog(host: Host, job: JobOnScreen): DialogSpec {
-  const what = `${job.id}  ${clip(job.serviceName, 30)}`
+export function withdrawDialog(host: Host, job: Job): DialogSpec {
+  const { service, buyer, provider, amount } = shownJob(job)
+  const what = `${job.id}  ${clip(service, 30)}`
   return {
     title: 'GIVE THE MONEY BACK',
     about: what,
-    amount: job.amount,
+    amount,
     facts: () => [
       ['job', what],
       ['it is', job.status.replaceAll('_', ' ')],
-      ['held', `${job.amount}, paid by ${job.buyer} for ${job.provider}`],
-      ['What happens', `${job.buyer} gets ${job.amount} back, ${job.provider} gets nothing, and the job ends`],
+      ['held', `${amount}, paid by ${buyer} for ${provider}`],
+      ['What happens', `${buyer} gets ${amount} back, ${provider} gets nothing, and the job ends`],
       ['Also', 'while escrow is paused; nobody can take it back'],
     ],
     fields: [reason],
@@ -97,9 +103,9 @@ export function withdrawDialog(host: Host, job: JobOnScreen): DialogSpec {
       shellCommand(host, ['admin', 'jobs', 'emergency-withdraw', job.id, '--reason', reason.trim() || '…']),
     send: async ({ reason = '' }) => {
       const asked = { params: { id: job.id }, body: { reason: reason.trim() } }
-      const answer = await ask(host.link, { name: 'withdrawJob', asked }, readJob)
+      const answer = await ask(host.link, { name: 'withdrawJob', asked }, ({ status }) => status)
       if (!answer.ok) return answer
-      return { ok: true, value: `Now ${answer.value.status}: ${job.buyer} gets ${job.amount} back.` }
+      return { ok: true, value: `Now ${answer.value}: ${buyer} gets ${amount} back.` }
     },
   }
 }

@@ -1,46 +1,37 @@
-import { jobStateOf, jobStates, movesBy } from '../../nouns/jobs.ts'
+import { type Job, jobStateOf, jobStates, leftOf, movesBy } from '../../nouns/jobs.ts'
 import { clip, deadlineSpan, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong } from '../parts/line.ts'
+import { text, time } from '../shell/read.ts'
 import type { JobTab } from '../shell/ui.ts'
-import type { HistoryEntry, JobDetail, JobOnScreen } from './facts.ts'
+import { type HistoryEntry, type JobDetail, shownJob } from './facts.ts'
 
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
 
-type StateFacts = Pick<JobOnScreen, 'status' | 'nextEvent' | 'deadlineAt' | 'late'>
-
-/** Sign and word; what waits for its buyer asks for somebody, what is late warns. */
-export function statusWord({ status, nextEvent, deadlineAt, late }: StateFacts, now: number | undefined): Piece {
-  const isPast = deadlineAt !== undefined && now !== undefined && deadlineAt < now
-  return jobStateOf({ status, late: late ?? isPast, isUnverified: nextEvent === 'verify' })
-}
-
-/** Until something becomes of the money by itself, `-2h` when it should have; that somebody is reminded moves none. */
-export function leftWord({ nextEvent, nextEventAt }: JobOnScreen, now: number | undefined): string {
-  if (movesBy[nextEvent] === undefined || nextEventAt === undefined || now === undefined) return '—'
-  return nextEventAt < now ? `-${shortSpan(now - nextEventAt)}` : shortSpan(nextEventAt - now)
-}
-
 /** What it is, how it stands, and what it cost. */
-export function factLine(job: JobOnScreen, now: number | undefined, width: number): Line {
-  const since = job.dispute?.status === 'open' ? job.dispute.openedAt : undefined
+export function factLine(job: Job, now: number | undefined, width: number): Line {
+  const since = job.dispute?.status === 'open' ? Date.parse(job.dispute.opened_at) : undefined
   const age = since === undefined || now === undefined ? '' : ` for ${span(Math.max(0, now - since))}`
-  const stands: Line = ['  ', statusWord(job, now), dim(age), '  ', strong(job.amount)]
-  return [' ', strong(clip(job.serviceName || job.serviceId, Math.max(1, width - lineWidth(stands) - 1))), ...stands]
+  const { amount, service } = shownJob(job)
+  const stands: Line = ['  ', jobStateOf(job, now), dim(age), '  ', strong(amount)]
+  return [' ', strong(clip(service, Math.max(1, width - lineWidth(stands) - 1))), ...stands]
 }
 
 /** Who bought it of whom, how it was paid, and what comes next, in one row. */
-export function partyLine(job: JobOnScreen, now: number | undefined): Line {
-  return [' ', job.buyer, dim(' → '), job.provider, dim('  paid '), job.paidBy, dim(`  ${escrowWords(job, now)}`)]
+export function partyLine(job: Job, now: number | undefined): Line {
+  const { buyer, provider, paidBy } = shownJob(job)
+  return [' ', buyer, dim(' → '), provider, dim('  paid '), paidBy, dim(`  ${escrowWords(job, now)}`)]
 }
 
+const moveOf = ({ escrow }: Job) => movesBy[escrow?.next_event ?? '']
+
 /** Where the money is, and when it goes where: `held, goes back in 23h`. */
-function escrowWords(job: JobOnScreen, now: number | undefined): string {
-  const { escrow, nextEvent, nextEventAt: at } = job
+function escrowWords(job: Job, now: number | undefined): string {
+  const escrow = text(job.escrow?.status)
   if (escrow === 'none') return 'no escrow'
-  const move = movesBy[nextEvent]
+  const [move, at] = [moveOf(job), time(job.escrow?.next_event_at)]
   if (move === undefined || at === undefined || now === undefined)
     return isAtStake(job) ? `${escrow}, waits for a ruling` : escrow
   return at < now
@@ -49,8 +40,9 @@ function escrowWords(job: JobOnScreen, now: number | undefined): string {
 }
 
 /** The same with a row each, by the ids that they go by. */
-export function partyLines(job: JobOnScreen, { width, now }: Omit<Shown, 'detail'>): Line[] {
-  const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(job.buyer), widthOf(job.provider)))
+export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Line[] {
+  const { buyer, provider, paidBy } = shownJob(job)
+  const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(buyer), widthOf(provider)))
   const row = (label: string, name: string, id: string): Line => {
     const head = dim(` ${padEnd(label, SIDE_LABEL - 1)}`)
     if (name === id || name === shortAddress(id)) return [head, strong(id)]
@@ -58,9 +50,9 @@ export function partyLines(job: JobOnScreen, { width, now }: Omit<Shown, 'detail
     return [head, strong(padEnd(clip(name, names), names)), ' ', widthOf(id) <= room ? id : shortAddress(id)]
   }
   return [
-    row('bought', job.buyer, job.wallet),
-    row('sold', job.provider, job.providerId),
-    [dim(` ${padEnd('paid', SIDE_LABEL - 1)}`), `by ${job.paidBy || '—'}`, dim(`  ${escrowWords(job, now)}`)],
+    row('bought', buyer, text(job.buyer?.wallet)),
+    row('sold', provider, text(job.provider_id)),
+    [dim(` ${padEnd('paid', SIDE_LABEL - 1)}`), `by ${paidBy || '—'}`, dim(`  ${escrowWords(job, now)}`)],
   ]
 }
 
@@ -68,9 +60,9 @@ const SIDE_LABEL = 9
 const PARTY_COLUMNS_MAX = 20
 
 /** What is at stake in a dispute: what each ruling gives to whom. */
-export function rulingLines(job: JobOnScreen, width: number): Line[] {
+export function rulingLines(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
-  const { amount, providerAmount, fee, buyer, provider } = job
+  const { amount, providerAmount, fee, buyer, provider } = shownJob(job)
   const row = (label: string, sum: string, ...notes: readonly string[]): Line => {
     const room = width - RULING_LABEL - sum.length - 2
     return [dim(` ${padEnd(label, RULING_LABEL - 1)}`), strong(sum), dim(`  ${firstThatFits(notes, room)}`)]
@@ -93,10 +85,10 @@ const RULING_LABEL = 15
 const HELD_BAR_COLUMNS = 18
 
 /** The same in one row, where the sums have room in it. */
-export function rulingLine(job: JobOnScreen, width: number): Line[] {
+export function rulingLine(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
-  const { amount, providerAmount, fee } = job
-  const [provider, buyer] = [clip(job.provider, PARTY_COLUMNS_MAX), clip(job.buyer, PARTY_COLUMNS_MAX)]
+  const { amount, providerAmount, fee, ...sides } = shownJob(job)
+  const [provider, buyer] = [clip(sides.provider, PARTY_COLUMNS_MAX), clip(sides.buyer, PARTY_COLUMNS_MAX)]
   const wishes = [
     `release pays ${provider} ${providerAmount}, fee ${fee}   refund gives ${buyer} ${amount}`,
     `release pays ${providerAmount}, fee ${fee}   refund gives ${amount}`,
@@ -107,8 +99,8 @@ export function rulingLine(job: JobOnScreen, width: number): Line[] {
   return said === '' ? [] : [[...head, said]]
 }
 
-function isAtStake({ status, escrow }: JobOnScreen): boolean {
-  return status === 'disputed' && escrow === 'held'
+function isAtStake({ status, escrow }: Job): boolean {
+  return status === 'disputed' && escrow?.status === 'held'
 }
 
 function firstThatFits(wishes: readonly string[], room: number): string {
@@ -143,25 +135,25 @@ function inWords(entry: HistoryEntry): Entry {
 }
 
 /** Whom a job waits for now, and what comes of it if they do nothing. */
-function waiting(job: JobOnScreen, now: number | undefined): Entry[] {
+function waiting(job: Job, now: number | undefined): Entry[] {
   const words = isAtStake(job) ? 'for a ruling: nobody else decides' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]
 }
 
-const whoActs: Readonly<Partial<Record<JobOnScreen['status'], string>>> = {
+const whoActs: Readonly<Partial<Record<Job['status'], string>>> = {
   dispatched: 'the provider',
   in_progress: 'the provider',
   completed: 'the buyer',
 }
 
-function waitsFor(job: JobOnScreen, now: number | undefined): string | undefined {
-  const [who, left] = [whoActs[job.status], leftWord(job, now)]
-  if (who === undefined || left === '—') return undefined
-  const move = `the money ${movesBy[job.nextEvent]}`
+function waitsFor(job: Job, now: number | undefined): string | undefined {
+  const [who, left] = [whoActs[job.status], leftOf(job, now)]
+  if (who === undefined || left === undefined) return undefined
+  const move = `the money ${moveOf(job)}`
   return left.startsWith('-') ? `for ${who}; ${move}, due ${left.slice(1)} ago` : `for ${who}, else ${move} in ${left}`
 }
 
-function isState(event: string): event is JobOnScreen['status'] {
+function isState(event: string): event is Job['status'] {
   return Object.hasOwn(jobStates, event)
 }
 
@@ -201,13 +193,15 @@ function deliverableLines({ detail }: Shown): Line[] {
 
 function moneyLines({ detail, width, now }: Shown): Line[] {
   const { job, postings } = detail
-  const { amount, providerAmount, fee, paidBy, transaction, receiptId, dispute } = job
-  const ruled = dispute?.resolution ? `${dispute.resolution}: ${dispute.resolutionReason}` : ''
+  const { amount, providerAmount, fee, paidBy } = shownJob(job)
+  const { dispute } = job
+  const [transaction, receipt] = [text(job.payment?.transaction), text(job.receipt_id)]
+  const ruled = dispute?.resolution ? `${dispute.resolution}: ${text(dispute.resolution_reason)}` : ''
   const facts = [
-    ['buyer paid', `${amount} by ${paidBy}${transaction === '' ? '' : `, ${shortAddress(transaction)}`}, ${receiptId}`],
+    ['buyer paid', `${amount} by ${paidBy}${transaction === '' ? '' : `, ${shortAddress(transaction)}`}, ${receipt}`],
     ['of this', `${providerAmount} for the provider, ${fee} fee`],
     ['escrow', escrowWords(job, now)],
-    ['dispute', dispute === undefined ? '' : `${dispute.status}, ${dispute.category}: ${dispute.reason}`],
+    ['dispute', dispute ? `${dispute.status}, ${dispute.category}: ${text(dispute.reason)}` : ''],
     ['ruling', ruled],
   ] as const
   return [

@@ -1,10 +1,11 @@
 import type { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { rulings } from '../../model/job.ts'
+import type { Job } from '../../nouns/jobs.ts'
 import { amongWords, type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
-import { type JobDetail, type JobOnScreen, readBundle, readJob, readWhole } from './facts.ts'
+import { type JobDetail, readBundle, readWhole } from './facts.ts'
 
 /** Jobs of one status on a page. */
 export const JOBS_PAGE = 50
@@ -21,7 +22,7 @@ const filterOf: Readonly<Record<JobView, string>> = {
 }
 
 export type Jobs = {
-  readonly jobs: readonly JobOnScreen[]
+  readonly jobs: readonly Job[]
   /** Jobs that were found on all pages. */
   readonly total: number
   /** Jobs among which they were looked for, where not all of them were. */
@@ -42,7 +43,7 @@ export const fetchJobs =
     const query = pageOf(page, JOBS_PAGE)
     if (!admin) {
       return ask(link, { name: 'listJobs', asked: { query, signal } }, ({ jobs, total }) => ({
-        jobs: jobs.map(readJob).filter((job) => isIn(view, job)),
+        jobs: jobs.filter((job) => isIn(view, job)),
         total,
         among: '',
       }))
@@ -51,20 +52,20 @@ export const fetchJobs =
     const order = isWorstFirst(view) ? ({ sort: 'worst' } as const) : {}
     const wanted = { ...query, ...order, ...asked, ...(filter === '' ? {} : { filter }) }
     return ask(link, { name: 'listAllJobs', asked: { query: wanted, signal } }, ({ jobs, total, searched }) => ({
-      jobs: jobs.map(readJob),
+      jobs,
       total,
       among: amongWords(searched),
     }))
   }
 
 /** One's own are narrowed here. */
-function isIn(view: JobView, { status, escrow, late }: JobOnScreen): boolean {
+function isIn(view: JobView, { status, escrow, late }: Job): boolean {
   if (view === 'all') return true
   if (view === 'late') return late === true
   if (view === 'disputed') return status === 'disputed'
   if (view === 'done') return ['completed', 'verified', 'released'].includes(status)
   if (view === 'failed') return ['failed', 'expired', 'cancelled', 'refunded'].includes(status)
-  return escrow === 'held' || ['created', 'dispatched', 'in_progress', 'disputed'].includes(status)
+  return escrow?.status === 'held' || ['created', 'dispatched', 'in_progress', 'disputed'].includes(status)
 }
 
 /** Everything about one job; nothing for no id. */
@@ -91,7 +92,7 @@ export function resolveJob(
   link: Link,
   id: string,
   { outcome, buyerAmount, reason }: RulingDraft,
-): Promise<Outcome<JobOnScreen>> {
+): Promise<Outcome<Job>> {
   const body = { outcome, reason, ...(buyerAmount === '' ? {} : { buyer_amount: buyerAmount }) }
-  return ask(link, { name: 'resolveJob', asked: { params: { id }, body } }, readJob)
+  return ask(link, { name: 'resolveJob', asked: { params: { id }, body } }, (job) => job)
 }

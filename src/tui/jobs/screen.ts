@@ -1,22 +1,14 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
+import { buyerOf, type Job, job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { microOf } from '../../text/columns.ts'
-import { clip, shortSpan } from '../../text/text.ts'
 import { liveLines } from '../feed/lines.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
-import type { JobDetail, JobOnScreen } from '../job/facts.ts'
-import {
-  factLine,
-  leftWord,
-  linesOf,
-  partyLine,
-  partyLines,
-  rulingLine,
-  rulingLines,
-  statusWord,
-} from '../job/lines.ts'
+import type { JobDetail } from '../job/facts.ts'
+import { factLine, linesOf, partyLine, partyLines, rulingLine, rulingLines } from '../job/lines.ts'
 import { fetchJob, fetchJobs, isWorstFirst, JOBS_PAGE, type Jobs } from '../job/rows.ts'
+import { screenColumns } from '../list/screen.ts'
 import { accent, blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { columnsAt } from '../parts/table.ts'
@@ -57,7 +49,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const which = { view: ui.jobView, page: ui.pages.jobs ?? 0, admin, asked }
   const listed = useQuery(fetchJobs(host.link, which), { name: `jobs ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
   const found = listed.value?.jobs ?? []
-  const here = { fields: jobFields, factsOf: (job: JobOnScreen) => factsOf(job, now), now: now ?? view.now }
+  const here = { fields: jobFields, factsOf: (job: Job) => factsOf(job, now), now: now ?? view.now }
   const jobs = admin ? found : narrowed(found, finding, here)
   const ids = jobs.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
@@ -83,19 +75,20 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
 }
 
 /** The facts that the interface knows a job by; `late` and `open` as far as a list tells. */
-function factsOf(job: JobOnScreen, now: number | undefined): Facts<typeof jobFields> {
-  const isRunning = job.status === 'dispatched' || job.status === 'in_progress'
+function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
+  const { id, status, escrow, payment, deadline_at: deadline } = one
+  const isRunning = status === 'dispatched' || status === 'in_progress'
   return {
-    id: job.id,
-    status: job.status,
-    service: [job.serviceName, job.serviceId],
-    buyer: [job.buyer, job.buyerId, job.wallet],
-    provider: [job.provider, job.providerId],
-    amount: microOf(job.amount) ?? null,
-    age: job.createdAt ?? null,
-    late: job.late ?? (isRunning && job.deadlineAt !== undefined && now !== undefined && job.deadlineAt < now),
-    open: isRunning || job.escrow === 'held',
-    paid_by: job.paidBy,
+    id,
+    status,
+    service: [serviceOf(one), one.service_id],
+    buyer: [buyerOf(one), one.buyer?.participant_id ?? '', one.buyer?.wallet ?? ''],
+    provider: [providerOf(one), one.provider_id ?? ''],
+    amount: microOf(one.amount ?? '') ?? null,
+    age: Date.parse(one.created_at),
+    late: one.late ?? (isRunning && Boolean(deadline) && now !== undefined && Date.parse(deadline ?? '') < now),
+    open: isRunning || escrow?.status === 'held',
+    paid_by: payment?.method ?? null,
   }
 }
 
@@ -144,7 +137,7 @@ function choosing({ ui }: Host): Face['actions'] {
   }
 }
 
-function decide(host: Host, jobs: readonly JobOnScreen[]): void {
+function decide(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'disputed')
   if (other) refuse(host, `${other.id} is ${other.status}: only a dispute is decided.  → v disputed`)
@@ -155,7 +148,7 @@ function decide(host: Host, jobs: readonly JobOnScreen[]): void {
     )
 }
 
-function giveBack(host: Host, jobs: readonly JobOnScreen[]): void {
+function giveBack(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find((job) => !canGiveBack(job))
   if (other) refuse(host, `Nothing is held for ${other.id}: it is ${other.status}.  → v open`)
@@ -168,7 +161,7 @@ function giveBack(host: Host, jobs: readonly JobOnScreen[]): void {
 
 type Model = {
   readonly listed: Query<Jobs>
-  readonly jobs: readonly JobOnScreen[]
+  readonly jobs: readonly Job[]
   readonly chosen: number
   readonly detail: Query<JobDetail | undefined>
   /** Of the tab in sight. */
@@ -202,18 +195,18 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   const room = area.height - 3
   const drawer = belowLines(job, model, { width, height: Math.ceil(room / LIST_SHARE) })
   const height = Math.min(rows.length, room - drawer.length)
-  const idOf = ({ id }: JobOnScreen) => id
+  const idOf = ({ id }: Job) => id
   const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width, height })
   return [...head, table.head, ...table.body, ...drawer]
 }
 
 /** The chosen one at the right of the list, and under the list what happens to all of them. */
-function besideLines(job: JobOnScreen, model: Model, area: ScreenArea): Line[] {
+function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   const { jobs: rows, chosen, now, view, stream } = model
   const side = sideOf(area.width)
   const width = area.width - side - 1
   const feed = area.height >= FEED_FROM ? FEED_ROWS + 1 : 0
-  const idOf = ({ id }: JobOnScreen) => id
+  const idOf = ({ id }: Job) => id
   const room = area.height - 3 - feed
   const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width: width - 1, height: room })
   const events = stream.events.filter(({ type }) => type.startsWith('job.'))
@@ -242,7 +235,7 @@ function linesIn({ lines, view }: Model, room: number): readonly Line[] {
 }
 
 /** Below the list: what it is and who, its tab, and what a ruling would do. */
-function belowLines(job: JobOnScreen, model: Model, { width, height }: ScreenArea): Line[] {
+function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const rulings = rulingLine(job, width)
   const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)
   const head = [rule(width, job.id, tabs), partyLine(job, model.now)]
@@ -251,7 +244,7 @@ function belowLines(job: JobOnScreen, model: Model, { width, height }: ScreenAre
 }
 
 /** Beside the list, with a row for everything, and the command that decides it. */
-function sideLines(job: JobOnScreen, model: Model, { width, height }: ScreenArea): Line[] {
+function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const { now, view, commandOf } = model
   const rulings = rulingLines(job, width)
   const foot: Line[] =
@@ -326,20 +319,4 @@ function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Mode
   })
 }
 
-const columnsOf = columnsAt<JobOnScreen>((now) => [
-  { title: 'STATE', value: (job) => statusWord(job, now) },
-  { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 10 },
-  { title: 'BUYER', value: ({ buyer }) => clip(buyer, NAME_COLUMNS_MAX), min: 6, drop: 2 },
-  { title: '→ PROVIDER', value: ({ provider }) => `→ ${clip(provider, NAME_COLUMNS_MAX)}`, min: 8, drop: 3 },
-  { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
-  { title: 'AGE', value: (job) => ageWord(job, now), align: 'right', drop: 1 },
-  { title: 'LEFT', value: (job) => leftWord(job, now), align: 'right' },
-  { title: 'JOB', value: ({ id }) => dim(id), exact: true, drop: 4 },
-])
-
-/** A name may be as long as somebody likes. */
-const NAME_COLUMNS_MAX = 16
-
-function ageWord({ createdAt }: JobOnScreen, now: number | undefined): string {
-  return createdAt === undefined || now === undefined ? '—' : shortSpan(now - createdAt)
-}
+const columnsOf = columnsAt<Job>((now) => screenColumns(job, now))

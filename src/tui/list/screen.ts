@@ -118,7 +118,7 @@ export function listScreen<R extends object>(screen: ListScreen<R>) {
     const more = useMore(host, row)
     const isRaw = ui.pane.open === 'raw'
     const raw = useMemo(() => (isRaw && row !== undefined ? jsonLines(row) : undefined), [isRaw, row])
-    const open = ui.pane.open === 'full' && row !== undefined ? wholeLines(noun, row, area.width) : raw
+    const open = ui.pane.open === 'full' && row !== undefined ? wholeLines(noun, row, { width: area.width, now }) : raw
     const model: Model<R> = { ...screen, ...parts, more, columns: columns(now), listed, rows, chosen, open, now, view }
     return {
       ids,
@@ -211,8 +211,8 @@ function emptyWords<R>({ id, none, view: { ui } }: Model<R>): string {
 }
 
 /** All there is to know, in place of the list. */
-function wholeLines<R>(noun: Noun<R>, row: R, width: number): Line[] {
-  const state = noun.stateOf?.(row)
+function wholeLines<R>(noun: Noun<R>, row: R, { width, now }: { width: number; now: number | undefined }): Line[] {
+  const state = noun.stateOf?.(row, now)
   return [
     [dim(' name        '), strong(shown(noun.nameOf(row)))],
     ...(state === undefined ? [] : [[dim(' state       '), state]]),
@@ -256,7 +256,7 @@ export function screenColumns<R>(noun: Noun<R>, now: number | undefined): readon
   const columns = columnsIn(noun.columns, 'screen').filter(({ kind }) => kind !== 'state')
   const [ids, others] = [columns.filter(({ kind }) => kind === 'id'), columns.filter(({ kind }) => kind !== 'id')]
   const state: ScreenColumn<R>[] =
-    stateOf === undefined ? [] : [{ title: 'STATE', value: (row) => piece(stateOf(row)) }]
+    stateOf === undefined ? [] : [{ title: 'STATE', value: (row) => piece(stateOf(row, now)) }]
   return [...state, ...[...others, ...ids].map((column) => screenColumn(column, now))]
 }
 

@@ -4,7 +4,7 @@ import type { Link } from '../../client/link.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { amountOf } from '../../core/money.ts'
 import { clip, padEnd, padStart, shortAddress, span, widthOf } from '../../text/text.ts'
-import { readJob } from '../job/facts.ts'
+import { shownJob } from '../job/facts.ts'
 import { AXIS_COLUMNS, bar, chart } from '../parts/charts.ts'
 import { accent, blank, dim, type Line, type Piece, placed, rule, strong } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
@@ -40,8 +40,8 @@ const fetchOldest = (link: Link) => (signal: AbortSignal) => {
   const query = { filter: 'open:yes amount:>0', sort: '-age', limit: '1' } as const
   return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs: [one], searched }): Oldest | null => {
     if (one === undefined || !isWhole(searched)) return null
-    const { serviceName, serviceId, amount } = readJob(one)
-    return { since: time(one.created_at), what: serviceName || serviceId, amount }
+    const { service, amount } = shownJob(one)
+    return { since: time(one.created_at), what: service, amount }
   })
 }
 

@@ -1,5 +1,5 @@
+import type { Job } from '../../nouns/jobs.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
-import type { JobOnScreen } from '../job/facts.ts'
 import { fetchJob } from '../job/rows.ts'
 import { askUser, refuse, type Sent } from '../shell/ask.ts'
 import { cronOf, runDialog } from '../shell/cron-dialogs.ts'
@@ -52,7 +52,7 @@ async function disputeOf(host: Host, id: string): Promise<DialogSpec | undefined
   return job && rulingDialog(host, job)
 }
 
-async function jobOf(host: Host, id: string): Promise<JobOnScreen | undefined> {
+async function jobOf(host: Host, id: string): Promise<Job | undefined> {
   const found = await fetchJob(host.link, { id, admin: true })(AbortSignal.timeout(READ_MS))
   return found.ok ? found.value?.job : undefined
 }

@@ -3,7 +3,7 @@ import type { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
-import { type JobOnScreen, readJob } from '../job/facts.ts'
+import type { Job } from '../../nouns/jobs.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
@@ -81,10 +81,10 @@ const none = { ok: true, value: undefined } as const
 /** The newest jobs that were bought of a listing; nothing for no id. */
 export const fetchSales =
   (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<readonly JobOnScreen[]>> => {
+  async (signal: AbortSignal): Promise<Outcome<readonly Job[]>> => {
     if (id === '') return { ok: true, value: [] }
     const query = { filter: `service:${id}`, limit: String(SALES) }
-    return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs }) => jobs.map(readJob))
+    return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs }) => jobs)
   }
 
 export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean; readonly admin: boolean }

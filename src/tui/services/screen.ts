@@ -3,9 +3,9 @@ import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
+import type { Job } from '../../nouns/jobs.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, count, safe, shellWord } from '../../text/text.ts'
-import type { JobOnScreen } from '../job/facts.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, blank, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
@@ -140,7 +140,7 @@ function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
 type Detail = {
   readonly service: ServiceFacts | undefined
   readonly deliveries: readonly Delivery[] | undefined
-  readonly sales: readonly JobOnScreen[] | undefined
+  readonly sales: readonly Job[] | undefined
   readonly me: Query<string>
 }
 

@@ -1,6 +1,6 @@
+import { type Job, jobStateOf } from '../../nouns/jobs.ts'
 import { count, padEnd, shortSpan } from '../../text/text.ts'
-import type { JobOnScreen } from '../job/facts.ts'
-import { statusWord } from '../job/lines.ts'
+import { shownJob } from '../job/facts.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong } from '../parts/line.ts'
@@ -8,7 +8,7 @@ import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
 
 /** A listing with the jobs that were bought of it, the newest first; undefined until they are known. */
-export type Sold = ServicesShown & { readonly sales: readonly JobOnScreen[] | undefined }
+export type Sold = ServicesShown & { readonly sales: readonly Job[] | undefined }
 
 const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
   about: aboutLines,
@@ -60,17 +60,18 @@ function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {
         ]
   if (sales === undefined) return [...week, [dim(' asking…')]]
   if (sales.length === 0) return [...week, [dim(' nobody bought it yet')]]
-  const widest = Math.max(...sales.map(({ amount }) => amount.length))
+  const widest = Math.max(...sales.map((job) => shownJob(job).amount.length))
   return [
     ...week,
     ...sales.map((job): Line => {
-      const age = job.createdAt === undefined ? '' : shortSpan(Math.max(0, now - job.createdAt))
-      const state = statusWord(job, now)
+      const age = shortSpan(Math.max(0, now - Date.parse(job.created_at)))
+      const { buyer, amount } = shownJob(job)
+      const state = jobStateOf(job, now)
       return [
         ' ',
         typeof state === 'string' ? padEnd(state, 12) : { ...state, text: padEnd(state.text, 12) },
-        ` ${padEnd(job.buyer, BUYER_COLUMNS).slice(0, BUYER_COLUMNS)}  `,
-        strong(job.amount.padStart(widest)),
+        ` ${padEnd(buyer, BUYER_COLUMNS).slice(0, BUYER_COLUMNS)}  `,
+        strong(amount.padStart(widest)),
         dim(`  ${age.padStart(4)}${width >= ID_FROM ? `  ${job.id}` : ''}`),
       ]
     }),
