@@ -10,11 +10,11 @@ import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 import { clip, oneLine } from '../src/text/text.ts'
 
-/** Somebody waits with a finger on the key: `--timeout` says otherwise. */
+/** Short, since somebody waits while typing (default unless `--timeout` is given). */
 const ANSWER_MS = 400
 const SUMMARY_COLUMNS = 60
 const SHOWN_MAX = 500
-/** What of a line says where to look, and as whom. */
+/** Options that select instance and wallet. */
 const WHERE = ['remote', 'baseUrl', 'instance', 'as', 'config', 'data']
 
 type Host = CommandContext<unknown, { readonly scoped: boolean }>
@@ -51,13 +51,13 @@ export const command = defineCommand({
   },
 })
 
-/** The same question under the flags that the line has so far: what there is depends on where, and on who asks. */
+/** Repeats the request with the options typed so far, which decide what exists. */
 async function scoped(context: Host, words: readonly string[]) {
   const patience = context.globals.timeoutMs ?? ANSWER_MS
   const nothing = { total: 0, candidates: [] }
   const line = ['__complete', '--scoped', '--timeout', `${patience}ms`, ...whereIn(words.slice(0, -1)), '--', ...words]
   const asked = context.invoke(line).then(({ data }) => (isFound(data) ? data : nothing))
-  // Nobody is there to be told what went wrong: a completion that fails offers nothing.
+  // Completion cannot show errors, so a failure offers nothing.
   return asked.catch(() => nothing)
 }
 
@@ -65,7 +65,7 @@ function isFound(data: unknown): data is { total: number; candidates: readonly C
   return isObject(data) && Array.isArray(data.candidates)
 }
 
-/** Flags of a line that say where it goes, as they were typed. */
+/** Options that select the instance, as typed. */
 function whereIn(words: readonly string[]): string[] {
   const flags = globalOptions
     .filter(({ key }) => WHERE.includes(key))
@@ -77,7 +77,7 @@ function whereIn(words: readonly string[]): string[] {
   })
 }
 
-/** What there is of something; nothing where that cannot be said at once. */
+/** Completion values; empty if they are not available in time. */
 async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly Candidate[]> {
   if (wanted.command?.name === 'snapshots restore') {
     return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
@@ -85,13 +85,13 @@ async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly C
   if (wanted.isOption && (wanted.member === 'fields' || wanted.member === 'jq')) return membersOf(wanted)
   const over = new AbortController()
   const late = context.system.sleep(context.globals.timeoutMs ?? ANSWER_MS, over.signal).then(() => [])
-  // Nobody is there to be told: what cannot be asked is not offered.
+  // Failures offer nothing.
   const found = await Promise.race([offered(context, wanted).catch(() => []), late])
   over.abort()
   return found
 }
 
-/** Members of what a command prints: of the answer of an endpoint, or of the example that it gives. */
+/** Members of a command's output, from its endpoint or its example. */
 async function membersOf({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
   const like = command?.prints ?? command?.like
   if (like === undefined) return []

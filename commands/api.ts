@@ -73,8 +73,8 @@ export const command = defineCommand({
     'souk api getCatalog --cache 10m -q .total',
   ],
   /**
-   * What the instance answers, whatever that is: each endpoint has its own schema in its OpenAPI description. With -i it
-   * stands in `body`, beside `status` and `headers`; --curl makes it {curl, credentials}, --silent {}.
+   * The instance's response as is; its OpenAPI description has the schemas. With -i it is `body`, beside `status` and
+   * `headers`; --curl returns {curl, credentials}, --silent {}.
    */
   async run(context) {
     const { curl, include, paginate, silent } = refuseOdd(context)
@@ -100,12 +100,12 @@ export const command = defineCommand({
 
 function show(body: unknown, io: Io): void {
   if (typeof body !== 'string') io.json(body)
-  // On a terminal each line says whose it is; in a pipe it is what the program that reads it asked for.
+  // Prefix lines on a terminal; a pipe gets the raw response.
   else if (io.isTty) for (const line of body.split('\n')) io.line(dim('│ ') + harmless(line))
   else io.line(body)
 }
 
-/** @throws CliError usage for flags that say opposite things. */
+/** @throws CliError usage for contradicting flags */
 function refuseOdd({ options: given, globals }: Host): Options {
   const alone = [given.paginate && '--paginate', given.curl && '--curl', given.include && '-i'].filter(Boolean)
   if (alone.length > 1) throw usage(`${alone.join(' and ')} do not go together.`)
@@ -123,7 +123,7 @@ function isAdministrative({ path }: RawCall): boolean {
   return /^\/(dashboard\/api\/admin|metrics)\b/.test(path)
 }
 
-/** What was said, behind the credential of whoever asks. */
+/** Headers of the request, with the caller's credential. */
 async function headersOf(session: Session, call: RawCall): Promise<Readonly<Record<string, string>>> {
   if (isAdministrative(call)) return { ...(await session.adminHeaders()), ...call.headers }
   const key = await session.apiKey()
@@ -145,7 +145,7 @@ async function sendNow(context: Host, session: Session, signed: RawCall): Promis
   return (await payFor(context, session, { ...signed, idempotencyKey })).answer
 }
 
-/** Pages of a list, by its offsets or its cursors: their rows in one, or with --slurp as they came. */
+/** All pages of a list, by offset or cursor: merged rows, or with --slurp the pages. */
 async function allPages(context: Host, session: Session, call: RawCall): Promise<unknown> {
   if (call.method !== 'GET') throw usage('--paginate follows the pages of a GET.')
   const pages: unknown[] = []
@@ -203,7 +203,7 @@ function typedValue(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not a number, boolean, null or JSON: plain text, as with -f.
+    // Otherwise plain text, as with -f.
     return text
   }
 }
@@ -222,7 +222,7 @@ function headerOf(text: string): [string, string] {
   return [name, text.slice(at + 1).trim()]
 }
 
-/** A key that is charged; signatures were counted when they were made. */
+/** Keys that pay; signatures are counted when made. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {
@@ -234,7 +234,7 @@ function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCal
   )
 }
 
-/** Puts members into `:name` and `{name}` places; @throws CliError usage for a place without one. */
+/** Fills `:name` and `{name}` placeholders; @throws CliError usage for a missing member */
 function filled(template: string, members: Readonly<Record<string, unknown>>) {
   const rest = { ...members }
   const path = template.replace(/:([A-Za-z]+)|\{(\w+)\}/g, (_whole, colon?: string, brace?: string) => {
@@ -253,7 +253,7 @@ async function bodyFrom({ io }: CommandContext<unknown, Options>, source: string
 
 type Operation = { readonly method: HttpMethod; readonly path: string; readonly name: string; readonly query: string[] }
 
-/** Instances pass over what they do not know: a slip in a filter would look like an answer to it. */
+/** Unknown parameters would be ignored and give misleading results. */
 function refuseUnknown({ name, query }: Operation, members: Readonly<Record<string, unknown>>): void {
   const stranger = Object.keys(members).find((member) => !query.includes(member))
   if (stranger === undefined) return
@@ -268,7 +268,7 @@ function queryNames(operation: Readonly<Record<string, unknown>>): string[] {
   return parameters.flatMap((one) => (isObject(one) && one.in === 'query' ? [String(one.name)] : []))
 }
 
-/** An operation of the instance's own description, by its name. */
+/** An operation by name from the instance's description. */
 async function operation(session: Session, name: string): Promise<Operation> {
   const { body } = await session.send(wordsOf('getOpenapi', {}))
   const paths = isObject(body) && isObject(body.paths) ? body.paths : {}
@@ -293,16 +293,15 @@ async function operation(session: Session, name: string): Promise<Operation> {
 
 const NAME_DIGITS = 12
 
-/** A request as a command for a shell, and the file that its credentials lie in. */
+/** A curl command, and the file with its credentials. */
 export type CurlLine = { readonly curl: string; readonly credentials: string | null }
 
 type CurlContext = Pick<CommandContext<unknown, unknown>, 'places' | 'signal' | 'globals'>
 
 /**
- * A request as a line that can be pasted. Credentials are in no word of it, where others on the machine could read them
- * and shells would keep them: curl reads them from a file that only its owner may open. A pinned certificate is held to
- * by its key.
- * @throws CliError auth for a credential that anybody on the way could read, and where another certificate is shown
+ * A request as a command to paste. Credentials are in a private file, not in the command, where process lists and
+ * shell history would show them. Uses a pinned certificate's key.
+ * @throws CliError auth when credentials would travel unencrypted, or the certificate differs
  */
 export async function curlOf(host: CurlContext, { target }: Session, call: RawCall): Promise<CurlLine> {
   const { places } = host
@@ -313,7 +312,7 @@ export async function curlOf(host: CurlContext, { target }: Session, call: RawCa
   const credentials = secret.length === 0 ? null : keptIn(places.config, secret)
   const words = [
     'curl',
-    // A bracket in an address is one, and no pattern.
+    // Brackets in URLs are literal.
     '--globoff',
     ...(await pinWords(host, target)),
     ...methodWords(method),
@@ -325,7 +324,7 @@ export async function curlOf(host: CurlContext, { target }: Session, call: RawCa
   return { curl: words.map(shellWord).join(' '), credentials }
 }
 
-/** No authority vouches for it, and nobody but the holder of its key is spoken to: curl checks that all the same. */
+/** Options that replace certificate authorities by the pinned key. */
 async function pinWords({ signal, globals }: CurlContext, target: Target): Promise<readonly string[]> {
   const { url, fingerprint } = target
   if (fingerprint === undefined) return []
@@ -345,7 +344,7 @@ function headerLine([name, value]: [string, string]): string {
   return `${name}: ${value}`
 }
 
-/** The same credentials lie in the same file: a line that was kept still runs. */
+/** Equal credentials use the same file, so that saved commands stay valid. */
 function keptIn(folder: string, lines: readonly string[]): string {
   const text = `${lines.join('\n')}\n`
   const name = createHash('sha256').update(text).digest('hex').slice(0, NAME_DIGITS)

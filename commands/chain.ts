@@ -58,7 +58,7 @@ const signs = { ok: green('✓'), degraded: yellow('!'), down: red('✗') } as c
 const WEI_IN_MICROETHER = 1_000_000_000_000n
 const MICROETHER = 1_000_000
 
-/** Rounded down to six decimals, for people; the exact wei is in the JSON. */
+/** Rounded down to six decimals for display; the JSON has the exact wei. */
 const etherOf = (wei: string) => Number(BigInt(wei) / WEI_IN_MICROETHER) / MICROETHER
 
 export const chainStatus = defineCommand({

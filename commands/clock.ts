@@ -5,7 +5,7 @@ import { cronNamed, moveClock, showClock, showMove, timeOf } from '../src/cli/no
 import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 
-/** What `--until` takes besides the name of a cron. */
+/** A value of `--until` besides cron names. */
 const NEXT_CRON = 'next-cron'
 
 export const clockAdvance = defineCommand({
@@ -29,7 +29,7 @@ export const clockAdvance = defineCommand({
   view: showMove,
 })
 
-/** Business time until a cron is due, at least a moment: it may be due already. */
+/** Business time until a cron is due, at least 1 ms. */
 async function waitFor(session: Session, until: string): Promise<number> {
   const { now, next_cron } = await session.call('getClock', {})
   const at = until === NEXT_CRON ? next_cron?.at : (await cronNamed(session, until)).next_run

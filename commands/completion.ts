@@ -10,8 +10,8 @@ import { cyan, green } from '../src/text/text.ts'
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 
-// bash takes words apart at = and : and gives them as typed, quotes included; only what stands behind the last of
-// these signs is put in the place of what was typed. What a shell would act on is quoted before it is put in.
+// bash splits words at = and : and passes quotes; only the part after the last separator is replaced. Special
+// characters are quoted.
 const bash = `
 _souk_words() {
   local at word rest=\${COMP_LINE:0:COMP_POINT}
@@ -79,7 +79,7 @@ end
 complete -c souk -f -a '(__souk_complete)'
 `
 
-// To PowerShell a curly quote ends a quoted text too: its own function knows all of them.
+// PowerShell accepts curly quotes as quotes; its own function escapes all.
 const powershell = `
 Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -95,7 +95,7 @@ Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
 }
 `
 
-/** What each shell reads; the words themselves come from souk when they are asked for. */
+/** Scripts by shell; they ask souk for the words. */
 export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: bash.trimStart(),
   zsh: zsh.trimStart(),
@@ -105,7 +105,7 @@ export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
 
 type Shell = (typeof shells)[number]
 
-/** What a start-up file says, and where it lies below the home folder. */
+/** Line of a start-up file, and its path below the home folder. */
 const startUp: Readonly<Record<Shell, { readonly file: readonly string[] | undefined; readonly line: string }>> = {
   bash: { file: ['.bashrc'], line: 'source <(souk completion bash)' },
   zsh: { file: ['.zshrc'], line: 'source <(souk completion zsh)' },

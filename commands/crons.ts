@@ -70,7 +70,7 @@ export const cronsRun = defineCommand({
   async run({ args: { cron: name }, options: { at }, session }) {
     const set = at === undefined ? undefined : timeOf(at)
     const open = await session()
-    // Before the clock moves, which cannot be taken back, it is known that there is such a cron.
+    // Check the cron first: the clock cannot move back.
     if (set !== undefined) {
       await cronNamed(open, name)
       await moveClock(open, { set })

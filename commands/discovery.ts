@@ -8,7 +8,7 @@ import { dim, linesOf } from '../src/text/text.ts'
 
 type Discovered = WireAnswer<Api['listResources']>['items'][number]
 
-/** What narrows the x402 discovery lists. */
+/** Filters of the x402 discovery lists. */
 export const discoveryOptions = {
   payTo: z.string().optional().meta({ description: 'only with this payee', value: 'address' }),
   scheme: z.string().optional().meta({ description: 'only with this x402 scheme', value: 'name' }),
@@ -31,7 +31,7 @@ export const discoveryGuide = defineCommand({
     return { text: await (await (await context.session()).open('getLlmsText', {})).text() }
   },
   view({ text }, io) {
-    // On a terminal each line says whose it is; in a pipe it is the text as it came.
+    // Prefix lines on a terminal; a pipe gets the raw text.
     for (const line of linesOf(text.trimEnd())) io.line(io.isTty ? dim('│ ') + line : line)
   },
 })

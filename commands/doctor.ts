@@ -83,14 +83,14 @@ async function examined(context: Context) {
     }
     const { status, detail } = finding
     checks.push({ id, status, detail, fix: finding.fix === undefined ? null : context.io.hint(finding.fix) })
-    // Each part is told where somebody asks for it: a fresh machine lacks many, and the line above names them.
+    // Details only on request: a new machine lacks many, and the line above lists them.
     if (parts && (online || only.includes(id)))
       checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
   }
   return { checks, fixed, ...countsOf(checks) }
 }
 
-/** One that starts has its store, and does not answer yet. */
+/** A starting daemon has the store but does not respond yet. */
 function probesFor({ state }: FoundDaemon): readonly Examination[] {
   const isAskable = state !== 'unresponsive' && state !== 'starting'
   const ofDaemon = state === 'running' ? runningProbes : stoppedProbes
@@ -101,7 +101,7 @@ function partOf(id: string, { part, status, detail }: PartDiagnosis): Check {
   return { id: `${id}/${part}`, status, detail, fix: null }
 }
 
-/** What is told part by part counts by its parts. */
+/** Parts count individually. */
 function countsOf(checks: readonly Check[]) {
   const whole = checks.filter(({ id }) => !checks.some((other) => other.id.startsWith(`${id}/`)))
   const of = (status: Check['status']) => whole.filter((one) => one.status === status).length

@@ -12,10 +12,10 @@ import { bold } from '../src/text/text.ts'
 type Summary = WireAnswer<Api['getEarnings']>
 type Settlement = Summary['recent_settlements'][number]
 
-/** What was sold in a time, every sale of it. */
+/** Sales of a period. */
 type Period = { readonly since: string | null; readonly until: string; readonly earned: string; readonly sales: Sale[] }
 
-/** Why money waits, in words. */
+/** Reasons why money waits, as text. */
 const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
   undelivered: 'it is paid for, and not delivered yet',
   in_review: 'delivered; its buyer may look at it and dispute it',
@@ -116,7 +116,7 @@ function viewCsv({ sales }: Period, io: Io): void {
   }
 }
 
-/** From the export of one's own records: the summary names the latest sales only. */
+/** From the own export, since the summary lists the latest sales only. */
 async function salesOf(context: Host): Promise<Period> {
   const session = await context.session()
   const { linesOf } = await import('../src/cli/nouns/export-lines.ts')
@@ -140,7 +140,7 @@ async function salesOf(context: Host): Promise<Period> {
   return { since, until, earned: formatAmount(earned), sales }
 }
 
-/** Times of the interface are of one form, so they compare as text. */
+/** API times have one form, so they compare as text. */
 function before(time: string, ms: number): string {
   return new Date(Date.parse(time) - ms).toISOString()
 }

@@ -9,7 +9,7 @@ import { openSession } from '../src/cli/session.ts'
 import { bold, green, nearest, red, yellow } from '../src/text/text.ts'
 
 type Row = HealthAnswer['endpoints'][number]
-/** What one instance says otherwise than another; null where it has no such row. */
+/** A difference between two instances; null where one lacks the endpoint. */
 type Difference = {
   readonly method: string
   readonly path: string

@@ -23,7 +23,7 @@ const options = z.object({
 })
 type Wanted = CommandContext<{ file: string }, z.output<typeof options>>
 
-/** What was written, and how many records of each kind it holds. */
+/** The written file with record counts. */
 type Written = {
   readonly file: string
   readonly records: number
@@ -53,7 +53,7 @@ export const command = defineCommand({
   },
 })
 
-/** Lines of a whole state go to stdout as they come, since they are hashed. */
+/** Lines of a complete export go to stdout as is, since they are hashed. */
 type Printed = ExportLine | WrittenLine | Written | SavedState
 
 async function* run(context: Wanted): AsyncGenerator<Printed> {
@@ -69,7 +69,7 @@ async function* run(context: Wanted): AsyncGenerator<Printed> {
   if (file !== STDOUT) yield saved
 }
 
-/** What says two things at once. */
+/** Refuses contradicting options. */
 function refuseMixed({ args: { file }, options: { all, only }, globals }: Wanted): void {
   if (all && only !== undefined) throw usage('--only picks among your own records, and --all is everything.')
   if (all && file === STDOUT && (globals.jq ?? globals.fields) !== undefined) {

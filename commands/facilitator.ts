@@ -105,7 +105,7 @@ export const facilitatorShow = defineCommand({
     }
   },
   view(data, io) {
-    // Made again, of what may be shown: as one text of the answer its lines would be joined.
+    // Rebuilt from the facts: display of the answer would join its lines.
     const code = serversOf(data)[data.server].trimEnd()
     if (data.code_only) return io.line(code)
     if (!data.enabled) {
@@ -138,15 +138,12 @@ export type FacilitatorFacts = Pick<
   'url' | 'keyless' | 'network' | 'caip2' | 'asset'
 >
 
-/** A server of each published generation that settles here, whole: it runs as it stands. */
+/** Complete example servers for each published generation. */
 export function serversOf(facts: FacilitatorFacts) {
   return { '@x402/express': expressServer(facts), 'x402-express': earlierServer(facts) }
 }
 
-/**
- * A literal of whatever an instance says, for code that people will run: nothing of it can end the string, break the
- * line, or look like another character.
- */
+/** A string literal of foreign text for code: cannot end the string or line, or hide characters. */
 function quoted(value: string): string {
   const inside = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${inside.replace(NOT_ASCII, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`

@@ -15,7 +15,7 @@ import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
 
-/** One part of the report, under its name. */
+/** A section of the report. */
 type Section = Partial<Pick<HealthAnswer, (typeof sections)[number]>>
 
 export const command = defineCommand({
@@ -68,7 +68,7 @@ const signs: Readonly<Record<CronCondition, string>> = {
   waiting: '– not run yet',
 }
 
-/** The daemon's business time, which crons go by; it is not the time of this machine once the clock was moved. */
+/** The daemon's business time, which may differ from this machine's. */
 function businessNow(crons: Readonly<Record<string, HealthCron>>): number | undefined {
   const times = Object.values(crons).flatMap(({ last_success, age_seconds }) =>
     last_success === null || age_seconds === null ? [] : [Date.parse(last_success) + age_seconds * SECOND_MS],

@@ -8,7 +8,7 @@ import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, dim, fitted, kebab, nearest } from '../src/text/text.ts'
 
-/** Shape of `help --json` and of every command's JSON; grows only by additions within a number. */
+/** Version of `help --json` and of all command JSON; a version only grows by additions. */
 const OUTPUT_VERSION = 1
 
 export const command = defineCommand({
@@ -70,7 +70,7 @@ function described({ name, summary, aliases = [], args, options, examples }: Com
       flags: `${shape.short ? `-${shape.short}, ` : ''}--${kebab(key)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`,
       summary: shape.summary,
       choices: shape.choices,
-      /** null: there is none */
+      /** null: none */
       default: defaultOf(shape),
     })),
     examples,

@@ -76,7 +76,7 @@ export const jobsList = defineCommand({
       query: unjudged<Queried<'listJobs'>>({ status, role, limit, offset: (page - 1) * limit }),
       headers: key === undefined ? {} : { 'x-api-key': key },
     })
-    // Where nothing opens it, the key that is missing is told.
+    // Without any credential, report the missing key.
     return answer ?? session.call('listJobs', {})
   },
   rows: ({ jobs }) => jobs,
@@ -183,7 +183,7 @@ export const jobsVerify = defineCommand({
   view: (job, io) => showChanged('verified', job, io),
 })
 
-/** The job itself, or the one that a receipt of one's own paid for. @throws CliError not_found */
+/** A job id, or that of an own receipt. @throws CliError not_found */
 async function jobIdOf(context: ViewContext, session: Session, id: string): Promise<string> {
   if (!id.startsWith(idPrefixes.receipt)) return id
   const asked = { params: { id } }
@@ -211,7 +211,7 @@ export const jobsView = defineCommand({
     const session = await context.session()
     const id = await jobIdOf(context, session, context.args.job)
     const { save } = context.options
-    // Reading may cost a fee.
+    // Before reading, which may cost a fee.
     if (save !== undefined) tryFolder(context, save)
     const job =
       context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)
@@ -233,7 +233,7 @@ export const jobsView = defineCommand({
   },
 })
 
-/** What its buyer can do about it. */
+/** Next steps for the buyer. */
 function nextOf({ job_id: id, status, escrow }: FetchedJob): string[] {
   if (!overStates.includes(status)) return [`souk jobs watch ${id}`]
   if (status !== 'completed' || escrow?.status !== 'held') return []
@@ -254,7 +254,7 @@ function showMoney({ amount, receipt_id, escrow, dispute }: FetchedJob, io: Io):
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
 }
 
-/** Of a market whose escrow is a contract: the transactions that moved the money. */
+/** Transactions of an escrow contract. */
 function showContract(contract: NonNullable<FetchedJob['escrow']>['contract'], io: Io): void {
   if (contract === undefined) return
   const { state, waits, transactions } = contract
@@ -296,7 +296,7 @@ export const jobsWatch = defineCommand({
   },
 })
 
-/** How a buyer answered a delivery, and the cost of that call. */
+/** Result of a buyer's act, and its cost. */
 export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
   return { ...answer, call_payment: shown(payment) }
 }

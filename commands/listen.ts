@@ -19,7 +19,7 @@ import { cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 const SECRET_BYTES = 32
 const MAX_RECONNECT = 1_000
-/** An instance that never comes to an end of what there is, is not read for ever: 100,000 events. */
+/** Page limit (100,000 events), in case an instance never ends. */
 const ONCE_PAGES_MAX = 1_000
 
 const options = z.object({
@@ -56,7 +56,7 @@ type Shown = {
   readonly at: string
   readonly subject: OwnEvent['subject']
   readonly data: OwnEvent['data']
-  /** Answer of the program or URL that got the event; null if it went nowhere. */
+  /** Response of the program or URL; null if there was none. */
   readonly delivery: Handed | null
 }
 type Item = Shown | { readonly secret: string }
@@ -133,7 +133,7 @@ async function* eventsOf({ io, options: wanted, signal }: Host, line: ProviderLi
   }
 }
 
-/** Ctrl-c breaks the waiting: that is an end, no failure. */
+/** ctrl-c ends the wait without a failure. */
 function endedBy(signal: AbortSignal): (error: unknown) => EventPage | undefined {
   return (error) => {
     if (signal.aborted) return undefined
@@ -160,7 +160,7 @@ function receiverOf(context: Host, secret: string): Receiver | undefined {
     return (event) => runFor(event, { ...machine, line: exec, shell, env: system.env, onOutput: io.say })
   }
   if (forwardTo === undefined) return undefined
-  // A host with its port alone is how a server says where it listens.
+  // Servers often print host and port only.
   const url = URL.parse(/^[\w.-]+:\d+(\/|$)/.test(forwardTo) ? `http://${forwardTo}` : forwardTo)
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw usage(`--forward-to must be an address such as http://localhost:3000/hook; you gave "${forwardTo}".`)
@@ -186,10 +186,10 @@ const OK_FROM = 200
 const OK_BELOW = 300
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-/** Answer of the program or URL that got an event. */
+/** Response to a forwarded event. */
 export type Handed = {
   readonly ok: boolean
-  /** HTTP status, or exit code of the command; null without one. */
+  /** HTTP status, or exit code; null without one. */
   readonly status: number | null
   readonly ms: number
   readonly attempts: number
@@ -202,13 +202,13 @@ export type Forwarding = Machine & {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly secret: string
-  /** Where the events come from: their paths are made whole by it. */
+  /** Base URL of the events' relative paths. */
   readonly origin: string
   readonly signal: AbortSignal
   readonly onRetry: (handed: Handed, waitMs: number) => void
 }
 
-/** What an endpoint would be sent of an event: the dispatch of a job as `job_dispatch` (decisions §10). */
+/** The event as a webhook would send it: a dispatch as `job_dispatch` (decisions §10). */
 export function messageOf(event: OwnEvent, origin: string): string {
   const { data, event_id, created_at } = event
   const isDispatch = event.type === 'job.dispatched' && data.callback_url !== undefined
@@ -217,13 +217,13 @@ export function messageOf(event: OwnEvent, origin: string): string {
   return JSON.stringify({ type, event_id, created_at, ...data, ...callback })
 }
 
-/** Who calls back brings a key: only the instance that the event is from may get it, whatever the event says. */
+/** Callbacks carry a key, so they may only go to the events' instance. */
 function atOrigin(named: string, origin: string): string {
   const url = URL.parse(named, origin)
   return url === null ? origin : new URL(origin).origin + url.pathname + url.search
 }
 
-/** POSTs an event, signed as deliveries are, again after failures; the next one waits for it. */
+/** POSTs a signed event with retries; the next one waits. */
 export async function forward(event: OwnEvent, forwarding: Forwarding): Promise<Handed> {
   const { signal, sleep, onRetry } = forwarding
   const body = messageOf(event, forwarding.origin)
@@ -239,7 +239,7 @@ export async function forward(event: OwnEvent, forwarding: Forwarding): Promise<
 async function post({ event, body }: { event: OwnEvent; body: string }, forwarding: Forwarding) {
   const { url, headers, secret, now, signal } = forwarding
   const startedAt = now()
-  // Its headers are those that somebody named for this very address.
+  // Headers were given for this address.
   const reach = { timeoutMs: FORWARD_TIMEOUT_MS, inTheClear: 'everything' as const }
   const transport = createTransport({ baseUrl: url.origin, ...reach })
   try {
@@ -264,7 +264,7 @@ export type Running = Machine & {
   readonly line: string
   readonly shell: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What the command prints. */
+  /** Output of the command. */
   readonly onOutput: (line: string) => void
 }
 

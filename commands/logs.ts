@@ -84,7 +84,7 @@ function forgotten(id: string): CliError {
   })
 }
 
-/** The lines of the daemon, and its requests where it runs. */
+/** Log records of the daemon and, if it is running, its requests. */
 async function pastOf(context: Running, local: boolean): Promise<LogLine[]> {
   const session = await context.session().catch((error: unknown) => {
     if (local && error instanceof CliError && error.exit === 'no_daemon') return undefined // the log is there all the same
@@ -148,7 +148,7 @@ function matcher(wanted: Options, now: number): Matches {
     (grep === undefined || grep.test(JSON.stringify(record.fields)))
 }
 
-/** Lines of the log; requests were chosen by whoever remembers them. */
+/** Filter for log records; requests are filtered by the instance. */
 function lineMatcher({ status, method, path, request, job }: Options): Matches {
   const code = status === undefined ? undefined : new RegExp(`^${status.replaceAll('x', '\\d')}$`)
   return ({ fields }) =>
@@ -170,7 +170,7 @@ function expression(text: string | undefined): RegExp | undefined {
 
 export type RequestFilter = Queried<'listRequests'>
 
-/** Seconds that one look for further requests waits, and pause after an instance did not answer. */
+/** Long-poll seconds, and pause after a failure. */
 const WAIT_SECONDS = 20
 const RETRY_MS = 1_000
 
@@ -178,7 +178,7 @@ const SERVER_FAULT = 500
 const REFUSED = 400
 const PAYMENT_REQUIRED = 402
 
-/** What the log of the instance and its requests have in common, so that they are one list in order of time. */
+/** A request as a log record, to merge both by time. */
 export function asRecord(request: RequestRecord): LogLine {
   const { id: _id, at, ...rest } = request
   return asLine({ time: at, level: levelOf(request), source: 'http' as const, msg: messageOf(request), ...rest })
@@ -193,7 +193,7 @@ function messageOf({ method, path, status }: RequestRecord): string {
   return `${method} ${path} ${status ?? '…'}`
 }
 
-/** A line of either kind for people. */
+/** A record as text. */
 export function logLine(record: LogLine): string {
   const { atMs, fields } = record
   return isRequest(fields) ? requestLine(atMs, fields) : recordLine(record)
@@ -219,7 +219,7 @@ function requestLine(atMs: number, fields: RequestFields): string {
   return `${loggedTime(atMs)} ${tints[level](level.padEnd(5))} ${oneLine(msg)}   ${dim(said.join('  '))}`
 }
 
-/** What the instance remembers of requests; nothing where it is of a build that remembers none. */
+/** Requests known to the instance; none for an older build. */
 export async function pastRequests(
   session: Session,
   query: RequestFilter,
@@ -233,12 +233,12 @@ export async function pastRequests(
   }
 }
 
-/** An instance of an earlier build, or one whose admin key is not here: its log can be read all the same. */
+/** Without an admin key or on an older build, the log is still readable. */
 function isWithout(error: unknown): boolean {
   return (error instanceof AppError && error.status === 404) || (error instanceof CliError && error.exit === 'auth')
 }
 
-/** Requests as they end, across restarts of the instance. */
+/** Completed requests, across restarts of the instance. */
 export async function* followRequests(
   context: CommandContext<unknown, unknown>,
   query: RequestFilter,
@@ -263,7 +263,7 @@ export async function* followRequests(
   }
 }
 
-/** Several sources as one, each item as it comes. */
+/** Merges sources as items arrive. */
 export async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
   const next = (source: AsyncGenerator<T>) => source.next().then((result) => ({ source, result }))
   const pending = new Map(sources.map((source) => [source, next(source)]))

@@ -52,7 +52,7 @@ function unknown({ args, entries }: Host): never {
   throw usage(`There is no manual page of "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, { next: ['souk help'] })
 }
 
-/** man reads a file; where there is no man the page is printed as it is. */
+/** man needs a file; without man the page is printed. */
 async function shownByMan({ system, places }: Host, page: ManPage): Promise<boolean> {
   const file = join(places.cache, 'man', page.file)
   writePrivate(file, page.text)
@@ -71,7 +71,7 @@ function written({ globals, options: { dir = '' }, args }: Host, pages: readonly
   return { kind: 'written' as const, folder: dir, pages: pages.map(({ file }) => file) }
 }
 
-/* Manual pages in the macros of man(7), from the declarations that the commands are parsed by. */
+/* Manual pages in man(7) macros, from the command declarations. */
 
 const LINE_CHARS = 76
 const COMMANDS = '1'
@@ -81,7 +81,7 @@ export type ManPage = { readonly file: string; readonly text: string }
 
 type Making = { readonly entries: readonly Entry[]; readonly version: string; readonly date: string }
 
-/** Every page: of the program, of each noun and command, and of each topic. */
+/** All pages: program, nouns, commands, topics. */
 export async function manPages(making: Making): Promise<readonly ManPage[]> {
   const shown = shownIn(making)
   const commands = await Promise.all(shown.map(async (entry) => commandPage(making, (await entry.load()).command)))
@@ -90,7 +90,7 @@ export async function manPages(making: Making): Promise<readonly ManPage[]> {
   return [rootPage(making), ...nouns, ...commands, ...about]
 }
 
-/** The page of what was typed: nothing for the program itself. @returns undefined where there is no such thing. */
+/** Page of a command; no words: the program. @returns undefined if unknown */
 export async function manPage(making: Making, words: readonly string[]): Promise<ManPage | undefined> {
   const name = words.join(' ')
   if (name === '') return rootPage(making)
@@ -231,7 +231,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? '' : '.'}`
 }
 
-/** Running text in lines of a page's width; a line of its own for each paragraph. */
+/** Wrapped text, one line per paragraph. */
 function filled(text: string): readonly string[] {
   return text.split('\n').flatMap((paragraph, at) => [...(at === 0 ? [] : ['.PP']), ...broken(paragraph).map(escaped)])
 }
@@ -248,12 +248,12 @@ function broken(text: string): readonly string[] {
     .filter((line, at, all) => all.length === 1 || line !== '\\&' || at === 0)
 }
 
-/** A line as it stands. */
+/** A literal line. */
 function literal(line: string): readonly string[] {
   return [line === '' ? '\\&' : escaped(line)]
 }
 
-/** Text that no formatter takes for an instruction; signs beyond ASCII by their code. */
+/** Escapes macro characters and non-ASCII. */
 function escaped(text: string): string {
   const plain = text === '\\&' ? text : text.replaceAll('\\', '\\e').replaceAll('-', '\\-')
   const coded = plain.replace(/[^\u0020-\u007E]/gu, (sign) => `\\[u${codeOf(sign)}]`)

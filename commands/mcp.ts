@@ -5,7 +5,7 @@ import { formatAmount } from '../src/core/money.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, cyan, shellWord } from '../src/text/text.ts'
 
-/** Which tools a server offers: what it is started with, and what its configuration says. */
+/** Tools of the server, for starting and for configuration. */
 export const toolOptions = z.object({
   admin: z.boolean().default(false).meta({ description: 'add operator tools' }),
   readonly: z.boolean().default(false).meta({ description: 'only tools that change and cost nothing' }),
@@ -15,7 +15,7 @@ export const toolOptions = z.object({
     .meta({ description: 'groups of tools, such as default,postings or all (default: default)', value: 'groups' }),
 })
 
-/** How a program is started: its file, its arguments, its environment. */
+/** Program file, arguments and environment. */
 export type StartedAs = {
   readonly command: string
   readonly args: readonly string[]
@@ -24,7 +24,7 @@ export type StartedAs = {
 
 type Agent = {
   readonly title: string
-  /** Where its configuration is, as people look for it. */
+  /** Path of the configuration file. */
   readonly file: string
   readonly format: 'json' | 'toml' | 'shell'
   readonly text: (started: StartedAs) => string
@@ -36,7 +36,7 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 const servers = (started: StartedAs) => json({ mcpServers: { [NAME]: { ...started } } })
 const typed = ({ command, args, env }: StartedAs) => ({ type: 'stdio', command, args, env })
 
-/** Programs that run servers, and the words that each reads them in. */
+/** MCP clients with their configuration formats. */
 export const agents = {
   'claude-code': {
     title: 'Claude Code',
@@ -45,7 +45,7 @@ export const agents = {
     text: ({ command, args, env }) =>
       [
         'claude mcp add',
-        // It takes as many values as follow: the next option ends them, and the name is none of them.
+        // The option takes several values, so another option must precede the name.
         ...Object.entries(env).map(([name, value]) => `--env ${shellWord(`${name}=${value}`)}`),
         '--transport stdio',
         NAME,
@@ -78,7 +78,7 @@ export const agents = {
     title: 'Codex',
     file: '~/.codex/config.toml',
     format: 'toml',
-    // Strings of TOML are written as those of JSON are.
+    // JSON strings are valid TOML.
     text: ({ command, args, env }) =>
       [
         `[mcp_servers.${NAME}]`,
@@ -136,7 +136,7 @@ export const mcpInstall = defineCommand({
   },
 })
 
-/** This program, by its whole path, with what is in force here: an agent starts it in a folder and with a PATH of its own. */
+/** Absolute start command with the options in force, since clients use their own folder and PATH. */
 function startedAs({ globals, options: given, places, system }: Host) {
   const [program, ...first] = system.self
   const usual = placesOf({ HOME: system.env.HOME })
@@ -168,7 +168,7 @@ export const mcpServe = defineCommand({
   ownForm: true,
   examples: ['souk mcp', 'souk mcp --tools all', 'souk mcp --readonly --tools services,jobs'],
   endsItself: true,
-  /** No data of its own: stdout carries the messages of the Model Context Protocol (JSON-RPC 2.0, one a line). */
+  /** No data: stdout carries the protocol (JSON-RPC 2.0, one message per line). */
   // biome-ignore lint/correctness/useYield: what it says goes to stdout as messages of the protocol
   async *run(context): AsyncGenerator<never> {
     const { chosenTools } = await import('../src/mcp/tools.ts')

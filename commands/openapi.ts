@@ -15,7 +15,7 @@ export const command = defineCommand({
   }),
   ownText: true, // YAML has lines; what is foreign in them is made harmless where they are printed
   examples: ['souk openapi', 'souk openapi --yaml', 'souk openapi --check', "souk openapi -q '.info.version'"],
-  /** The description; with --check how many operations it has, and where it differs from /health. */
+  /** The description; with --check the number of operations and differences to /health. */
   async run(context): Promise<OpenApiDocument | Checked | Written> {
     const session = await context.session()
     const { check, yaml } = context.options
@@ -48,7 +48,7 @@ type Written = { yaml: string }
 
 async function yamlOf(document: OpenApiDocument): Promise<string> {
   const { stringify } = await import('../src/cli/files/yaml.ts')
-  // One line a text, whatever it holds: no line of a document looks like one of this program.
+  // One line per text, so that documents cannot imitate this program's output.
   const oneLine = { blockQuote: false, lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const
   return stringify(document, { aliasDuplicateObjects: false, ...oneLine }).trimEnd()
 }
@@ -60,7 +60,7 @@ function differences(document: OpenApiDocument, health: HealthAnswer): string[] 
   const rows = health.endpoints.flatMap(({ method, path, status }) => {
     const name = `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`
     const described = operations.get(name)?.['x-status']
-    // Under the cutover, shelved rows are left out of the description on purpose.
+    // Under the cutover, deferred endpoints are omitted on purpose.
     if (!operations.has(name)) return status === 'deferred' ? [] : [`${name} is ${status}, but not described`]
     return described === undefined || described === status
       ? []

@@ -13,7 +13,7 @@ import { plan, plan as planNoun } from '../src/nouns/plans.ts'
 import { subscription as subscriptionNoun } from '../src/nouns/subscriptions.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
-/** So many listings of one's own stand in the example of a plan. */
+/** Own listings in the example of a plan. */
 const EXAMPLE_SERVICES_MAX = 5
 
 export const plansCreate = defineCommand({
@@ -40,7 +40,7 @@ export const plansCreate = defineCommand({
   async run(context) {
     const { file, example, name, price, period, service, description } = context.options
     if (example) {
-      // An example is printed without an instance and without an account too.
+      // The example also works without an instance or account.
       const sold = service.length > 0 ? service : await activeListings(context.session).catch(() => [])
       const text = exampleOf('plan', sold.length === 0 ? {} : { service_ids: `[${sold.join(', ')}]` })
       return { example: text.trimEnd().split('\n') }
@@ -62,7 +62,7 @@ export const plansCreate = defineCommand({
   },
 })
 
-/** Ids of what the wallet sells now. */
+/** Ids of the wallet's active listings. */
 async function activeListings(open: () => Promise<Session>): Promise<string[]> {
   const session = await open()
   const query = { mine: 'true' as const, limit: String(EXAMPLE_SERVICES_MAX) }

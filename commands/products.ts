@@ -16,7 +16,7 @@ import { bold, byteSize, cyan, green } from '../src/text/text.ts'
 
 export const productArg = z.object({ product: z.string().meta({ description: 'id of the product' }) })
 
-/** What a product says of itself; `products create` and `edit` share it. */
+/** Product options, shared by `products create` and `edit`. */
 export const productOptions = {
   name: z.string().optional().meta({ description: 'name', value: 'text' }),
   price: z.string().optional().meta({ description: 'your price in USDC', value: 'usd' }),
@@ -25,13 +25,13 @@ export const productOptions = {
   upload: z.string().optional().meta({ description: 'file to sell, at most 100 MiB', value: 'file' }),
 }
 
-/** Where a download goes. */
+/** Target of a download. */
 export const outputOption = z
   .string()
   .optional()
   .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
 
-/** Reads a product; with the key of the account, where there is one, its own drafts too. */
+/** Reads a product; with a key also one's own drafts. */
 export async function readProduct(session: Session, id: string): Promise<Product> {
   const key = await session.apiKey()
   return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })
@@ -39,7 +39,7 @@ export async function readProduct(session: Session, id: string): Promise<Product
 
 type Wanted = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
 
-/** Downloads the file of a product that the account bought or sells, and checks its hash. */
+/** Downloads a bought or own product and checks its hash. */
 export async function downloadProduct(
   host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
   session: Session,
@@ -88,7 +88,7 @@ export const productsBuy = defineCommand({
 
 type Host = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
 
-/** Nothing is paid before it is known where the file may go. */
+/** Checks the target path before paying. */
 async function targetOf(host: Host, session: Session, id: string): Promise<string | undefined> {
   const { output } = host.options
   if (output === undefined) return undefined

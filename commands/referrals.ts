@@ -17,7 +17,7 @@ export const referralsCode = defineCall({
   asked: () => ({}),
   view({ referral_code: code }, io) {
     io.line(code)
-    // Only what has the form of a code is put into a line to paste.
+    // Only a valid code goes into a pasteable command.
     if (CODE.test(code)) io.note(`they register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
   },
 })

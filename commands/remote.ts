@@ -55,7 +55,7 @@ function sessionOf(context: Host): Promise<Session> {
   return openSession({ ...context, globals: { ...globals, remote: name } })
 }
 
-/** Network and token of its payments, read when the remote was added. */
+/** Payment network and token, read when the remote was added. */
 function token({ places }: Host, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = toWallet(chain.asset)
@@ -70,9 +70,9 @@ type Row = {
   readonly protected: boolean
   readonly active: boolean
   readonly admin_key: string
-  /** SHA-256 of the one certificate that it may show. */
+  /** SHA-256 of the pinned certificate. */
   readonly fingerprint: string | null
-  /** Whether keys go there over plain HTTP. */
+  /** Whether keys may be sent over plain HTTP. */
   readonly plain_credentials: boolean
 }
 

@@ -209,11 +209,11 @@ export const requestsCreate = defineCommand({
   },
 })
 
-/** Text that is no JSON object is the whole brief, as its `text`. */
+/** Text other than a JSON object becomes the brief's `text`. */
 async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<Body['brief']> {
   if ((brief === undefined) === (briefFile === undefined))
     throw usage('Describe the work: give either --brief or --brief-file.')
-  // Prose reads as YAML too (`Wanted: a logo`), and means itself: only a file that calls itself so is more than text.
+  // Prose may be valid YAML (`Wanted: a logo`), so only files named so are parsed.
   if (briefFile !== undefined && /\.(ya?ml|json)$/i.test(briefFile)) {
     const document = await readDocument(io, briefFile)
     return isJsonObject(document) ? document : { text: String(document) }
@@ -246,7 +246,7 @@ const listOptions = z.object({
   ...watchOptions,
 })
 const columns = columnsOf(posting, 'own')
-/** A page, or one of those that came while following. */
+/** A page, or a new request while following. */
 type Shown = WireAnswer<Api['listPostings']> | Posting
 
 type ListContext = CommandContext<unknown, z.output<typeof listOptions>>
@@ -277,7 +277,7 @@ async function once(context: ListContext): Promise<Shown> {
   return read(await context.session(), context, place)
 }
 
-/** All that match, then each new one as it is made. */
+/** Existing matches, then each new one. */
 async function* follow(context: ListContext): AsyncGenerator<Shown> {
   const { signal, system, options: wanted } = context
   if (wanted.search !== undefined) throw usage('--follow goes by time, a --search by relevance: give one of them.')

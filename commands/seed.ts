@@ -12,7 +12,7 @@ import { Rate, showTraffic } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green } from '../src/text/text.ts'
 
 type Context = CommandContext<unknown, unknown>
-/** More than so many people at a marketplace are not looked through: it is in use. */
+/** A marketplace with more participants counts as in use. */
 const PEOPLE_LIMIT = '100'
 
 export const seedDemoCommand = defineCommand({
@@ -56,7 +56,7 @@ function told(outcome: 'written' | 'there', tookMs: number) {
   return { seed: 'demo' as const, changed: outcome === 'written', people: demoPeople, took_ms: tookMs }
 }
 
-/** Asked of a daemon that runs, so that it goes on where nothing will change. @throws CliError conflict */
+/** Checks a running daemon before changing anything. @throws CliError conflict */
 async function isThere(context: Context): Promise<boolean> {
   const session = await context.session()
   const { participants } = await session.call('listParticipants', { query: { limit: PEOPLE_LIMIT } })

@@ -65,7 +65,7 @@ export const servicesCreate = defineCommand({
     if (isDead) io.line('  not for sale yet: an instant listing needs a working endpoint')
     const next = [isDead ? `souk services edit ${id} --set webhook_url=URL` : `souk services view ${id}`]
     if (listing.fulfillment_type === 'automated') next.push(`souk provide ${id} --exec COMMAND`)
-    // On stderr also in a pipe: a script's reader learns how to go on.
+    // On stderr even in a pipe, to tell script authors the next step.
     io.say(`  next      ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })
@@ -109,7 +109,7 @@ export const servicesDiscover = defineCommand({
   columns: columnsOf(service, 'own'),
   view(found, io) {
     if (!('services' in found)) {
-      // On a terminal each line says whose it is; in a pipe it is Markdown as it came.
+      // Prefix lines on a terminal; a pipe gets the Markdown.
       for (const line of linesOf(found.guide_markdown.trimEnd())) io.line(io.isTty ? dim('│ ') + line : line)
       return
     }
@@ -139,7 +139,7 @@ export const servicesDoctor = defineCommand({
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
     const caller = await ownId(session).catch((error: unknown) => {
-      // Whoever has no account, or none here, looks at it as a stranger.
+      // Without an account, view it anonymously.
       if (error instanceof AppError || (error instanceof Error && error.name === 'CliError')) return undefined
       throw error
     })

@@ -38,7 +38,7 @@ export const statsCalls = defineCall({
   },
 })
 
-/** The contract's own list costs its whole file to load; a test holds the two together. */
+/** A copy, since loading the contract is slow; a test compares both. */
 const kinds = ['subject_view', 'expand_io', 'verify_signature'] as const
 
 export const statsEvent = defineCommand({

@@ -46,7 +46,7 @@ function runningLines({ platform, crons, data_dir, store }: Status, io: Io): str
   ]
 }
 
-/** That money is real is said wherever a marketplace is named. */
+/** Real money is always marked. */
 function chainWords(chain: string): string {
   return chain === 'base' ? yellow('base: REAL MONEY') : chain
 }
@@ -63,7 +63,7 @@ type Status = {
   platform: Brief['platform'] | null
   crons: Brief['crons'] | null
   store: Brief['store']
-  /** How far a start is. */
+  /** Progress of a start. */
   start: { readonly step: string; readonly detail: string | null; readonly since: string } | null
   last_stop: string | null
   note: string | null

@@ -64,7 +64,7 @@ export const threadsAccept = defineCommand({
   },
 })
 
-/** @throws CliError where another was made since what was shown */
+/** @throws CliError when the proposal changed since it was shown */
 function checkShown({ args: { thread }, options }: Named, { proposed_at, agent_price }: Proposal): void {
   if (options.proposal === undefined || options.proposal === proposed_at) return
   const said = `Another price is offered by now: $${agent_price} since ${proposed_at}.`
@@ -76,7 +76,7 @@ type Named = {
   readonly options: { readonly proposal?: string | undefined }
 }
 
-/** What would be accepted; without an open proposal the instance says what can be done instead. */
+/** The open proposal; without one the instance explains the alternatives. */
 async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Proposal> {
   const { proposal, status } = await readThread(host, session, id)
   if (proposal?.status === 'open') return proposal
@@ -352,7 +352,7 @@ async function read(context: Host): Promise<Thread> {
   return thread
 }
 
-/** The conversation as it is, then each message that comes. */
+/** The conversation, then each new message. */
 async function* followed(context: Host): AsyncGenerator<Thread | ThreadMessage> {
   let thread = await read(context)
   yield thread

@@ -21,7 +21,7 @@ type Step =
   | {
       readonly kind: 'done'
       readonly line: string
-      /** what the command of that line prints: see its own schema */
+      /** output of the step's command: see its own schema */
       readonly data: unknown
       show: Invoked['show']
     }
@@ -55,11 +55,11 @@ export const command = defineCommand({
 })
 
 const NEXT_COLUMNS = 44
-/** People are there where the demo is. */
+/** Demo users exist in the demo. */
 const ACME = 'acme'
 const AS_ACME = [`souk jobs list --as ${ACME}`, 'the same as one of its people'] as const
 
-/** The line that puts the program on the path, where it was not found there; a packed one is a file and has no npm. */
+/** Line that adds the program to the PATH, if needed; a packaged binary has no npm. */
 function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
   if (program === 'souk') return []
   const [file] = self
@@ -70,7 +70,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 type TestChain = 'sandbox' | 'devnet'
 type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
-/** What is here goes on where it began. @throws CliError usage where that is real, or takes other steps than these. */
+/** An existing instance keeps its chain. @throws CliError usage for real money or unsupported chains */
 function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
@@ -89,7 +89,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   yield* step(context, ['wallet', 'fund'])
   yield* step(context, ['services', 'list', '--limit', '5'])
   yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--quote'])
-  // Where people look: the state folder is hidden.
+  // The state folder is hidden, so use a visible one.
   const folder = join(system.env.HOME ?? places.state, 'souk-tour')
   const bought = yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--save', folder])
   const job = isObject(bought) && typeof bought.job_id === 'string' ? bought.job_id : undefined
@@ -114,11 +114,11 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   }
 }
 
-/** Brings the daemon up on its usual port, or on a free one where a stranger has that. */
+/** Starts the daemon on its usual port, or a free one if that is taken. */
 async function* up(context: Context, chain: TestChain): AsyncGenerator<Step> {
   const { places, options } = context
   const isNew = !hasStore(context) && !isLive(registeredDaemon(places))
-  // The history of the demo was lived in a sandbox; a marketplace that is there keeps what it has.
+  // The demo history needs a sandbox; existing data is kept.
   const onChain = chain === 'sandbox' && options.chain === undefined ? [] : ['--chain', chain]
   const begins = isNew && chain === 'sandbox' ? ['--seed', 'demo'] : onChain
   const port = options.port === undefined ? [] : ['--port', String(options.port)]

@@ -10,7 +10,7 @@ import type { EventSettings, Sayable, SettingName } from '../src/market/situatio
 import { type EventType, eventTypes } from '../src/model/event-types.ts'
 import { bold, cyan, dim, green, nearest, span } from '../src/text/text.ts'
 
-/** What an event is also called. */
+/** Aliases of events. */
 const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook.failed' }
 
 const REPEATS_MAX = 100
@@ -100,7 +100,7 @@ export const command = defineCommand({
   },
 })
 
-/** @throws CliError usage with the name that was probably meant. */
+/** @throws CliError usage with the nearest name */
 function eventType(word: string): EventType {
   const type = Object.hasOwn(ALIASES, word) ? (ALIASES[word] ?? word) : word
   if (isKeyOf(eventTypes, type)) return type
@@ -112,7 +112,7 @@ function eventType(word: string): EventType {
 
 type Words = { readonly on: string | undefined; readonly told: EventSettings }
 
-/** What was said of an event, before anything is done for it. @throws CliError usage that names the setting */
+/** Checked settings of an event. @throws CliError usage that names the setting */
 async function said({ options: given }: Wanted, type: EventType, situation: Sayable): Promise<Words> {
   const { BadSetting, subjectOf, toldBy } = await import('../src/market/situations/settings.ts')
   try {

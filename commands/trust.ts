@@ -21,24 +21,24 @@ type DocumentEndpoint = 'getEvidence' | 'getFeedbackFile'
 export type WantedDocument<K extends DocumentEndpoint> = {
   readonly endpoint: K
   readonly asked: Asked<K>
-  /** Name that the bytes must have; by default the one that the instance says they have. */
+  /** Expected hash (default: the one the instance names). */
   readonly hash?: string
 }
 
-/** A published document as its bytes are: `ok` is null unless they were checked. */
+/** A published document; `ok` is null if unchecked. */
 export type ShownDocument = {
   readonly hash: string
   readonly computed: string | null
   readonly ok: boolean | null
   readonly bytes: number
   readonly saved: string | null
-  /** as it was published, in the words of whoever wrote it: what counts is its hash */
+  /** foreign content; only its hash counts */
   readonly document: unknown
 }
 
 type Options = { readonly check: boolean; readonly save?: string | undefined }
 
-/** Fetches a document byte by byte, and hashes it where that was asked for. @throws AppError not_found */
+/** Fetches a document, and hashes it on request. @throws AppError not_found */
 export async function readDocument<K extends DocumentEndpoint>(
   context: CommandContext<unknown, Options>,
   wanted: WantedDocument<K>,
@@ -64,7 +64,7 @@ export async function readDocument<K extends DocumentEndpoint>(
 }
 
 function parsed(text: string): unknown {
-  // What is no JSON is shown as it is: an answer of something between here and the instance.
+  // Non-JSON is shown as is.
   return (parseAnswer(text) ?? { value: text }).value
 }
 
@@ -80,7 +80,7 @@ export type ReputationAnswer = WireAnswer<Api['getReputation']>
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 
-/** Of a published file: it can be checked and kept. */
+/** Options of published documents. */
 const publishedOptions = z.object({
   check: z
     .boolean()
@@ -111,7 +111,7 @@ async function latestRoot(context: CommandContext<unknown, unknown>, word: strin
   const session = await context.session()
   const params = { wallet: await idOf({ ...context, asAdmin: false }, kinds.wallet, word) }
   const verdict = await session.call('getReputation', { params })
-  // It becomes a path: what is no hash leads nowhere.
+  // Only a hash may become part of a path.
   if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root
   throw new CliError('not_found', `Nothing is known of ${word}: no job of it was counted yet.`)
 }
@@ -161,7 +161,7 @@ export const trustOnchain = defineCommand({
   },
 })
 
-/** Wallets of one request. */
+/** Wallets per request. */
 const BATCH = 20
 const MAX_SCORE = 100
 

@@ -54,7 +54,7 @@ export const command = defineCommand({
     const options = cockpitOptions(context)
     if (options.look.palette === undefined) forbidColor()
     const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
-    // Asked while the cockpit loads: the answer is there before it is.
+    // Asked while the cockpit loads.
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
     const own = await ownKeys(context)
@@ -70,8 +70,8 @@ export const command = defineCommand({
 })
 
 /**
- * Where nothing can be drawn, the status stands for the cockpit: once in a pipe, anew and anew on a dumb terminal.
- * @returns whether that was it
+ * Without a usable terminal, prints the status instead: once in a pipe, repeatedly on a dumb terminal.
+ * @returns whether it did
  */
 async function plainly(context: Host): Promise<boolean> {
   const { io, options, system, signal } = context
@@ -86,7 +86,7 @@ async function plainly(context: Host): Promise<boolean> {
   }
 }
 
-/** As words, so that another marketplace is looked at in the same way. */
+/** Options as words, to reopen the cockpit for another marketplace. */
 function sameOptions({ options: { refresh, readonly, theme } }: Host): readonly string[] {
   return [
     '--refresh',
@@ -96,7 +96,7 @@ function sameOptions({ options: { refresh, readonly, theme } }: Host): readonly 
   ]
 }
 
-/** Marketplaces that are known here, without the one in sight; none where that was named by its address alone. */
+/** Other known marketplaces; none if opened by address. */
 function othersOf(context: Host): CockpitOptions['others'] {
   if (context.globals.baseUrl !== undefined) return undefined
   const { name } = createLink(context).place
@@ -110,7 +110,7 @@ function checkTerminal({ io, system }: Host): void {
   throw usage(message, { next: ['souk status', 'souk status --json'] })
 }
 
-/** A daemon that does not run is a state to show and to wait out; a remote that nobody knows is a slip. */
+/** A stopped daemon is a valid state; an unknown remote is an error. */
 async function checkTarget({ session }: Host): Promise<void> {
   try {
     await session()
@@ -136,14 +136,14 @@ function cockpitOptions(context: Host): CockpitOptions {
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,
-    // A terminal on both sides: the real streams, as checked above.
+    // Both are terminals, as checked above.
     stdin: system.stdin as NodeJS.ReadStream,
     stdout: system.stdout as NodeJS.WriteStream,
     signal,
   }
 }
 
-/** Keys of one's own; what of them is left out is said before the cockpit opens, and in it. */
+/** Custom keys; invalid ones are reported before and in the cockpit. */
 async function ownKeys({ io, places }: Host): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
   const found = await readKeyFile(places)
   if (found === undefined) return {}
@@ -156,7 +156,7 @@ async function ownKeys({ io, places }: Host): Promise<Pick<CockpitOptions, 'keys
   return { keys, ...(first === undefined ? {} : { notice: `${first}${more}` }) }
 }
 
-/** Copies the local store; nothing else draws meanwhile, the cockpit has the terminal. */
+/** Copies the local store without output, since the cockpit owns the terminal. */
 function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
   const link = createLink(context)
   if (link.place.name !== LOCAL) return undefined
@@ -170,7 +170,7 @@ function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
   }
 }
 
-/** The end of the log of this machine's daemon, read when it is asked for. */
+/** The end of the local daemon's log. */
 function lastWordsOf(context: Host): CockpitOptions['lastWords'] {
   if (createLink(context).place.name !== LOCAL) return undefined
   return async () => {
@@ -202,7 +202,7 @@ function paletteOf({ io, system }: Host): CockpitOptions['look']['palette'] {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Grounds among the first eight colors, white apart, are dark: `15;0` is white on black. */
+/** Of the first eight background colors all but white are dark: `15;0` is white on black. */
 function wishedTheme(env: Env): (typeof themes)[number] | undefined {
   const wished = themes.find((name) => name === env.SOUK_THEME)
   const ground = /;(\d{1,2})$/.exec(env.COLORFGBG ?? '')?.[1]
@@ -215,7 +215,7 @@ function depthOf({ COLORTERM = '', TERM = '' }: Env): CockpitOptions['look']['de
   return TERM.includes('256') ? '256' : '16'
 }
 
-/** The terminal knows best what its ground is, where nobody said anything and it matters. */
+/** Asks the terminal for its background, unless set or irrelevant. */
 async function withGround(options: CockpitOptions, isSaid: boolean): Promise<CockpitOptions> {
   const { look } = options
   if (isSaid || look.palette === undefined || look.palette === 'mono' || look.depth === '16') return options
@@ -223,7 +223,7 @@ async function withGround(options: CockpitOptions, isSaid: boolean): Promise<Coc
   return { ...options, look: { ...look, theme: (await askGround(options)) ?? look.theme } }
 }
 
-/** Ink's own colors obey this variable alone, as it is when Ink loads; Node warns where both are set. */
+/** Ink reads this variable when it loads; Node warns if both are set. */
 function forbidColor(): void {
   const { env } = process
   delete env.NO_COLOR
@@ -231,8 +231,8 @@ function forbidColor(): void {
 }
 
 /**
- * Ink's layout engine lies in its own file as a data URL, and where there is a `fetch` it uses that to read it: the
- * call loads the whole HTTP client behind it, a seventh of what the first frame costs.
+ * Ink's layout engine is a data URL that it reads by `fetch` if available, which loads an HTTP client: a seventh of
+ * the first frame.
  */
 async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
   const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch')
@@ -245,7 +245,7 @@ async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What broke, told in one line behind the restored screen, and in full in a file. */
+/** Reports a crash in one line after restoring the screen, with details in a file. */
 function crashed({ io, places, system }: Host, error: unknown): CliError {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const file = `${places.state}/crash-tui.json`
@@ -260,7 +260,7 @@ const SAID_LINES = 3
 type CommandsHost = CommandContext<unknown, unknown>
 type LineWord = { readonly value: string; readonly summary: string }
 
-/** The command line for the cockpit's palette: what there is, what may follow, and a process that runs it. */
+/** Command line of the cockpit's palette: completion, and a process to run commands. */
 export function createCommandLine(context: CommandsHost) {
   const commands = context.entries
     .filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
@@ -279,7 +279,7 @@ export function createCommandLine(context: CommandsHost) {
   }
 }
 
-/** The very answer that shells get. */
+/** The same answer as for shells. */
 async function complete(context: CommandsHost, words: readonly string[]): Promise<readonly LineWord[]> {
   const { data } = await context.invoke(['__complete', '--scoped', '--', ...words]).catch(() => ({ data: undefined }))
   const found = isObject(data) && Array.isArray(data.candidates) ? data.candidates : []
@@ -316,8 +316,8 @@ const FILE = 'put-off.json'
 const Kept = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])
 
 /**
- * What was put off in cockpits of this machine. A file that cannot be read hides nothing: all of it is seen again. One
- * that cannot be written is no reason for a cockpit to break; then it lasts as long as the cockpit is open.
+ * Snoozed items of cockpits on this machine. If the file is unreadable, all are shown; if it cannot be written,
+ * snoozing lasts until the cockpit closes.
  */
 export function putOffFile({ state }: Pick<Places, 'state'>): {
   readonly read: () => readonly PutOff[]

@@ -112,13 +112,13 @@ type Running = ReturnType<typeof shown> & {
   readonly already_running: boolean
   readonly recovered: boolean
   readonly persistent: boolean
-  /** Where payments settle. */
+  /** Chain of payments. */
   readonly chain: ChainName
   readonly data: string
-  /** What a new store was filled with. */
+  /** Initial data. */
   readonly seed: string | null
   readonly public_url: string | null
-  /** Business time, where it was said. */
+  /** Business time, if set. */
   readonly clock: { readonly now: string; readonly state: string } | null
   readonly took_ms: number
 }
@@ -129,7 +129,7 @@ function showUnit({ unit, name }: Unit, io: Io): void {
   io.note(`put it into ~/.config/systemd/user/${name}, then: systemctl --user enable --now ${name}`)
 }
 
-/** The daemon stays when the traffic ends. */
+/** The daemon keeps running after the traffic. */
 async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> {
   const { traffic: rate = 0, foreground, systemd } = context.options
   if (systemd) throw usage('A unit runs the daemon alone, and --traffic needs a terminal.')
@@ -180,7 +180,7 @@ async function bringUp(context: Context): Promise<Up> {
   }
 }
 
-/** What was typed, over what is kept. Data that is there stays on the chain that it began on, and on its port. */
+/** Typed options over saved ones. Existing data keeps its chain and port. */
 function launchAs(context: Context, said: Typed): Launch {
   const { places } = context
   const last = lastLaunch(places)
@@ -189,7 +189,7 @@ function launchAs(context: Context, said: Typed): Launch {
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
 }
 
-/** A seed that is a file is played at the daemon once it serves; it is read whole before anything is started. */
+/** A seed file is read before the start and applied when the daemon serves. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (!/[./]/.test(seed)) throw noSeed(seed)
@@ -230,18 +230,18 @@ function requireNew({ places }: Context, isNew: boolean, file: string): void {
   })
 }
 
-/** On stderr wherever it goes: what a start found is not only for who sits there. */
+/** On stderr, so that scripts' readers see it too. */
 function noteOf({ io }: Context, { notes, recovered }: Started): void {
   for (const note of notes) io.say(`${yellow('!')} ${note}`)
   if (recovered) io.note('the daemon before it had ended without tidying up; its data was recovered')
 }
 
-/** A start that was refused leaves a store, and agrees to nothing: what is kept is how a daemon was started that ran. */
+/** A refused start leaves a store but no consent; only a daemon that ran counts. */
 function hasBegun(context: Context): boolean {
   return hasStore(context) && lastLaunch(context.places).chain === 'base'
 }
 
-/** Nobody takes real money by a slip: whoever starts with it for the first time types that it is real. */
+/** The first start with real money must be confirmed by typing. */
 async function agreed(context: Context, launch: Launch): Promise<Launch> {
   checkChain(launch)
   if (launch.chain !== 'base' || launch.realMoney || context.options.systemd || hasBegun(context)) return launch
@@ -253,7 +253,7 @@ async function agreed(context: Context, launch: Launch): Promise<Launch> {
   })
 }
 
-/** `frozen`, `real`, or a time from which it goes on. @throws CliError usage */
+/** `frozen`, `real`, or a start time. @throws CliError usage */
 function clockMove({ clock, foreground, systemd }: Context['options']): ClockMove | undefined {
   if (clock === undefined) return undefined
   if (foreground || systemd) {
@@ -282,7 +282,7 @@ function shown({ pid, started_at, url, version, instance_id, data_dir, ...tls }:
   return { url, pid, started_at, version, instance_id, data_dir, lan_url, fingerprint }
 }
 
-/** What `restart` changes of a daemon that runs. */
+/** Options that `restart` can change. */
 const changeable: ReadonlySet<string> = new Set([
   'port',
   'host',
@@ -292,7 +292,7 @@ const changeable: ReadonlySet<string> = new Set([
   'trustProxy',
 ] satisfies readonly (keyof Typed)[])
 
-/** Refuses what was typed where the daemon that runs has it otherwise: nothing that is asked for is passed over. */
+/** Refuses options that differ from the running daemon's. */
 export function requireAgreement(places: Places, registration: DaemonRegistration, { seed, ...said }: Typed): void {
   if (seed !== undefined && registration.seed !== undefined && seed !== registration.seed) {
     throw otherSeed(registration.seed, seed)
@@ -302,7 +302,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
     port: Number(new URL(registration.url).port),
   }
   const others = Object.entries(said).filter(
-    // Port 0 is a free one: it has one.
+    // Port 0 accepts any port.
     ([name, value]) =>
       !(name === 'port' && value === 0) &&
       !isDeepStrictEqual(wordsOf(name, value), wordsOf(name, running[name as keyof Typed])),
@@ -318,7 +318,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   })
 }
 
-/** A file is the same however its path is written. */
+/** Compares file paths in absolute form. */
 function wordsOf(name: string, value: unknown): readonly string[] {
   return launchWords({ [name]: value ?? undefined })
 }

@@ -12,7 +12,7 @@ type Attempt = WireAnswer<Api['decideVerification']>
 type Decision = 'approved' | 'rejected'
 type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
-/** Has the vendor of the sandbox decide. */
+/** Has the sandbox vendor decide. */
 export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {
   const { attempt } = context.args
   const session = await context.session()
@@ -39,7 +39,7 @@ export function showAttempt(
 
 const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
 
-/** The token in what was given: itself, or the link that it is in. @throws CliError usage */
+/** The token, given directly or in its link. @throws CliError usage */
 export function tokenIn(word: string): string {
   const token = TOKEN.exec(word)?.[1]
   if (token === undefined) throw usage('Not a consent link: give the consent_url of souk verify start.')
@@ -145,7 +145,7 @@ async function read(session: Session): Promise<Status> {
   return session.call('getVerificationStatus', {})
 }
 
-/** Until it has ended, or the time given to `--wait` has. */
+/** Waits until it has ended, or `--wait` is over. */
 async function watched({ globals, io, signal, system }: SessionHost, session: Session): Promise<Status> {
   const limitMs = patienceMs(globals)
   const progress = io.progress('waiting for the verification')

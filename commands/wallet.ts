@@ -60,7 +60,7 @@ export const walletFund = defineCommand({
   },
 })
 
-/** @throws CliError usage for what is no amount, or none. */
+/** @throws CliError usage for an invalid or zero amount */
 function amountSaid(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const amount = parseAmount(text)
@@ -69,7 +69,7 @@ function amountSaid(text: string | undefined): string | undefined {
   return formatAmount(amount)
 }
 
-/** Whether this machine holds the admin key of the instance. */
+/** Whether the instance's admin key is here. */
 async function mayChoose(session: Session): Promise<boolean> {
   return session.adminHeaders().then(
     () => true,

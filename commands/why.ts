@@ -50,7 +50,7 @@ function lineOf({ sign, sentence, id, at, ms, amount }: Step, about: string): st
   return `${signs[sign]} ${id === about ? bold(sentence) : sentence}   ${dim(facts.join('  '))}`
 }
 
-/** The branches in front of each step: a step is the last of its depth when a shallower one comes before the next. */
+/** Tree branches before each step: a step is the last of its depth if a shallower one follows first. */
 function stemsOf(steps: readonly Pick<Step, 'depth'>[]): string[] {
   return steps.map(({ depth }, at) => {
     const goesOn = (level: number) => {

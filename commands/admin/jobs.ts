@@ -70,7 +70,7 @@ export const adminJobsBundle = defineCommand({
 
 type Ruled = Pick<WireAnswer<Api['getJobBundle']>['job'], 'job_id' | 'amount' | 'dispute'>
 
-/** The ways to end a dispute; which one, and why, is for whoever read the document. */
+/** The ways to end a dispute, without a recommendation. */
 function rulingLines({ job_id: id, amount = '0.00', dispute }: Ruled): readonly string[] {
   if (dispute?.status !== 'open') return []
   const half = formatAmount(usdc((parseAmount(amount) ?? ZERO) / 2n))
@@ -90,7 +90,7 @@ function showReport(io: Io, title: string, report: Report | null): void {
   )
 }
 
-/** The file can be named by its hash where it is handed on. */
+/** Prints the hash, so that the file can be cited. */
 function save(file: string, bundle: object) {
   const text = `${JSON.stringify(bundle, null, 2)}\n`
   writePrivate(file, text)

@@ -86,7 +86,7 @@ type Asked = {
 }
 type Place = { readonly url: string; readonly isReadable: boolean }
 
-/** @throws CliError usage for what makes no sense there, before a key is read. */
+/** @throws CliError usage for contradicting options, before reading a key */
 function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: Asked, { url, isReadable }: Place): void {
   if (plainCredentials && !isReadable) {
     throw usage('--plain-credentials is about plain HTTP to another machine.', { facts: [url] })
@@ -102,7 +102,7 @@ function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: Asked, { url, 
 
 type Keeping = { readonly io: Io; readonly places: Places; readonly as: string | undefined }
 
-/** Reads the key that stdin holds, before anything is added. @returns what keeps it, once there is where it belongs */
+/** Reads the key from stdin before adding the remote. @returns a function that saves it */
 async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin }: Asked) {
   const holder = keyStdin ? await holderOf(places, as) : undefined
   const secret = adminKeyStdin || keyStdin ? (await io.stdin()).trim() : ''
@@ -114,7 +114,7 @@ async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin 
   }
 }
 
-/** Address of the wallet whose account it is. @throws CliError usage */
+/** Wallet address of the account. @throws CliError usage */
 async function holderOf(places: Places, as: string | undefined): Promise<string> {
   const { currentWallet } = await import('../../src/client/wallets.ts')
   const address = currentWallet(places, as)?.address
@@ -142,8 +142,8 @@ type Agreeing = {
 }
 
 /**
- * The certificate to hold the instance to; undefined where an authority of this machine vouches for it, which then
- * does so each time. Nothing but a handshake is sent before somebody agrees.
+ * The certificate to pin; undefined if this machine's authorities accept it. Only a handshake is sent before
+ * approval.
  */
 async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEOUT_MS }: Agreeing) {
   const wanted = said === undefined ? undefined : fingerprintOf(said)
@@ -167,7 +167,7 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
   return seen.trusted ? undefined : agreed(url, seen, io)
 }
 
-/** A yes that nobody thought about would be none: it takes a person who sees what is shown, or the fingerprint itself. */
+/** Requires a person who sees the fingerprint, or the fingerprint option; `--yes` is not enough. */
 async function agreed(url: string, { fingerprint, valid_to }: ShownCertificate, io: Io): Promise<string> {
   const facts = [`it shows  ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls prints the true one over there']
   if (!io.canAsk) {

@@ -10,7 +10,7 @@ import { type SentBody, wordsOf } from '../../src/client/call.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
-/** The endpoint behind each advertised path. */
+/** Endpoints of named paths. */
 const endpoints = {
   'site-audit': 'siteAudit',
   'security-patch': 'securityPatch',
@@ -38,7 +38,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { slug } = context.args
-    // What stands behind the path is not told: the instance judges the input.
+    // The listing behind the path is unknown, so the instance checks the input.
     const given = await readInput(context.io, {}, context.options)
     const input = context.options.interactive ? await askedMembers(context.io, given.input) : given.input
     const session = await context.session()

@@ -17,7 +17,7 @@ import { toWallet } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, harmless, yellow } from '../../src/text/text.ts'
 
-/** The newest ones are looked at for a quote. */
+/** Newest subscriptions checked for coverage. */
 const SUBSCRIPTIONS_MAX = 100
 
 const options = z.object({
@@ -72,7 +72,7 @@ export const command = defineCommand({
   },
 })
 
-/** Shows the whole order and asks. @returns the same command, which pays no more than was shown */
+/** Shows the order and asks. @returns the command with a limit at the shown price */
 async function agreed(context: Host, session: Session, { listing, input }: Order): Promise<Host> {
   const { io, globals } = context
   const { price, pay_to, wallet } = await showQuote(session, listing, input)
@@ -91,14 +91,14 @@ async function showQuote(session: Session, listing: Listing, input: Input) {
   return { kind: 'quote' as const, ...described(listing, offer), money, wallet: wallet?.name ?? null, covered_by }
 }
 
-/** What is asked for, by the token itself: test money is named so on whatever network its signature is bound to. */
+/** Token name of the offer: test money is named so on any network. */
 async function moneyOf({ target }: Session, offer: Offer | undefined): Promise<string | null> {
   if (offer === undefined) return null
   const { isRealUsdc } = await import('../../src/client/pay.ts')
   return isRealUsdc(toWallet(offer.asset)) ? `USDC on ${offer.network}` : `test USDC (${target.network})`
 }
 
-/** The caller's subscription that pays for a service, or null. */
+/** The caller's covering subscription, or null. */
 async function coverOf(session: Session, { id, provider_id }: Listing): Promise<string | null> {
   const key = await session.apiKey()
   if (key === undefined) return null
@@ -112,7 +112,7 @@ async function coverOf(session: Session, { id, provider_id }: Listing): Promise<
   return found?.subscription_id ?? null
 }
 
-/** What came; null while nothing did: a job that still runs has an empty list of deliverables. */
+/** The result; null if there is none, as for a running job. */
 function resultOf({ status, result, deliverables }: Ticket) {
   const first = isThere(result) ? result : deliverables
   return isThere(first) || status === 'completed' ? (first ?? null) : null
@@ -152,7 +152,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const startedAt = io.now()
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
   if (given.save !== undefined) tryFolder(context, given.save)
-  // A key alone is enough where a subscription pays.
+  // A key is enough for a covered purchase.
   const key = await session.apiKey()
   const asked = { ...purchase(listing, input), ...(key ? { headers: { 'x-api-key': key } } : {}) }
   const purchased = {
@@ -189,7 +189,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   }
 }
 
-/** Of another's service the fee comes on top. */
+/** Third-party listings add a fee. */
 function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string | undefined {
   if (price.fixed === null) return undefined
   return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`
@@ -197,7 +197,7 @@ function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string 
 
 type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>
 
-/** Keeps what reading the job needs later, and waits for its end where that is wanted. */
+/** Saves the job's token, and waits for the job on request. */
 async function settle(context: Host, session: Session, ticket: Ticket): Promise<Ticket> {
   if (typeof ticket.access_token === 'string') {
     const { keepJobToken } = await import('../../src/client/secrets.ts')
@@ -211,7 +211,7 @@ async function settle(context: Host, session: Session, ticket: Ticket): Promise<
   const waited = await waitForJob(context, session, ticket.job_id)
   if (waited.end !== 'over') context.exit('pending')
   if (waited.end === 'unreadable') {
-    // It is bought all the same: what is known is shown.
+    // The purchase succeeded, so show what is known.
     context.io.warn(`! ${noFreeRead(ticket.job_id).message}`)
     return ticket
   }

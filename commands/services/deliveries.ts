@@ -54,7 +54,7 @@ export async function readPage(session: Session, { status, limit, page }: Wanted
   })
 }
 
-/** Deliveries in one state, page after page. */
+/** Deliveries of a status, over all pages. */
 export async function* allOf(session: Session, status: Wanted['status']): AsyncGenerator<Delivery> {
   for (let page = 1, more = true; more; page += 1) {
     const { deliveries, total } = await readPage(session, { status, limit: PAGE_ROWS_MAX, page })
@@ -63,7 +63,7 @@ export async function* allOf(session: Session, status: Wanted['status']): AsyncG
   }
 }
 
-/** A page of those about one listing; the list itself knows no listings. */
+/** Deliveries of one listing; filtered here, since the API cannot. */
 async function readOf({ options: wanted }: CommandContext<unknown, Wanted>, session: Session, service: string) {
   const found: Delivery[] = []
   for await (const one of allOf(session, wanted.status)) if (one.service_id === service) found.push(one)

@@ -15,7 +15,7 @@ type Catalog = WireAnswer<Api['getCatalog']>
 
 const columns = columnsOf(service, 'own')
 
-/** The catalog's own order keeps a category together: then each is named once; in any other order none is. */
+/** Catalog order groups categories, so each is named once; other orders do not. */
 function grouped(services: readonly CatalogListing[]): readonly RowGroup<CatalogListing>[] {
   const firsts = services.filter((row, at) => row.category !== services[at - 1]?.category)
   const isTogether = new Set(firsts.map(({ category }) => category)).size === firsts.length
@@ -98,7 +98,7 @@ export const command = defineCommand({
   },
 })
 
-/** What the shorter signs of the table mean, as far as they are in it. */
+/** Legend of the abbreviations used. */
 function legend(services: readonly CatalogListing[]): readonly string[] {
   const isNew = services.some(({ provider_reputation: score }) => typeof score === 'object' && score?.is_new)
   const isPolled = services.some(({ webhook_status: status }) => status === 'polling')

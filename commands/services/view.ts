@@ -21,7 +21,7 @@ export const command = defineCommand({
     'souk services view qr_code --schema',
     'souk services view qr_code --example',
   ],
-  /** The listing; with --schema or --example alone the seller’s own: the schema of its input, or an input. */
+  /** The listing; with --schema or --example the seller's input schema or an example. */
   async run({ args, options, session }) {
     const listing = await findListing(await session(), args.service)
     if (options.schema) return listing.input_schema
@@ -57,16 +57,16 @@ function showListing(listing: Listing, io: Io): void {
     io.line('  answers like this, shortened')
     for (const line of shownResult(sample).split('\n')) io.line(clip(`    ${line}`, io.width))
   }
-  // One line, however long: it is there to be pasted.
+  // On one line, for pasting.
   io.line(`  next      ${cyan(io.hint(buyLine(listing)))}`)
 }
 
 const FACT_COLUMNS = 10
 const MORE_INDENT = 6
-/** Narrower than this nothing is folded. */
+/** Narrower text is not wrapped. */
 const MIN_FOLDED = 20
 
-/** On a terminal a long line goes on further right, between words. */
+/** Wraps long lines with an indent on a terminal. */
 function folded(io: Io, text: string): void {
   const [indent = ''] = /^ */.exec(text) ?? []
   const room = io.width - indent.length - MORE_INDENT
@@ -76,7 +76,7 @@ function folded(io: Io, text: string): void {
   for (const line of more) io.line(indent + ' '.repeat(MORE_INDENT) + line)
 }
 
-/** An example of the result, where its schema has one. */
+/** Example of the result from its schema. */
 function sampleOf({ deliverable_schema: schema }: Listing): unknown {
   const named = Object.values(schema).find((inner) => isObject(inner) && Array.isArray(inner['examples']))
   const own = Array.isArray(schema['examples']) ? schema : named

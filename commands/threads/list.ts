@@ -53,7 +53,7 @@ export const command = defineCommand({
   view: (page, io) => showPage(thread, page, { io, place: 'own' }),
 })
 
-/** Those in which somebody else said something that was not shown here. */
+/** Conversations with unread messages of others. */
 async function unreadOf(host: CommandContext<unknown, unknown>, session: Session, all: readonly Thread[]) {
   const me = all.length === 0 ? '' : await ownId(session)
   const countNew = await newMessages(host, session)

@@ -41,7 +41,7 @@ export const command = defineCommand({
   },
 })
 
-/** The body as it is in the interface; a file may hold the event alone. The instance checks the rest. */
+/** The API body; the file may contain the event only. The instance validates the rest. */
 function bodyFrom(document: Record<string, unknown>): Body {
   const event = isObject(document.event) ? document.event : document
   if (!isObject(event.intent)) {
@@ -52,7 +52,7 @@ function bodyFrom(document: Record<string, unknown>): Body {
   return { event } as Body // the instance refuses by name what does not fit
 }
 
-/** What the payer signs (decisions §11): origin, payer, hash of the body, time. */
+/** Signature of the payer (decisions §11): origin, payer, body hash, time. */
 async function signatureOver(context: Host, session: Session, body: Body) {
   const wallet = await session.wallet()
   if (wallet === undefined) {
@@ -76,6 +76,6 @@ async function signatureOver(context: Host, session: Session, body: Body) {
     `body: ${keccak256(JSON.stringify(body))}`,
     `timestamp: ${timestamp}`,
   ].join('\n')
-  // By name, as the row reads them: its file would bring the whole contract into every start.
+  // A literal name, since importing the contract is slow.
   return { 'x-trace-signature': await account.signMessage({ message }), 'x-trace-timestamp': timestamp }
 }

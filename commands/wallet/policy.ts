@@ -96,7 +96,7 @@ async function changed(context: Host, before: SpendPolicy): Promise<SpendPolicy>
   return { ...compact(kept), allow: await list(before.allow, allow), deny: await list(before.deny, deny) }
 }
 
-/** @returns undefined for a limit that is lifted. @throws CliError usage for what is no amount. */
+/** @returns undefined to remove a limit. @throws CliError usage for an invalid amount */
 function limitSaid(rule: LimitName, text: string): string | undefined {
   if (text === NONE) return undefined
   const amount = parseAmount(text)
@@ -165,12 +165,12 @@ export const walletPolicyTest = defineCommand({
   },
 })
 
-/** What holds for a wallet that has none. */
+/** Policy of a wallet without one. */
 export const noPolicy: SpendPolicy = { allow: [], deny: [] }
 
 type Where = { readonly places: Places; readonly globals: Globals }
 
-/** The instance that names are meant at, as it is chosen; nobody is asked. */
+/** The selected instance, without a request. */
 export function chosenInstance({ places, globals }: Where): string {
   if (globals.baseUrl !== undefined) return originOf(globals.baseUrl)
   return globals.remote ?? readSettings(places).remote ?? LOCAL
@@ -181,8 +181,8 @@ const ID = /^((p|svc|plan|prod|post|thr)_[0-9a-f]{16}|market)$/
 type Namer = Where & Parameters<typeof idOf>[0]
 
 /**
- * The same for what people call somebody: the name of a participant or a listing at the chosen instance becomes its id.
- * @throws CliError usage for what nobody is called, or several are
+ * Ids of named participants or listings at the selected instance.
+ * @throws CliError usage for an unknown or ambiguous name
  */
 export async function payeeIds(namer: Namer, names: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
@@ -205,9 +205,8 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 }
 
 /**
- * A name as a list keeps it: an id with the instance it is of, since another instance may claim the same id; a wallet
- * address; an instance.
- * @throws CliError usage for any other value
+ * Stored form of a name: an id with its instance, since others may use the same id; a wallet address; an instance.
+ * @throws CliError usage for other values
  */
 export function listedName(where: Where, text: string): string {
   const [id = '', ...rest] = text.split('@')
@@ -239,7 +238,7 @@ function notNamed(text: string) {
   return usage(`"${text}" names nobody who could be paid.`, { facts: [WHAT_NAMES] })
 }
 
-/** Somebody to try a policy on. */
+/** A payee to test a policy with. */
 export function payeeNamed(
   where: Where,
   { seller, to }: { seller?: string | undefined; to?: string | undefined },
@@ -263,7 +262,7 @@ export function limitRows(policy: SpendPolicy): readonly LimitRow[] {
   return limitNames.map((rule) => ({ rule, limit: policy[rule] ?? null, about: limits[rule] }))
 }
 
-/** A policy for people. */
+/** Prints a policy. */
 export function showPolicy(io: Io, policy: SpendPolicy): void {
   for (const { rule, limit, about } of limitRows(policy)) {
     io.line(`  ${rule.padEnd(12)}  ${(limit === null ? 'no limit' : `$${limit}`).padEnd(10)}  ${about}`)

@@ -11,7 +11,7 @@ import { isObject } from '../../src/core/json.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 
 const PAYMENT_REQUIRED = 402
-/** A payment of its own, for no call. */
+/** A payment without a request. */
 const SIGNED_HERE = { method: 'POST', path: '/' } as const
 
 const options = z.object({
@@ -74,10 +74,10 @@ async function signPayment(context: Host, wallet: NamedWallet) {
     })
   }
   const session = await context.session()
-  // The token, its name and its network are those that the instance asks for itself.
+  // Uses the token, name and network of the instance's own offer.
   const asked = await session.send({ ...wordsOf('discover', {}), accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
-  // Whoever gets it can take it: it is counted as spent from now on.
+  // Whoever gets the signature can use it, so it counts as spent.
   const { signed } = await signOffer(context, session, { wallet, first, limit: maxPrice, call: SIGNED_HERE })
   const { headers } = signed
   const { network, asset, validSeconds } = await offerOf(first)

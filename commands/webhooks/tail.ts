@@ -9,9 +9,9 @@ import { readPage } from '../services/deliveries.ts'
 const INTERVAL_MS = 1_000
 const DEFAULT_LAST = 10
 const LAST_MAX = 100
-/** What is looked at each time: the newest messages, and of older ones those that are still tried. */
+/** Rows per look: the newest, and older pending ones. */
 const WATCHED_ROWS = 100
-/** Looks in a row that find nobody there. */
+/** Failed looks in a row before giving up. */
 const LOST_MAX = 1_000
 
 const options = z.object({
@@ -70,7 +70,7 @@ async function* followed(context: Host): AsyncGenerator<Try> {
   }
 }
 
-/** Looks again and again; an instance that is away for a while is waited for, and said to be. */
+/** Polls; reports and waits while the instance is unreachable. */
 function lookerAt({ io, options: wanted }: Host, session: Session) {
   let lost = 0
   return async (): Promise<readonly Delivery[] | undefined> => {
@@ -97,7 +97,7 @@ async function rowsOf(session: Session): Promise<readonly Delivery[]> {
   return [...new Map([...newest.deliveries, ...open.deliveries].map((row) => [row.delivery_id, row])).values()]
 }
 
-/** Tries that were not there before, oldest first. */
+/** New attempts, oldest first. */
 function triesIn(rows: readonly Delivery[], seen: ReadonlyMap<string, number> = new Map()): readonly Try[] {
   return rows
     .flatMap(({ delivery_id, event_id, type, url, status: state, attempts }) =>

@@ -13,7 +13,7 @@ const MS_PER_SECOND = 1_000
 const SECRETS_MAX = 10
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
 const SECRET_VARIABLE = 'SOUK_WEBHOOK_SECRET'
-/** A request as `nc -l` or a proxy writes it down: its first line may stand before the headers. */
+/** A dump by `nc -l` or a proxy may start with the request line. */
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/\d/
 
 const options = z.object({
@@ -89,7 +89,7 @@ async function messageOf(context: Host): Promise<Message> {
   return { headers: { ...Object.fromEntries(lines.map(headerOf)), ...typed }, body: rest }
 }
 
-/** Bytes are never read as text: one that is no UTF-8 is what the signature is over, too. */
+/** Works on bytes: signatures also cover invalid UTF-8. */
 function splitRequest(whole: Buffer): { head: string; rest: Uint8Array } {
   const ends = ['\r\n\r\n', '\n\n'].map((gap) => ({ gap, at: whole.indexOf(gap) })).filter(({ at }) => at >= 0)
   const [end] = ends.toSorted((a, b) => a.at - b.at)
@@ -115,7 +115,7 @@ function readFile(file: string): Buffer {
   }
 }
 
-/** White space around a secret is kept: it is one of the things that go wrong. */
+/** Keeps whitespace, a common mistake to report. */
 async function secretsOf(context: Host): Promise<readonly string[]> {
   const { secretFile } = context.options
   const text = secretFile === undefined ? context.system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')
@@ -129,7 +129,7 @@ async function secretsOf(context: Host): Promise<readonly string[]> {
   throw usage(sentence, { next: ['souk webhooks secret --rotate', '… --secret-file FILE'] })
 }
 
-/** What is kept on this machine: the secret of the account, and the one that `listen` hands events on with. */
+/** Saved secrets: the account's, and the one of `listen`. */
 async function keptSecrets(context: Host): Promise<readonly string[]> {
   const listening = keptListenSecret(context.places)
   const wallet = currentWallet(context.places, context.globals.as)

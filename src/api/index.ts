@@ -48,8 +48,8 @@ import { verificationAdminApi, verificationApi } from './sections/verification.t
 import { deliveriesApi, serviceTestApi, webhookAdminApi } from './sections/webhooks.ts'
 
 /**
- * The contract: every endpoint in one flat, ordered record, section by section. Literal paths stand before the
- * parameters that would shadow them. Server, health, description, client and tests fold over it.
+ * The contract: all endpoints in order, by section. Literal paths precede parameters that would match them. Server,
+ * health, description, client and tests derive from it.
  */
 export const api = {
   ...catalogApi,

@@ -3,8 +3,8 @@ import { CliError } from './exit.ts'
 import type { Session, SessionHost } from './session.ts'
 
 /**
- * Headers for one job or conversation: the wallet's key, or, where it bought without an account, the token that came
- * with the purchase. @throws CliError auth when there is neither.
+ * Headers for a job or conversation: the wallet's key, else the purchase's token.
+ * @throws CliError auth without either
  */
 export async function headersAt(
   { places }: { readonly places: Places },
@@ -17,10 +17,7 @@ export async function headersAt(
   return token === undefined ? session.ownHeaders() : { authorization: `Bearer ${token}` }
 }
 
-/**
- * Whether a command reads for the operator or for one's own account: the operator where nobody is named by `--as` and
- * the admin key is at hand.
- */
+/** Whether to read as operator: with the admin key and without `--as`. */
 export async function readsAsOperator({ globals }: Pick<SessionHost, 'globals'>, session: Session): Promise<boolean> {
   if (globals.as !== undefined) return false
   return session.adminHeaders().then(
@@ -32,7 +29,7 @@ export async function readsAsOperator({ globals }: Pick<SessionHost, 'globals'>,
   )
 }
 
-/** Participant behind the key that is used. */
+/** Participant id of the key. */
 export async function ownId(session: Session): Promise<string> {
   return (await session.call('getBalance', {})).participant_id
 }

@@ -1,7 +1,7 @@
 import type { Budget, SentPayment } from '../client/spending/budget.ts'
 import { formatAmount, formatPrice, usdc, ZERO } from '../core/money.ts'
 
-/** The way back to what a command paid for and then failed: what is known of each payment, and what to type. */
+/** Payments of a failed command, and how to recover them. */
 export function paymentsSent(budget: Budget): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const sent = budget.sent()
   return { facts: sent.map(sentFact), next: sent.flatMap(wayBack) }
@@ -19,7 +19,7 @@ function wayBack({ idempotencyKey, bought }: SentPayment): readonly string[] {
   return bought?.product === undefined ? [again] : [`souk products download ${bought.product}`, again]
 }
 
-/** What a command spent, in a line; undefined where it spent and signed for nothing. */
+/** Spending of a command in a line; undefined if none. */
 export function spendingLine(budget: Budget): string | undefined {
   const [spent, taken, refused] = [budget.spent(), budget.taken(), budget.refused()]
   if (taken === ZERO && spent === ZERO) return undefined

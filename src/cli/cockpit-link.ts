@@ -12,23 +12,20 @@ import { CliError } from './exit.ts'
 import { explain } from './failure.ts'
 import { openSession, type Session } from './session.ts'
 
-/** Longest silence of the event stream: an instance that has nothing to tell sends a heartbeat every ten seconds. */
+/** Stream timeout; instances send a heartbeat every ten seconds. */
 export const STREAM_TIMEOUT_MS = 30_000
-/** What happened before the cockpit was opened is news too. */
+/** Events before the cockpit was opened. */
 const EVENTS_BACK = 50
 
 type Host = CommandContext<unknown, unknown>
 
-/**
- * The cockpit's way to the chosen instance. Every call finds the instance anew: a daemon that went away and came
- * back, on another port even, is simply there again.
- */
+/** The cockpit's connection. Each call finds the instance again, so restarts and port changes are transparent. */
 export function createLink(context: Host): Link {
   const { globals, places } = context
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
-  // The cockpit has the name typed in a dialog of its own; a question here would run over its screen.
+  // The cockpit asks for names itself, since a prompt would overwrite its screen.
   const connections = keepConnections()
   const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
   return {
@@ -60,7 +57,7 @@ async function outcome<T>(work: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** What went wrong, as the cockpit tells it. */
+/** A failure for the cockpit. */
 export function problemOf(error: unknown): Problem {
   const { sentence, facts, next } = explain(error)
   return { kind: kindOf(error), sentence, facts, next }

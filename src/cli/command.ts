@@ -11,7 +11,7 @@ import type { Column } from './output.ts'
 import { object, type output, type ParamSet } from './params.ts'
 import type { Session } from './session.ts'
 
-/** What another command returned, and how it shows. */
+/** Result of another command, and how to show it. */
 export type Invoked = { readonly data: unknown; show(io: Io): void }
 
 export type CommandContext<A, O> = {
@@ -21,70 +21,70 @@ export type CommandContext<A, O> = {
   readonly io: Io
   readonly system: System
   readonly places: Places
-  /** Every command there is, for help and completion. */
+  /** All commands, for help and completion. */
   readonly entries: readonly Entry[]
   /** Aborted by ctrl-c and SIGTERM. */
   readonly signal: AbortSignal
-  /** What this command may still spend, over all its payments. */
+  /** Remaining spending limit of the command. */
   readonly budget: Budget
   /** Connects to the chosen instance. @throws CliError no_daemon when the local daemon does not run. */
   session(): Promise<Session>
-  /** Runs another command as if its words were typed, with this one's global options; prints nothing. */
+  /** Runs another command with the same global options; prints nothing. */
   invoke(words: readonly string[]): Promise<Invoked>
-  /** Sets the exit code of a command that has data to show all the same. */
+  /** Sets the exit code of a command that still has data. */
   exit(name: ExitName): void
 }
 
 /**
- * One command. `run` returns data and prints nothing; the frame prints it as JSON, or hands it to `view`.
- * A command that follows something returns an async iterable: `view` then sees one item at a time.
+ * A command. `run` returns data and prints nothing; the frame prints JSON or calls `view`. Following commands return
+ * an async iterable, of which `view` sees one item at a time.
  */
 export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet, D = unknown, R = unknown> = {
-  /** The words typed; its file's path under `commands/` is how they begin. */
+  /** The typed words; the file path under `commands/` is their beginning. */
   readonly name: string
   readonly summary: string
   /** Further sentences of the help text. */
   readonly description?: string
-  /** Other words for the whole name. */
+  /** Aliases of the whole name. */
   readonly aliases?: readonly string[]
   readonly hidden?: true
-  /** Its noun alone means this command. */
+  /** The noun alone runs this command. */
   readonly isDefault?: true
-  /** Under which title a command without a noun stands in the help. */
+  /** Help section of a command without a noun. */
   readonly heading?: string
-  /** Positionals in order; an array takes all that are left. */
+  /** Positionals in order; an array takes the rest. */
   readonly args: A
   /** camelCase members become `--kebab-case` flags; `meta({ short, value })` adds a letter and a placeholder. */
   readonly options: O
-  /** Lines that run as they stand; a test runs them all. */
+  /** Runnable examples; a test runs them. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
-  /** The endpoint whose answer it prints under --json as it is. */
+  /** Endpoint whose response --json prints as is. */
   readonly prints?: Callable
-  /** What completion names the members of where it prints more than an answer: the endpoint, or an example of its own. */
+  /** Output shape for completion, if it is more than a response: endpoint or example. */
   readonly like?: Callable | { readonly [member: string]: unknown }
-  /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
+  /** Rows for TSV and NDJSON (default: the data itself). */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
-  /** What it shows is this program's own text: line breaks in its data stay. */
+  /** The output is our own text, so line breaks stay. */
   readonly ownText?: true
-  /** What it prints has one form alone, for a shell or a terminal: `SOUK_OUTPUT` says nothing about it. */
+  /** One fixed output form; `SOUK_OUTPUT` does not apply. */
   readonly ownForm?: true
-  /** A stream that ends by itself after ctrl-c: what it still says on its way out is shown. */
+  /** A stream that ends itself after ctrl-c; its last output is shown. */
   readonly endsItself?: true
   view(data: D, io: Io): void
 }
 
-/** What a command need not say: it takes no words, and no flags. */
+/** Defaults of a command without words. */
 const wordless = { args: object({}), options: object({}) }
 type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
   Partial<Pick<C, keyof typeof wordless>>
 
-/** Declares a command; everything else is inferred from its schemas and from what `run` returns. */
+/** Declares a command; types are inferred. */
 export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   command: Wordless<Command<A, O, D, R>>,
 ): Command<A, O, D, R> {
-  // Without words of their own, A and O are sets of any words, and so of none.
+  // Defaults are valid for any A and O.
   return { ...wordless, ...command } as Command<A, O, D, R>
 }
 
@@ -96,7 +96,7 @@ type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
   asked(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
 }
 
-/** Declares a command that asks one endpoint, and prints what that answers. */
+/** Declares a command that prints one endpoint's response. */
 export function defineCall<A extends ParamSet, O extends ParamSet, K extends Callable, R>({
   asks,
   asked,
@@ -112,22 +112,22 @@ export function defineCall<A extends ParamSet, O extends ParamSet, K extends Cal
   })
 }
 
-/** A command as the list of all knows it, before its file is loaded. */
+/** A command in the index, before its file is loaded. */
 export type Entry = {
   readonly name: string
   readonly summary: string
   readonly heading: string
   readonly hidden?: true
   readonly isDefault?: true
-  /** Another word for this command. */
+  /** The command that this is an alias of. */
   readonly aliasOf?: string
   load(): Promise<{ readonly command: Command }>
 }
 
-/** What a bare noun stands for in the help text. */
+/** Help text of a bare noun. */
 export type Group = { readonly name: string; readonly summary: string; readonly heading: string }
 
-/** Name, summary, and how its file is loaded, which may hold others too; then what only some commands have. */
+/** Name, summary and loader of a command, then rare members. */
 type EntryRow = readonly [
   name: string,
   summary: string,
@@ -135,7 +135,7 @@ type EntryRow = readonly [
   more?: Pick<Entry, 'hidden' | 'isDefault' | 'aliasOf'>,
 ]
 
-/** Every command, in the order of the help text. */
+/** All commands in help order. */
 export function entriesOf(byHeading: Readonly<Record<string, readonly EntryRow[]>>): readonly Entry[] {
   return Object.entries(byHeading).flatMap(([heading, rows]) =>
     rows.map(([name, summary, load, more]) => ({

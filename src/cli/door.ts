@@ -4,7 +4,7 @@ import type { Wallet } from '../core/hex.ts'
 import type { ChainSetup } from '../model/payment.ts'
 import type { ReportStart } from '../model/start.ts'
 
-/** How a daemon is started, as the command line says it; the daemon knows what is left out. */
+/** Start options of a daemon; the daemon has the defaults. */
 export type Start = {
   readonly dataDir: string
   readonly host: string
@@ -34,7 +34,7 @@ export type Start = {
 export type RunningDaemon = {
   readonly url: string
   readonly instanceId: string
-  /** What its store began with: demo, house or none. */
+  /** Initial data: demo, house or none. */
   readonly seed: string
   readonly notes?: readonly string[]
   stop(): Promise<void>
@@ -43,13 +43,13 @@ export type RunningDaemon = {
 type StartHooks = {
   readonly logTo: Writable
   readonly onFatal: (error: Error) => void
-  /** Hears how far the start is; where it throws, the start ends. */
+  /** Called with the progress; a throw ends the start. */
   readonly onStep: ReportStart
-  /** Done when the port is taken, before the store is opened. */
+  /** Runs after the port is taken and before the store is opened. */
   readonly prepare: (url: string) => Promise<void>
 }
 
-/** What a look at a store comes to. */
+/** Result of verifying a store. */
 type Looked = {
   readonly storeId: string
   readonly seq: number
@@ -70,18 +70,18 @@ type Repaired = {
   readonly droppedRows: number
 }
 
-/** A marketplace whose time lies in the past and goes on only when told. */
+/** A marketplace with a clock in the past. */
 export type PastMarket = {
   readonly url: string
   readonly adminKey: string
-  /** Epoch milliseconds of its time, which is that of its machine too. */
+  /** Its time in epoch milliseconds, also its machine's. */
   readonly now: () => number
   readonly goTo: (at: number) => Promise<void>
-  /** A folder for files that are sent. */
+  /** Temporary folder for uploads. */
   readonly files: string
 }
 
-/** What there was before: an untouched marketplace gets a history, any other stays as it is. */
+/** `written`: the store was untouched; `there`: it had the history; `in_use`: it is not new. */
 export type HistoryOutcome = 'written' | 'there' | 'in_use'
 
 type HistoryOf = {
@@ -92,7 +92,7 @@ type HistoryOf = {
   readonly act: (past: PastMarket) => Promise<void>
 }
 
-/** What a whole state holds; equal hashes mean equal states. */
+/** Contents of an export; equal hashes mean equal states. */
 type WholeState = { readonly files: number; readonly sha256: string }
 
 type ExportWanted = {
@@ -106,26 +106,23 @@ type ImportWanted = {
   readonly watch: (rows: number) => void
 }
 
-/**
- * All that the command line wants of the daemon's own code: `bin` hands it in, and whether it fits is checked there.
- * All but the first are for the data of a daemon that is down.
- */
+/** The daemon's code for the command line; `bin` supplies it. All but the first work on a stopped daemon's data. */
 export type DaemonDoor = {
   createDaemon(start: Start, hooks: StartHooks): Promise<RunningDaemon>
   repairData(dataDir: string): Promise<Repaired>
-  /** Removes the files that no record names. @returns how many */
+  /** Removes files without a record. @returns how many */
   tidyData(dataDir: string): Promise<number>
-  /** @throws what is wrong with it */
+  /** @throws the damage */
   verifyData(dataDir: string): Promise<Looked>
-  /** The store as one tar. */
+  /** The store as a tar. */
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
-  /** Puts a backup in the place of the store. */
+  /** Replaces the store by a backup. */
   replaceData(dataDir: string, tarFile: string): Promise<Looked>
-  /** The whole state as lines of JSON, or that of a backup. */
+  /** An export of the store or a backup. */
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
-  /** Makes the store out of a whole state. */
+  /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
-  /** Has an untouched marketplace live through a history. */
+  /** Creates the history of an untouched marketplace. */
   writeHistory(history: HistoryOf): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>
 }

@@ -7,8 +7,8 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
 
 /**
- * Reads a duration as people write it: `250ms`, `30s`, `1h30m`, `2d`; a bare number means seconds.
- * @returns whole milliseconds, or undefined when the text is none.
+ * Parses a duration: `250ms`, `30s`, `1h30m`, `2d`; a bare number means seconds.
+ * @returns milliseconds, or undefined if invalid
  */
 export function parseDuration(text: string): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * UNIT_MS.s)
@@ -17,7 +17,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * unitMs(part[2]), 0))
 }
 
-/** A duration as it is typed: `1h30m` of 5,400,000. */
+/** A duration as typed: `1h30m` for 5,400,000. */
 function durationText(ms: number): string {
   const parts: string[] = []
   let left = ms
@@ -29,5 +29,5 @@ function durationText(ms: number): string {
   return parts.join('') || '0s'
 }
 
-/** A duration flag: `30s`, `1h30m`; inside, milliseconds. */
+/** A duration flag: `30s`, `1h30m`; internally milliseconds. */
 export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m', durationText)

@@ -12,9 +12,9 @@ export type OutputStream = {
 export type InputStream = AsyncIterable<Uint8Array | string>
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
-/** Everything that the command line takes from the machine; tests hand in their own. */
+/** Everything that the command line uses of the machine; tests replace it. */
 export type System = {
-  /** Words behind the program's name. */
+  /** Words after the program's name. */
   readonly argv: readonly string[]
   readonly env: Env
   readonly stdin: InputStream
@@ -22,48 +22,48 @@ export type System = {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly version: string
-  /** That it was built from, `+` behind it where files had been changed; null where that is not known. */
+  /** Git commit of the build, with `+` for local changes; null if unknown. */
   readonly commit: string | null
-  /** Version of Node. */
+  /** Node version. */
   readonly node: string
   readonly platform: string
   readonly tmpDir: string
-  /** How the program was started, as it is typed: `souk`, `bin/souk`, `npx souk`. */
+  /** How the program was started: `souk`, `bin/souk`, `npx souk`. */
   readonly program: string
-  /** Hears of every command that is suggested. */
+  /** Called with every suggested command. */
   readonly onHint?: (line: string) => void
-  /** Program and first arguments that start this program again, for the detached daemon. */
+  /** Command that starts this program again, for the detached daemon. */
   readonly self: readonly [string, ...string[]]
-  /** Loads the daemon's own code: only the process that becomes it, or looks after its data, asks. */
+  /** Loads the daemon's code; only for processes that need it. */
   daemon(): Promise<DaemonDoor>
   /** Epoch milliseconds. */
   now(): number
-  /** Resolves after the time, at once when the signal is aborted. */
+  /** Resolves after the time, or when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Runs a program in this terminal until it ends. @returns false where there is no such program */
+  /** Runs a program in this terminal. @returns false if it does not exist */
   foreground(words: readonly [string, ...string[]], stdin?: string): Promise<boolean>
   /** Ends this process at once. */
   exit(code: number): never
-  /** The process that started this one and waits for its words, if there is such a one; `leave` ends the channel. */
+  /** The waiting parent process, if any; `leave` closes the channel. */
   readonly parent: { tell(message: unknown): Promise<void>; leave(): void } | undefined
-  /** @returns the function that takes the handler away. */
+  /** @returns a function that removes the handler */
   onSignal(signal: Signal, handler: () => void): () => void
 }
 
 const STDIN = 0
 export const version: string = manifest.version
-/** Set by the build; undefined when sources run directly. */
+/** Set by the build; undefined in sources. */
 declare const SOUK_COMMIT: string | null | undefined
 
-/** The real machine; `script` is the file that was started. */
+/** The real machine; `script` is the started file. */
 export function realSystem(script: string, daemon: System['daemon']): System {
-  // A reader that went away (`souk … | head -1`) is no failure of ours.
+  // A closed pipe (`souk … | head -1`) is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever waits until all is written hears of any other.
+    // Other errors are reported by flush.
     if (error.code === 'EPIPE') process.exit(0)
   })
   const isPacked = process.getBuiltinModule('node:sea').isSea()
-  // By bin/souk; what this program starts itself was not started so.
+  // Set by bin/souk, and removed for child processes.
   const { SOUK_STARTED_AS: startedAs } = process.env
   delete process.env['SOUK_STARTED_AS']
   return {
@@ -73,7 +73,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
       return programOf({ env: process.env, file, isPacked, folder: process.cwd() })
     },
     env: process.env,
-    // Getters: opening a stream, or only asking about it, costs up to a tenth of a start, and few commands do.
+    // Getters, since opening a stream costs up to a tenth of a start.
     get stdin() {
       return process.stdin
     },
@@ -82,7 +82,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     },
     stdout: process.stdout,
     get stderr() {
-      // What cannot be said there ends nothing: the work goes on, and its exit code tells how it went.
+      // A broken stderr must not end the work.
       if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => undefined)
       return process.stderr
     },
@@ -93,7 +93,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     get tmpDir() {
       return process.getBuiltinModule('node:os').tmpdir()
     },
-    // A packed binary starts itself again without a script.
+    // A packaged binary needs no script.
     self: isPacked ? [process.execPath] : [process.execPath, script],
     daemon,
     exit: (code) => process.exit(code),
@@ -110,7 +110,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
 
 /** Sends one message over the channel of the start. */
 async function tellParent(message: unknown): Promise<void> {
-  // The parent may be gone already (ctrl-c while waiting); there is nobody left to tell then.
+  // The parent may be gone.
   if (!process.connected) return
   await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
 }
@@ -133,7 +133,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** What runs in the foreground has the keyboard: ctrl-c is for it, and not for the program behind it. */
+/** ctrl-c belongs to the foreground program. */
 async function foreground([program, ...words]: readonly [string, ...string[]], stdin?: string): Promise<boolean> {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const handlers = process.listeners('SIGINT')

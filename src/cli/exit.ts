@@ -1,6 +1,6 @@
 import { keysOf } from '../core/record.ts'
 
-/** Exit codes of the command line; error codes of the API map to them in `src/core/error.ts`. */
+/** Exit codes; API error codes map to them in `src/core/error.ts`. */
 export const exits = {
   ok: 0,
   failure: 1,
@@ -10,15 +10,15 @@ export const exits = {
   payment: 5,
   conflict: 6,
   unavailable: 7,
-  /** `--wait` or `--timeout` ended and the thing still runs. */
+  /** `--wait` or `--timeout` ended before the operation did. */
   pending: 8,
   deferred: 9,
   /** The local daemon does not run, or the remote does not answer. */
   no_daemon: 10,
-  /** `--exit-status` says no. */
+  /** A failed check with `--exit-status`. */
   check_failed: 11,
   compliance: 12,
-  /** The person said no. */
+  /** The user declined. */
   cancelled: 13,
   interrupted: 130,
   terminated: 143,
@@ -51,17 +51,17 @@ export function exitNamed(code: number): ExitName {
 }
 
 export type CliFacts = {
-  /** What is known, a line each. */
+  /** Known facts, one per line. */
   readonly facts?: readonly string[]
-  /** Commands that lead out, as typed. */
+  /** Commands that help. */
   readonly next?: readonly string[]
   readonly details?: unknown
-  /** Of the request that was refused. */
+  /** Of the refused request. */
   readonly requestId?: string
   readonly cause?: unknown
 }
 
-/** A failure that the command line itself finds; failures of the API are AppErrors. */
+/** A failure of the command line; API failures are AppErrors. */
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly exit: ExitName

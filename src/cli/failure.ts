@@ -14,7 +14,7 @@ import { machineTrouble } from './machine-trouble.ts'
 const MS_PER_SECOND = 1_000
 const SENTENCE_CHARS_MAX = 300
 
-/** A failure as it is told: sign, sentence, facts, way out, id. */
+/** A failure to show: sign, sentence, facts, ways out, id. */
 export type Failure = {
   readonly code: string
   readonly exit: number
@@ -27,7 +27,7 @@ export type Failure = {
   readonly details?: unknown
 }
 
-/** What to type next, by error code; only commands that exist. */
+/** Next commands by error code. */
 const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
   unauthorized: ['souk wallet list'],
   payment_required: ['souk wallet list'],
@@ -46,7 +46,7 @@ const known: Partial<Record<ErrorCode, string>> = {
 const UNKNOWN_KEY =
   'the instance does not know the saved API key: its data was reset, or another instance answers at this address'
 
-/** @param words what was typed: a slip in them is named. */
+/** @param words the typed words, to detect typos */
 export function explain(error: unknown, words: readonly string[] = []): Failure {
   if (error instanceof CliError) {
     const { exit, facts, next, details, requestId } = error
@@ -69,19 +69,19 @@ export function explain(error: unknown, words: readonly string[] = []): Failure 
   }
 }
 
-/** The daemon's too: built, it is a bundle with a class of its own. */
+/** Also one of the daemon's bundle, which has its own class. */
 function isAppError(error: unknown): error is AppError {
   return error instanceof AppError || (error instanceof Error && error.name === 'AppError')
 }
 
-/** An answer that had begun and did not come whole. */
+/** An interrupted response. */
 function brokenOff({ failure, message }: TransportError): Failure {
   const exit = failure === 'too_large' ? 'failure' : 'no_daemon'
   const sentence = 'The response of the instance was incomplete.'
   return { code: exit, exit: exits[exit], sentence, facts: [message], next: ['souk status'] }
 }
 
-/** A store that refuses to guess about damage names the command that mends it. */
+/** The repair command of a damaged store. */
 function repairOf(error: unknown): string | undefined {
   return error instanceof Error && 'repair' in error && typeof error.repair === 'string' ? error.repair : undefined
 }
@@ -92,7 +92,7 @@ function unreadable({ message, path, must }: BadAnswer): Failure {
   return { code: 'bad_answer', exit: exits.failure, sentence: message, facts, next: ['souk status'] }
 }
 
-/** A line of an export is read by a schema of its own. */
+/** An invalid export record. */
 function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): BadAnswer {
   const { path = [], message = 'cannot be read' } = error.issues?.[0] ?? {}
   return new BadAnswer({ path: path.map(String), must: message })
@@ -120,7 +120,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   }
 }
 
-/** What is refused for a while or for good, with where and what that is. */
+/** The refusal with its place. */
 function sentenceOf({ code, message, extra }: AppError): string {
   const { remote, request, paused_at: since, reason, feature } = extra
   if (code === 'deferred' && typeof request === 'string') {
@@ -131,10 +131,10 @@ function sentenceOf({ code, message, extra }: AppError): string {
   return `Paid activity is paused on ${remote}${when}${typeof reason === 'string' && reason !== '' ? ` (${reason})` : ''}.`
 }
 
-/** How the sentence begins where a name that is kept on this machine is not known. */
+/** Start of errors about unknown local names. */
 const KEPT_HERE = /^(Remote|Wallet) "/
 
-/** Commands that name what was typed. */
+/** Ways out that repeat typed words. */
 function wayOutOf({ code, message }: AppError, words: readonly string[]): readonly string[] {
   const kept = KEPT_HERE.exec(message)?.[1]
   if (code === 'not_found' && words.includes('chain')) return ['souk chain queue --all']
@@ -146,7 +146,7 @@ function wayOutOf({ code, message }: AppError, words: readonly string[]): readon
   return code === 'quote_required' ? [shellLine`souk services inquire ${service} -m "..."`] : []
 }
 
-/** Words before a suggestion, where it is no way out but another thing to do. */
+/** Labelled suggestions. */
 const LABELLED = /^([a-z ]+): (souk .+)$/
 
 function shelvedNext(words: readonly string[]): readonly string[] {
@@ -154,14 +154,14 @@ function shelvedNext(words: readonly string[]): readonly string[] {
   return [...(read === undefined ? [] : [`reads still work: ${read}`]), 'status: souk endpoints list --status deferred']
 }
 
-/** The service that a line is about: by its id, or by its name behind the verb. */
+/** The service of a command line: by id, or by name after the verb. */
 function serviceIn(words: readonly string[]): string | undefined {
   const byId = words.find((word) => prefixOf(word) === idPrefixes.service)
   const named = words[words.indexOf('buy') + 1]
   return byId ?? (words.includes('buy') && named !== undefined && !named.startsWith('-') ? named : undefined)
 }
 
-/** Where the ids of a kind are listed. */
+/** List commands by id kind. */
 const lists: Readonly<Record<string, string>> = {
   [idPrefixes.service]: 'souk services list',
   [idPrefixes.job]: 'souk jobs list',
@@ -183,7 +183,7 @@ function listsFor(words: readonly string[]): string[] {
 
 const ID_DIGITS = 16
 
-/** What was probably meant: an id that is not whole, a word beside those that there are. */
+/** Probable intent: an incomplete id, or a misplaced word. */
 function slipsIn({ code, details = [] }: AppError, words: readonly string[]): string[] {
   if (code === 'not_found') {
     const broken = words.find((word) => {
@@ -202,20 +202,20 @@ function slipsIn({ code, details = [] }: AppError, words: readonly string[]): st
   })
 }
 
-/** A route that is not enabled answers 404 as well; it exits as deferred. */
+/** A disabled endpoint also responds 404, but exits as deferred. */
 function exitOf(error: AppError): number {
   return error.code === 'not_found' && error.extra.reason === 'not_enabled'
     ? exits.deferred
     : errorCodes[error.code].exit
 }
 
-/** A failure with the way back to what was paid for before it. */
+/** Adds recovery of payments to a failure. */
 export function withPayments(failure: Failure, budget: Budget): Failure {
   const { facts, next } = paymentsSent(budget)
   return { ...failure, facts: [...failure.facts, ...facts], next: [...next, ...failure.next] }
 }
 
-/** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
+/** Prints a failure on stderr, as text or JSON; stdout stays empty. */
 export function tell(io: Io, failure: Failure, { error, budget }: { error: unknown; budget: Budget }): void {
   const whole = withPayments(failure, budget)
   const told = {
@@ -260,13 +260,13 @@ function asText(failure: Spelled): string[] {
   ]
 }
 
-/** The command alone, without the words before it. */
+/** The command without its label. */
 function hintIn(next: string | { readonly command: string } | undefined): string | null {
   if (typeof next !== 'string') return next?.command ?? null
   return LABELLED.exec(next)?.[2] ?? next
 }
 
-/** A failure for programs. */
+/** A failure as JSON. */
 export function failureFacts(failure: Failure | Spelled) {
   return {
     code: failure.code,

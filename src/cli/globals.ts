@@ -1,17 +1,17 @@
 import type { Usdc } from '../core/money.ts'
 import { palettes } from '../text/text.ts'
 
-/** What `--debug=` shows, where it is not all. */
+/** Values of `--debug=`. */
 export const DEBUG_TOPICS: readonly string[] = ['http']
 
-/** A global option as data: commander, the environment and the help text derive from it. */
+/** A global option, from which parser, environment and help derive. */
 export type GlobalOption = {
   readonly key: string
   readonly flags: string
   readonly summary: string
   readonly env?: string
   readonly choices?: readonly string[]
-  /** Not shown in help: the other half of an option whose value is optional. */
+  /** Hidden part of an option with an optional value. */
   readonly hidden?: true
 }
 
@@ -98,10 +98,10 @@ export const globalOptions = [
 ] as const satisfies readonly GlobalOption[]
 
 export type GlobalKey = (typeof globalOptions)[number]['key']
-/** Values as typed: text for options with a value, true for flags that were given. */
+/** Typed values: text, or true for flags. */
 export type RawGlobals = { readonly [K in GlobalKey]?: string | boolean }
 
-/** Fills what no flag gave from the environment; an empty variable counts as unset. */
+/** Adds environment values; empty ones count as unset. */
 export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, string | undefined>>): RawGlobals {
   const inherited = globalOptions.flatMap((option) => {
     const value = 'env' in option ? env[option.env] : undefined
@@ -112,17 +112,17 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
   return { ...Object.fromEntries(inherited), ...given }
 }
 
-/** In which form data is printed where no flag says it. */
+/** Output format if no flag is given. */
 export const OUTPUT_VARIABLE = 'SOUK_OUTPUT'
 const outputs = ['human', 'json', 'ndjson', 'tsv'] as const
 const FORMS: readonly GlobalKey[] = ['json', 'ndjson', 'tsv', 'fields', 'jq']
 
-/** What the environment says of the form; undefined where it says nothing, or nothing that is one. */
+/** Format from the environment; undefined if unset or invalid. */
 export function outputOf(env: Readonly<Record<string, string | undefined>>): (typeof outputs)[number] | undefined {
   return outputs.find((one) => one === env[OUTPUT_VARIABLE])
 }
 
-/** The form that the environment names, unless a flag says one. @returns why not, for a word that is none */
+/** Applies the environment's format. @returns the fault of an invalid one */
 export function withOutput(
   given: RawGlobals,
   env: Readonly<Record<string, string | undefined>>,
@@ -136,11 +136,11 @@ export function withOutput(
   return output === 'human' ? given : { ...given, [output]: true }
 }
 
-/** Options that may be kept with `souk config set`; remote and wallet have words of their own for that. */
+/** Options for `souk config set`; remote and wallet have their own commands. */
 const KEPT: readonly GlobalKey[] = ['pay', 'maxPrice', 'timeout', 'noInput', 'color', 'palette', 'ascii']
 export const keptOptions: readonly GlobalOption[] = globalOptions.filter(({ key }) => KEPT.includes(key))
 
-/** Fills what neither a flag nor the environment gave from what is kept. */
+/** Adds saved values. */
 export function withKept(given: RawGlobals, kept: Readonly<Record<string, string>> = {}): RawGlobals {
   const found = keptOptions.flatMap((option) => {
     const value = kept[option.key]
@@ -150,7 +150,7 @@ export function withKept(given: RawGlobals, kept: Readonly<Record<string, string
   return found.length === 0 ? given : { ...Object.fromEntries(found), ...given }
 }
 
-/** How long is waited for the end of something: as `--wait=` says, else `--timeout`, else for ever. */
+/** Waiting time: `--wait=`, else `--timeout`, else unlimited. */
 export function patienceMs({ wait, timeoutMs }: Pick<Globals, 'wait' | 'timeoutMs'>): number {
   return typeof wait === 'number' ? wait : (timeoutMs ?? Number.POSITIVE_INFINITY)
 }
@@ -159,10 +159,10 @@ export function takesValue(option: GlobalOption): boolean {
   return option.flags.includes('<')
 }
 
-// Commander lets an option with an optional value eat the next positional, so these are split before it sees them.
+// Commander would take the next positional as an optional value, so these are split first.
 const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for', '--debug': '--debug-topic' }
 
-/** `--wait=30s` → `--wait-for=30s`; words behind `--` stay as they are. */
+/** `--wait=30s` → `--wait-for=30s`; words after `--` stay. */
 export function splitOptionalValues(argv: readonly string[]): string[] {
   const end = argv.indexOf('--')
   return argv.map((word, i) => {
@@ -178,16 +178,16 @@ export type Globals = {
   readonly baseUrl?: string
   readonly as?: string
   readonly pay: 'auto' | 'balance' | 'x402' | 'none'
-  /** Refuse to pay more, over all payments of the command. */
+  /** Limit over all payments of the command. */
   readonly maxPrice: Usdc
   readonly fields?: readonly string[]
   readonly jq?: string
   readonly header: boolean
   readonly dryRun: boolean
   readonly yes: boolean
-  /** The remote whose change is meant, where that has to be said. */
+  /** Name of the remote to confirm a change. */
   readonly confirm?: string
-  /** Wait for the end of what was started: `true` without a limit, or milliseconds. */
+  /** Wait for completion: `true` without limit, or milliseconds. */
   readonly wait: boolean | number
   readonly timeoutMs?: number
   readonly idempotencyKey?: string

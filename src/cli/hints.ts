@@ -2,16 +2,16 @@ import type { Env } from '../client/paths.ts'
 import { cyan, dim, shellWord } from '../text/text.ts'
 import { type GlobalOption, globalOptions, takesValue } from './globals.ts'
 
-/** The line that was typed, and with what. */
+/** The typed line and its program. */
 type Typed = {
   readonly argv: readonly string[]
   readonly env: Env
-  /** As it was started. */
+  /** The program as started. */
   readonly program: string
   readonly onHint?: (line: string) => void
 }
 
-/** What of the line that was typed, or of its environment, a further line has to say again to mean the same. */
+/** Options in force that a further command must repeat. */
 type InForce = { readonly flags: readonly string[]; readonly env?: string }
 
 const where: readonly InForce[] = [
@@ -22,12 +22,12 @@ const instance: InForce = { flags: ['--instance'], env: 'SOUK_INSTANCE' }
 const who: InForce = { flags: ['--as'], env: 'SOUK_AS' }
 const folders: readonly InForce[] = [{ flags: ['--config'] }, { flags: ['--data'] }]
 
-/** They are about nothing but the program itself. */
+/** Commands about the program itself. */
 const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
-/** They are about this machine: its daemon, or what is kept here. */
+/** Commands about this machine. */
 const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'import', 'snapshots', 'doctor', 'tour'])
 const ABOUT_CONFIG = new Set(['config', 'remote'])
-/** They are asked by whoever runs a marketplace, or by nobody in particular. */
+/** Commands without a wallet. */
 const BY_NOBODY = new Set([
   'admin',
   'clock',
@@ -40,20 +40,19 @@ const BY_NOBODY = new Set([
   'openapi',
   'status',
 ])
-/** Verbs of `souk wallet` that name the wallet that they are about. */
+/** Verbs of `souk wallet` that name their wallet. */
 const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'list', 'fund'])
 
-/** A line that was meant to follow: the one that was typed, with more. */
+/** Prefix: the typed line with more. */
 const AGAIN = '… '
-/** The same, with a flag less. */
+/** Prefix: the typed line without a flag. */
 const WITHOUT = '… without '
 const PROGRAM = 'souk'
 const SHORT_FLAG_CHARS = '-r'.length
 
 /**
- * A suggested command as it can be pasted: with the program as it was started, and with the remote, instance and wallet
- * in force. Every suggestion goes through here. `… --flag` is the line that was typed with a flag
- * more, `… without --flag` with one less.
+ * A suggested command for pasting, with program, remote, instance and wallet in force. `… --flag` repeats the typed
+ * line with a flag, `… without --flag` without it.
  */
 export function hintOf(system: Typed, command: string): string {
   const spelled = spellingOf(system, command)
@@ -61,10 +60,10 @@ export function hintOf(system: Typed, command: string): string {
   return spelled
 }
 
-/** A command of plain words; what a shell would read otherwise stands between double quotes. */
+/** A plain command; other characters are double-quoted. */
 const PLAIN_COMMAND = /^souk(?: (?:[\w./:@=,%+-]+|"[\w .,-]*"))+$/
 
-/** A command that an instance suggests. One that could do anything else than it says is text, and no suggestion. */
+/** A command suggested by an instance, if it is plain; otherwise text. */
 export function suggestedBy(io: { hint(command: string): string }, command: string): string {
   return PLAIN_COMMAND.test(command) ? cyan(`→ ${io.hint(command)}`) : dim(command)
 }
@@ -81,7 +80,7 @@ function spellingOf(system: Typed, command: string): string {
   return `${program}${before.slice(PROGRAM.length)}${more.map((word) => ` ${word}`).join('')}${behind.join('')}`
 }
 
-/** The line that was typed with a flag more: before what is for another program, and instead of what it said of it. */
+/** The typed line with a flag, before a `--` and replacing an earlier value. */
 function again({ program, argv }: Typed, more: string): string {
   const [flag = ''] = more.split(' ')
   const option = globalOptions.find(({ flags }) => namesOf(flags).includes(flag))
@@ -95,7 +94,7 @@ function namesOf(flags: string): readonly string[] {
   return flags.split(/[ ,]+/).filter((word) => word.startsWith('-'))
 }
 
-/** Words without a global option and its value. */
+/** Words without an option and its value. */
 function without(words: readonly string[], option: GlobalOption): readonly string[] {
   const names = namesOf(option.flags)
   const isIt = (word: string | undefined) => names.some((name) => word === name || word?.startsWith(`${name}=`))
@@ -103,7 +102,7 @@ function without(words: readonly string[], option: GlobalOption): readonly strin
   return words.filter((word, at) => !isIt(word) && !(takes && names.includes(words[at - 1] ?? '')))
 }
 
-/** What a command has to be told, and does not say itself. */
+/** Options that a command needs repeated. */
 function relevant(command: string): readonly InForce[] {
   const [, noun = '', verb = '', subject] = command.split(' ')
   if (ABOUT_NOTHING.has(noun) || command.endsWith(' --help')) return []
@@ -121,7 +120,7 @@ function said({ argv, env }: Typed, { flags, env: variable }: InForce): string[]
   return value === undefined || value === '' ? [] : [flags[0] ?? '', shellWord(value)]
 }
 
-/** The value that a flag was last given. */
+/** Last typed value of a flag. */
 function typed(argv: readonly string[], flags: readonly string[]): string | undefined {
   const end = argv.indexOf('--')
   const words = end < 0 ? argv : argv.slice(0, end)
@@ -135,25 +134,25 @@ function typed(argv: readonly string[], flags: readonly string[]): string | unde
 
 type Started = {
   readonly env: Env
-  /** The script that was started, or the packed program as it was typed. */
+  /** The started script or packaged binary. */
   readonly file: string
   readonly isPacked: boolean
   readonly folder: string
 }
 
-/** Where npx finds the program again. */
+/** Link of npx. */
 const LINK = /[\\/]node_modules[\\/]\.bin[\\/]souk$/
 
 /**
- * Whether a script of its own checkout started the program, such as `npm start`. A variable of npm alone says nothing:
- * whatever a script of another package starts inherits them.
+ * Whether a script of this checkout started it, such as `npm start`; npm's variables are inherited, so they are not
+ * enough.
  */
 function isOfCheckout({ npm_lifecycle_event: script, npm_package_json: manifest }: Env, file: string): boolean {
   const folder = manifest?.replace(/package\.json$/, '')
   return script !== undefined && folder !== undefined && folder !== '' && file.startsWith(folder)
 }
 
-/** How this program was started, as words that start it again from the same folder. */
+/** Words that start this program again from the same folder. */
 export function programOf({ env, file, isPacked, folder }: Started): string {
   const name = file.split(/[\\/]/).at(-1) ?? PROGRAM
   if (LINK.test(file)) return `npx ${PROGRAM}`

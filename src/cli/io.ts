@@ -6,33 +6,33 @@ import { CliError, usage } from './exit.ts'
 import { hintOf } from './hints.ts'
 
 const DEFAULT_COLUMNS = 80
-/** Work that ends sooner shows no spinner. */
+/** Shorter work shows no spinner. */
 const SPINNER_DELAY_MS = 200
-/** Without a terminal, a line says that the work still goes on each time this has passed. */
+/** Interval of progress lines without a terminal. */
 const WAITING_LINE_MS = 10_000
 const STDIN_BYTES_MAX = 16 * 1024 * 1024
 
 export type ColorChoice = 'auto' | 'always' | 'never'
-/** `human`: for people; the others are for programs and hold nothing but data. */
+/** `human` is for people; the others contain data only. */
 export type Format = 'human' | 'json' | 'ndjson' | 'tsv'
 
 export type IoSettings = {
   readonly format: Format
   readonly color: ColorChoice
   readonly palette: PaletteName
-  /** On a terminal, signs of plain ASCII only. */
+  /** ASCII signs only. */
   readonly ascii: boolean
   readonly quiet: boolean
   readonly verbose: boolean
-  /** `http`: requests and answers with their bodies; `everything`: these without bodies, and stack traces. */
+  /** `http`: requests with bodies; `everything`: without bodies, plus stack traces. */
   readonly debug: 'nothing' | 'http' | 'everything'
-  /** How times are shown on a terminal; in a pipe they are whole. */
+  /** Time style on a terminal; pipes get full times. */
   readonly times: TimeStyle
-  /** Questions are answered with yes. */
+  /** Confirmations are answered with yes. */
   readonly yes: boolean
-  /** Questions may be asked; still no when stdin or stderr is no terminal. */
+  /** Questions are allowed, if there is a terminal. */
   readonly ask: boolean
-  /** What is longer than the screen goes through the pager that the environment names. */
+  /** Long output goes through the pager. */
   readonly pager: boolean
 }
 
@@ -52,7 +52,7 @@ export const plainSettings: IoSettings = {
 
 export type Progress = {
   update(text: string): void
-  /** Takes the spinner away; may be called twice. */
+  /** Removes the spinner; idempotent. */
   stop(): void
 }
 
@@ -61,25 +61,25 @@ export type Io = {
   readonly settings: IoSettings
   /** stdout is a terminal. */
   readonly isTty: boolean
-  /** Columns of the terminal; without one, a width that nothing is cut to. */
+  /** Terminal width; unlimited without one. */
   readonly width: number
   readonly canAsk: boolean
   now(): number
   /** A path with the home folder as `~`. */
   path(path: string): string
-  /** A text with its times as they are shown here: a table knows how wide that is. */
+  /** Text with its times as displayed, for table widths. */
   times(text: string): string
-  /** Data for people: a line on stdout. */
+  /** A line of human data on stdout. */
   line(text?: string): void
-  /** Data for programs: compact in a pipe, indented on a terminal. */
+  /** JSON: compact in a pipe, indented on a terminal. */
   json(value: unknown): void
-  /** Data for programs: one line, always compact. */
+  /** Compact JSON line. */
   jsonLine(value: unknown): void
-  /** Data as it is: a file, a body. */
+  /** Raw data. */
   bytes(data: Uint8Array): void
-  /** What helps a person but is not the data; stderr, and only on a terminal. */
+  /** Help text on stderr, on a terminal only. */
   note(text: string): void
-  /** A suggested command (`souk …`) as it can be pasted here. */
+  /** A suggested command in pasteable form. */
   hint(command: string): string
   /** A line on stderr unless `--quiet`. */
   say(text: string): void
@@ -88,13 +88,13 @@ export type Io = {
   /** A line on stderr under `--debug`, and under `--verbose` when it says so. */
   debug(text: string, level?: 'verbose' | 'debug'): void
   progress(text: string): Progress
-  /** Asks for yes or no. @throws CliError usage when nobody can be asked, naming the flag; cancelled on no. */
+  /** Asks for confirmation. @throws CliError usage without a terminal, naming the flag; cancelled on no */
   confirm(question: string): Promise<void>
-  /** Asks for one line; `hidden` shows nothing of it. @throws CliError usage when nobody can be asked. */
+  /** Asks for a line, optionally hidden. @throws CliError usage without a terminal */
   ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string>
-  /** All of stdin as text. */
+  /** All of stdin. */
   stdin(): Promise<string>
-  /** Resolves when everything written was handed to the system. @throws the error of a stdout that takes no more */
+  /** Resolves when everything is written. @throws the error of a failed stdout */
   flush(): Promise<void>
 }
 
@@ -102,10 +102,10 @@ export function createIo(system: System, settings: IoSettings): Io {
   const isTty = system.stdout.isTTY === true
   const palette = paletteFor(system, settings, isTty)
   const out = (text: string) => void system.stdout.write(`${printable(signsFor(text, settings, isTty), palette)}\n`)
-  // stderr is opened only when something is said there: most commands never do.
+  // stderr is opened on first use only.
   let said = false
   const errTty = () => system.stderr.isTTY === true
-  // One call, one line: what is told may hold what somebody else wrote.
+  // One call prints one line, since the text may be foreign.
   const err = (text: string) => {
     said = true
     writeErr(system, settings, text)
@@ -124,7 +124,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     line: (text = '') => out(io.times(text)),
     json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
-    // A terminal acts on raw bytes; what is meant for a program or a file goes there as it is.
+    // Terminals interpret raw bytes; pipes and files get them as is.
     bytes: (data) => void system.stdout.write(isTty ? asText(data) : data),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
@@ -170,7 +170,7 @@ function timesIn(text: string, { stdout, now }: System, { format, times: style }
   return stdout.isTTY === true && format === 'human' ? withShortTimes(text, { style, now: now() }) : text
 }
 
-/** Data for programs is never rewritten, and what goes into a file has the signs that it has. */
+/** Data for programs is never changed. */
 function signsFor(text: string, { ascii, format }: IoSettings, isTerminal: boolean): string {
   return ascii && isTerminal && format === 'human' ? inAscii(text) : text
 }
@@ -185,12 +185,12 @@ function wantsColor({ env }: System, { color }: Pick<IoSettings, 'color'>, isTty
   return isTty && env.TERM !== 'dumb' && colorsAllowed(env)
 }
 
-/** Whether the environment leaves colors on: `NO_COLOR` with any value and `CLICOLOR=0` turn them off. */
+/** Whether colors are allowed: any `NO_COLOR` and `CLICOLOR=0` turn them off. */
 export function colorsAllowed({ NO_COLOR, CLICOLOR }: System['env']): boolean {
   return !NO_COLOR && CLICOLOR !== '0'
 }
 
-/** stderr is not opened only to be empty. */
+/** Do not open stderr just to flush it. */
 async function drained(system: System, said: boolean): Promise<void> {
   if (said) await new Promise<void>((resolve) => void system.stderr.write('', () => resolve()))
   await new Promise<void>((resolve, reject) => {
@@ -210,7 +210,7 @@ function startProgress(host: ProgressHost, text: string): Progress {
   return system.stderr.isTTY === true ? silent : waitingLines(host, text)
 }
 
-/** A terminal whose cursor can be moved: what only says that it is one shows no spinner. */
+/** Whether the cursor can be moved, for spinners. */
 function canRedraw(stream: System['stderr']): boolean {
   return stream.isTTY === true && 'cursorTo' in stream && 'clearLine' in stream
 }

@@ -1,13 +1,13 @@
 import { errnoOf } from '../core/error.ts'
 
-/** What the system refused, in words that a person can act on. */
+/** A system error with a remedy. */
 type MachineTrouble = {
   readonly sentence: string
   readonly facts: readonly string[]
   readonly next: readonly string[]
 }
 
-/** Members that Node gives to errors of the system. */
+/** Node's members of system errors. */
 type SystemError = Error & {
   readonly path?: string
   readonly syscall?: string
@@ -17,13 +17,13 @@ type SystemError = Error & {
   readonly errcode?: number
 }
 
-/** Primary result codes of SQLite, as codes of the system. */
+/** SQLite codes as system codes. */
 const sqliteCodes: Readonly<Record<number, string>> = { 8: 'EROFS', 13: 'ENOSPC', 14: 'EACCES' }
-/** The primary code stands in the low byte of an extended one. */
+/** Extended codes have the primary code in the low byte. */
 const SQLITE_PRIMARY = 0xff
 const FOLDERS = 'or choose other folders: XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, or --data'
 
-/** Says what the system refused, however deep that lies; undefined for what is no refusal of the system. */
+/** The system error behind a failure, at any depth. */
 export function machineTrouble(error: unknown): MachineTrouble | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const found = troubleOf(at, codeOf(at))

@@ -11,26 +11,26 @@ const MIN_FLEXIBLE_COLUMNS = 8
 
 export type Column<R> = {
   readonly title: string
-  /** What people see; null shows as a dash. */
+  /** Displayed value; null as a dash. */
   value(row: R): string | number | null | undefined
-  /** The full value for programs; default: `value`. */
+  /** Full value for programs (default: `value`). */
   plain?(row: R): string | number | boolean | null | undefined
   readonly align?: 'right'
-  /** May be cut to fit; ids and money never are. */
+  /** May be cut; ids and money never are. */
   readonly flexible?: true
-  /** Dropped first on a narrow terminal, the highest number before the others; without one it always stays. */
+  /** Order of dropping on narrow terminals, highest first (default: never). */
   readonly drop?: number
 }
 
-/** Prints rows: fitted to the terminal, or tab-separated and whole where stdout is no terminal. */
+/** Prints rows: fitted on a terminal, otherwise tab-separated. */
 export function printRows<R>(io: Io, columns: readonly Column<R>[], rows: readonly R[]): void {
   printGroups(io, columns, [{ rows }])
 }
 
-/** Rows that belong together, under a line that says what they are. */
+/** Rows under a heading. */
 export type RowGroup<R> = { readonly heading?: string; readonly rows: readonly R[] }
 
-/** The same, group by group under one header. */
+/** Prints groups under one header. */
 export function printGroups<R>(io: Io, columns: readonly Column<R>[], groups: readonly RowGroup<R>[]): void {
   const all = groups.flatMap(({ rows }) => rows)
   if (all.length === 0) return
@@ -54,7 +54,7 @@ function lineOf(shown: readonly Fitted[], at: number): string {
   return cells.join(GAP).trimEnd()
 }
 
-/** A column with what stands in it; nothing of one that is whole may be cut: half an id is none. */
+/** A column with its cells; unflexible ones are never cut. */
 type Filled = Pick<Column<never>, 'title' | 'align' | 'drop'> & {
   readonly cells: readonly string[]
   readonly holds: 'money' | 'ids' | 'text' | 'any'
@@ -73,14 +73,14 @@ function filled<R>(column: Column<R>, rows: readonly R[]): Filled {
 const MONEY = /^[+-]?\$[\d,]+\.(\d+)$/
 const OWN_ID = /^[a-z]{1,4}_[0-9a-f]{16}$/
 
-/** Amounts with as many places behind the point, the missing ones blank: put to the right, their points stand in line. */
+/** Aligns decimal points. */
 function onPoint(cells: readonly string[]): readonly string[] {
   const places = (text: string) => MONEY.exec(text)?.[1]?.length
   const most = Math.max(...cells.map((text) => places(text) ?? 0))
   return cells.map((text) => text + ' '.repeat(most - (places(text) ?? most)))
 }
 
-/** A column with its times as they are shown here. */
+/** A column with displayed times. */
 function timed<R>(io: Io, column: Column<R>): Column<R> {
   return {
     ...column,
@@ -91,7 +91,7 @@ function timed<R>(io: Io, column: Column<R>): Column<R> {
   }
 }
 
-/** Full values, tab-separated; the header only when asked for. */
+/** Tab-separated full values; header on request. */
 export function printTsv<R>(
   io: Io,
   columns: readonly Column<R>[],
@@ -118,13 +118,13 @@ function pad({ align }: Filled, text: string, width: number): string {
 type Fitted = { readonly column: Filled; readonly width: number }
 
 /**
- * Where room is too short even for what has to stay, that goes as well: texts, then what is plain, amounts last, each
- * from the right. What was said to be dispensable has gone before, and the first column stays.
+ * Last resort on tiny terminals: drops text, then plain columns, amounts last, from the right; the first column
+ * stays.
  */
 const LAST_RESORT = { text: 3, any: 2, ids: 2, money: 1 } as const
 const BEFORE_THOSE = 4
 
-/** Cuts flexible columns, or drops the most dispensable ones, until a row fits. */
+/** Cuts flexible columns, or drops columns, until rows fit. */
 function fitted(room: number, columns: readonly Filled[]): readonly Fitted[] {
   const needs = columns.map(({ title, cells, holds, drop }, at) => {
     const natural = Math.max(widthOf(title), ...cells.map(widthOf))
@@ -143,7 +143,7 @@ function fitted(room: number, columns: readonly Filled[]): readonly Fitted[] {
 
 type Picked = { [member: string]: unknown }
 
-/** `--fields`: the named members, dotted; of a list's elements where the value is a list or its envelope. */
+/** `--fields`: dotted members, of list elements for a list or envelope. */
 export function pickFields(value: unknown, fields: readonly string[]): unknown {
   const list = listMember(value)
   if (Array.isArray(value)) return value.map((element) => pickFrom(element, fields, value))
@@ -154,7 +154,7 @@ export function pickFields(value: unknown, fields: readonly string[]): unknown {
 
 type ListMember = { readonly envelope: object; readonly name: string; readonly elements: readonly unknown[] }
 
-/** The one member of an envelope that holds its list of objects. */
+/** The list member of an envelope. */
 export function listMember(value: unknown): ListMember | undefined {
   if (!isObject(value)) return undefined
   if (!('total' in value) && !('next_cursor' in value)) return undefined

@@ -1,20 +1,20 @@
 import { CliError } from './exit.ts'
 
-/** Pages of one list that are asked for, and rows that are kept of it, before it counts as one without end. */
+/** Limits of pages and rows before a list counts as endless. */
 const PAGES_MAX = 1_000
 const ROWS_MAX = 100_000
 
-/** Where the page after this one begins. */
+/** Position of the next page. */
 export type NextPage = { readonly offset: number } | { readonly cursor: string }
 
 type Paged<P, R> = {
-  /** @param at where the page begins; nothing for the first */
+  /** @param at position; undefined for the first page */
   readonly ask: (at: NextPage | undefined) => Promise<P>
   readonly rowsOf: (page: P) => readonly R[]
   readonly nextOf: (page: P) => NextPage | undefined
 }
 
-/** Every page of a list, one after the other. @throws CliError failure for a list that has no end */
+/** All pages of a list. @throws CliError failure for an endless list */
 export async function* pagesOf<P, R>({ ask, rowsOf, nextOf }: Paged<P, R>): AsyncGenerator<P> {
   let rows = 0
   let at: NextPage | undefined
@@ -24,7 +24,7 @@ export async function* pagesOf<P, R>({ ask, rowsOf, nextOf }: Paged<P, R>): Asyn
     const count = rowsOf(page).length
     rows += count
     const next = nextOf(page)
-    // A page that brings nothing is the last one, whatever it says follows; so is one that leads back to itself.
+    // An empty page, or one pointing to itself, is the last.
     if (next === undefined || count === 0 || (at !== undefined && same(next, at))) return
     if (rows > ROWS_MAX) break
     at = next
@@ -38,12 +38,12 @@ function same(one: NextPage, other: NextPage): boolean {
 
 type Counted = { readonly total: number; readonly offset: number }
 
-/** The next page of a list that counts its rows. */
+/** Next offset of a counted list. */
 export function nextOffset({ total, offset }: Counted, rows: number): NextPage | undefined {
   return offset + rows < total ? { offset: offset + rows } : undefined
 }
 
-/** Rows of all pages, each once: what is added meanwhile moves the others along. */
+/** Rows of all pages, deduplicated, since insertions shift pages. */
 export async function allRows<P, R>(paged: Paged<P, R>, idOf: (row: R) => string): Promise<readonly R[]> {
   const found = new Map<string, R>()
   for await (const page of pagesOf(paged)) for (const row of paged.rowsOf(page)) found.set(idOf(row), row)

@@ -1,12 +1,12 @@
-// Says what the words of a command line are, in the vocabulary of the schema library that the contract is written in.
-// Of it, this is the small part that command lines need: the library costs more than all the rest of a start.
+// Command line parameters in the API of the contract's schema library, of which only this part is needed: loading the
+// library would dominate a start.
 //
 //     import * as z from '../../src/cli/params.ts'
 //     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }) })
 
-/** What help and completion say of a word. */
+/** Help and completion of a parameter. */
 export type Meta = {
-  /** A letter for the flag. */
+  /** Short flag. */
   readonly short?: string
   /** Placeholder in the help text. */
   readonly value?: string
@@ -14,12 +14,12 @@ export type Meta = {
 }
 
 export type Issue = {
-  /** From the member on, down to the value that is refused. */
+  /** Path below the member. */
   readonly path: readonly (string | number)[]
-  /** Goes on from the name of the value: `must be at least 1`. */
+  /** Continues the name: `must be at least 1`. */
   readonly message: string
   readonly given: unknown
-  /** What it could have been, where that is one of a few. */
+  /** Allowed values, if few. */
   readonly choices: readonly string[]
 }
 
@@ -29,50 +29,50 @@ type Outcome<T> =
 
 type Kind = 'text' | 'flag' | 'number' | 'choice' | 'list'
 
-/** A further demand: the words of the refusal, or undefined. */
+/** An extra check: the message, or undefined. */
 type Check = (value: unknown) => string | undefined
 
-/** What is declared of a word. */
+/** Declaration of a parameter. */
 type Facts = {
   readonly kind: Kind
-  /** Reads one that is there: its value, or the words of the refusal. */
+  /** Parses a value. */
   readonly read: (given: unknown) => Outcome<unknown>
   readonly checks: readonly Check[]
-  /** May be missing. */
+  /** Optional. */
   readonly optional: boolean
   readonly fallback: unknown
   readonly choices: readonly string[]
-  /** A value as it would be typed, for help. */
+  /** The typed form of a value, for help. */
   readonly typed?: (value: unknown) => unknown
-  /** Of what a list is made. */
+  /** Element of a list. */
   readonly element?: AnyParam
   readonly meta: Meta
 }
 
-/** One value of a command line. Each method gives another word; nothing is changed. */
+/** A parameter; methods return a changed copy. */
 export type Param<T> = {
   readonly facts: Facts
   optional(): Param<T | undefined>
-  /** What it is where it is not given. */
+  /** Sets the default. */
   default(fallback: Exclude<T, undefined>): Param<Exclude<T, undefined>>
   meta(meta: Meta): Param<T>
-  /** The same word where it has to be given, without what was said about it. */
+  /** The required parameter without its description. */
   unwrap(): Param<Exclude<T, undefined>>
-  /** Least number, or length of a text or list. */
+  /** Minimum number, or length. */
   min(least: number): Param<T>
-  /** Most of the same. */
+  /** Maximum number, or length. */
   max(most: number): Param<T>
   regex(pattern: RegExp, refusal: string): Param<T>
   refine(holds: (value: T) => boolean, refusal: string | ((value: T) => string)): Param<T>
   safeParse(given: unknown): Outcome<T>
-  /** @throws RangeError for what it cannot be. */
+  /** @throws RangeError if invalid */
   parse(given: unknown): T
 }
 
 function paramOf<T>(facts: Facts): Param<T> {
   const changed = <U>(change: Partial<Facts>) => paramOf<U>({ ...facts, ...change })
   const refine: Param<T>['refine'] = (holds, refusal) => {
-    // A check sees what was read before, and so is of the type.
+    // Checks run after parsing, so the type is known.
     const check: Check = (value) => {
       if (holds(value as T)) return undefined
       return typeof refusal === 'string' ? refusal : refusal(value as T)
@@ -102,17 +102,17 @@ type OptionalNames<S> = { [K in keyof S]: undefined extends ValueOf<S[K]> ? K : 
 type Values<S> = { [K in Exclude<keyof S, OptionalNames<S>>]: ValueOf<S[K]> } & {
   [K in OptionalNames<S>]?: ValueOf<S[K]>
 }
-/** What comes out of words when they are read. */
+/** Parsed type. */
 export type output<W> = W extends ParamSet<infer S> ? { [K in keyof Values<S>]: Values<S>[K] } : ValueOf<W>
 
-/** The positionals of a command, or its flags, by name. */
+/** Positionals or flags by name. */
 export type ParamSet<S extends Members = Members> = {
   readonly shape: S
-  /** All but some. */
+  /** Without some members. */
   omit<K extends keyof S>(names: { readonly [N in K]: true }): ParamSet<Omit<S, K>>
-  /** Reads every member and tells of all that are wrong; what is no member is dropped. */
+  /** Parses all members and reports all faults; drops unknown ones. */
   safeParse(given: unknown): Outcome<output<ParamSet<S>>>
-  /** @throws RangeError for the first member that is wrong. */
+  /** @throws RangeError for the first fault */
   parse(given: unknown): output<ParamSet<S>>
 }
 
@@ -158,7 +158,7 @@ export function int(): Param<number> {
   return number().refine(Number.isSafeInteger, 'must be a whole number')
 }
 
-/** A text that stands for something else: `meant` gives undefined for what it cannot be. */
+/** A text with a parsed meaning; `meant` returns undefined if invalid. */
 export function codec<T>(
   meant: (text: string) => T | undefined,
   refusal: string,
@@ -168,11 +168,11 @@ export function codec<T>(
     const value = typeof given === 'string' ? meant(given) : undefined
     return value === undefined ? refused(refusal, given) : read(value)
   }
-  // A default is a value of the type.
+  // Defaults are parsed values.
   return paramOf({ ...plain, kind: 'text', read: reads, typed: (value) => typed(value as T) })
 }
 
-/** The same for one of a few, in any case. */
+/** Choices, case-insensitive. */
 export function anyCase<const T extends string>(choices: readonly T[]): Param<T> {
   return param('text', (given) => {
     const value = choices.find((one) => one.toLowerCase() === String(given).toLowerCase())

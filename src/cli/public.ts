@@ -8,19 +8,19 @@ import { usage } from './exit.ts'
 import type { GlobalOption } from './globals.ts'
 import * as z from './params.ts'
 
-/** A host name as `Host` has it: letters, digits and hyphens between dots, and a port where it has one. */
+/** `Host` form: dotted labels with an optional port. */
 const HOST_NAME = /^(?=.{1,253}(?::|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?(:\d{1,5})?$/i
 const MOST_NAMES = 50
 export const DEFAULT_PORT = 4_020
 export const PORT_MAX = 65_535
 const BITS = { 4: 32, 6: 128 } as const
 
-/** Whole in itself, since every URL in an answer is this address and a path. */
+/** An origin without path, since URLs append paths. */
 const PublicUrl = z.string().refine(isOrigin, 'must be like https://souk.example.org: no path, query or credentials')
 const HostName = z.string().regex(HOST_NAME, 'must be a host name like souk.example.org, with a port if it has one')
 const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 or a block like 10.0.0.0/24')
 
-/** How others reach a daemon that stands behind a proxy or listens to them itself. */
+/** How others reach a daemon. */
 export const publicOptions = {
   port: z
     .int()
@@ -54,7 +54,7 @@ type Public = z.output<typeof Public>
 
 type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPayments' | 'publicFaucet'> }
 
-/** What may be kept with `souk config set`; several are written with commas between them. */
+/** Settings for `souk config set`; lists are comma-separated. */
 export const daemonSettings: readonly Setting[] = [
   { key: 'port', flags: '--port <n>', summary: 'port of the daemon, 0 for any free port; for up, restart' },
   {
@@ -66,13 +66,13 @@ export const daemonSettings: readonly Setting[] = [
   { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'proxies that the daemon believes; for up, restart' },
 ]
 
-/** @throws CliError usage for a value that the flag would not take. */
+/** @throws CliError usage for an invalid value */
 export function checkDaemonSetting(key: string, value: string): void {
   const setting = daemonSettings.find((one) => one.key === key)
   if (setting) typed(setting, value)
 }
 
-/** A launch with what is kept in place of what no flag said. @throws CliError usage for a damaged setting. */
+/** A launch with saved settings. @throws CliError usage for a damaged one */
 export function withDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.flatMap((setting) => {
@@ -83,7 +83,7 @@ export function withDaemonSettings<L extends Public>(places: Places, launch: L):
   return { ...launch, ...Object.fromEntries(kept) }
 }
 
-/** A launch without what is kept: that is read again at the next start, and may be gone by then. */
+/** A launch without saved settings, which are read again at the next start. */
 export function withoutDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.filter((setting) => {
@@ -103,7 +103,7 @@ function typed({ key }: Setting, value: string): unknown {
   throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
 }
 
-/** What a launch says of who reaches it, as the daemon takes it. */
+/** Public options for the daemon. */
 export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public) {
   return {
     ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl).origin }),
@@ -129,7 +129,7 @@ function isBlock(text: string): boolean {
 
 type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
-/** A launch as it was, but for what flags say anew, or else what is kept. */
+/** The previous launch with new flags, else saved settings. */
 export function relaunched<L extends Public>(places: Places, last: L, said: Said): L {
   const { port, publicUrl, allowHost = [], trustProxy = [] } = said
   const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }

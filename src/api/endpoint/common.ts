@@ -10,7 +10,7 @@ export const Time = z
   })
   .meta({ id: 'Time', description: 'ISO 8601 UTC with milliseconds', format: 'date-time' })
 
-/** A time from a caller: ISO 8601 with any offset, milliseconds or none. */
+/** A time from a caller: ISO 8601 with any offset, with or without milliseconds. */
 export const TimeInput = z
   .codec(z.iso.datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' }), z.int(), {
     decode: (text) => Date.parse(text),
@@ -18,7 +18,7 @@ export const TimeInput = z
   })
   .meta({ description: 'ISO 8601 with an offset', format: 'date-time' })
 
-/** What participants, listings, plans and products are called in public (decisions §12). */
+/** Public names of participants, listings, plans and products (decisions §12). */
 export const PublicName = z
   .string()
   .trim()
@@ -41,7 +41,7 @@ export function queryInt(bounds: { min: number; max: number }) {
     .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
 }
 
-/** The page size of a discovery list: published clients ask for more than there is, and get the most. */
+/** Page size of a discovery list; larger values are reduced to the maximum, as published clients expect. */
 export const clampedLimit = z
   .codec(z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.int().min(1), {
     decode: (text) => Math.min(Number(text), MAX_PAGE),
@@ -58,7 +58,7 @@ export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
 
-/** Where a webhook may be: https anywhere, http on this machine only, no credentials in it (decisions §10). */
+/** Valid webhook URL: https, or http on this machine; no credentials (decisions §10). */
 function isWebhookUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url?.username !== '' || url.password !== '') return false
@@ -73,7 +73,7 @@ export const WebhookUrl = z
 
 export const MAX_OFFSET = 1_000_000
 
-/** The paging members of every list query (decisions §1). */
+/** Paging parameters of all lists (decisions §1). */
 export const pageQuery = {
   limit: queryInt({ min: 1, max: MAX_PAGE })
     .optional()

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../core/error.ts'
 import type { Usdc } from '../../core/money.ts'
 import type { StoredFile } from '../../model/service.ts'
 
-/** Areas that the checkout cutover shelves; the first five are the specification's, the sixth is ours (decisions §12). */
+/** Areas that the cutover defers; the first five are the specification's, the sixth ours (decisions §12). */
 export const areas = [
   'digital_products',
   'escrow_jobs',
@@ -22,14 +22,13 @@ export type Settle = 'first' | 'last'
 /** `path`: the parameter `:token`. */
 export type TokenPlace = 'header' | 'path' | 'body'
 
-/** Who may call an endpoint, and what it costs. A closed union: gates, health, description and client fold over it. */
+/** Who may call an endpoint, and its price. A closed union, on which gates, health, description and client depend. */
 export type Access =
-  /** `orKey`: a key may come along, and says who asks. */
+  /** `orKey`: an optional key identifies the caller. */
   | { readonly kind: 'open'; readonly orKey?: true }
   /**
-   * `orToken`: a bearer of the thing's own token may come instead of a key; `orAdmin`: the operator, whose visit is
-   * logged; `orSignIn`: a wallet that signed in, see `sign-in.ts`; `orLocal`: nobody, where money is made up and only
-   * this machine can ask.
+   * `orToken`: the object's own token instead of a key; `orAdmin`: the operator, logged; `orSignIn`: a signed-in
+   * wallet, see `sign-in.ts`; `orLocal`: anyone, with test money on a marketplace that only this machine reaches.
    */
   | {
       readonly kind: 'key'
@@ -40,9 +39,9 @@ export type Access =
       readonly orLocal?: true
     }
   | { readonly kind: 'admin' }
-  /** Where the token is that opens one thing; in a body, the handler reads it there. */
+  /** Place of a one-object token; in a body, the handler reads it. */
   | { readonly kind: 'token'; readonly at: TokenPlace }
-  /** `bundled`: a subscription may pay for it, so an API key alone may open it (decisions §9). */
+  /** `bundled`: a subscription may cover it, so an API key alone may be enough (decisions §9). */
   | {
       readonly kind: 'paid'
       readonly price: Usdc | 'varies'
@@ -54,7 +53,7 @@ export type Access =
   | { readonly kind: 'key_or_signed' }
 
 export const open = { kind: 'open' } as const
-/** For everyone; who sends a key sees more. */
+/** Open; a key shows more. */
 export const openOrKey = { kind: 'open', orKey: true } as const
 export const admin = { kind: 'admin' } as const
 
@@ -64,28 +63,28 @@ export function key(role?: Role) {
   return role ? { kind: 'key' as const, role } : { kind: 'key' as const }
 }
 
-/** A key, or the `jt_…` token of the one job that the path names, or that its thread is of (decisions §3). */
+/** A key, or the `jt_…` token of the job in the path, or of its thread (decisions §3). */
 export const keyOrToken = { kind: 'key', orToken: true } as const
-/** The same, or the admin key: what a ruling may rest on. */
+/** The same, or the admin key, for rulings. */
 export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as const
 
-/** A key; none where money is made up and only this machine can ask. */
+/** A key; none with test money on a marketplace that only this machine reaches. */
 export const keyOrLocal = { kind: 'key', orLocal: true } as const
 
-/** A key, or a wallet that signs in: it reads what it owns (decisions §3). */
+/** A key, or a signed-in wallet, for reading one's own objects (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
-/** A token that opens one thing. `body` endpoints verify it, or a signature, themselves: see `Ctx.signed`. */
+/** A one-object token. `body` endpoints verify it, or a signature, themselves: see `Ctx.signed`. */
 export function token<const P extends TokenPlace>(at: P) {
   return { kind: 'token' as const, at }
 }
 
-/** A key, or a signature that the handler verifies itself: see `Ctx.signed`. */
+/** A key, or a signature that the handler verifies: see `Ctx.signed`. */
 export const keyOrSigned = { kind: 'key_or_signed' } as const
 
 type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
 
-/** Payable by x402 or from the balance; nothing else opens the endpoint. */
+/** Payable by x402 or balance only. */
 export function paid<const P extends Usdc | 'varies', const O extends PaidOptions = object>(price: P, options?: O) {
   return { kind: 'paid' as const, price, ...(options ?? ({} as O)) }
 }
@@ -97,7 +96,7 @@ export function keyOrPaid<const P extends Usdc, const O extends { readonly orSig
   return { kind: 'key_or_paid' as const, price, ...(options ?? ({} as O)) }
 }
 
-/** Whether a wallet may sign in to an endpoint instead of showing a key. */
+/** Whether wallets may sign in instead of using a key. */
 export function takesSignIn({ access }: Endpoint): boolean {
   return 'orSignIn' in access && access.orSignIn === true
 }
@@ -105,23 +104,23 @@ export function takesSignIn({ access }: Endpoint): boolean {
 export type JsonBody<S extends z.ZodType = z.ZodType> = {
   readonly kind: 'json'
   readonly schema: S
-  /** Where it is not what all bodies may have, `MAX_BODY_BYTES`. */
+  /** (default: `MAX_BODY_BYTES`) */
   readonly maxBodyBytes?: number
-  /** The same members may come as `application/x-www-form-urlencoded`: the schema has to take each as text too. */
+  /** Also accepts `application/x-www-form-urlencoded`: the schema must accept text members. */
   readonly orForm?: true
-  /** Read as JSON whatever its `Content-Type` says: pages that are being left send their last words as text. */
+  /** Parsed as JSON whatever the `Content-Type`: `navigator.sendBeacon` sends text. */
   readonly anyMedia?: true
 }
 /**
- * A form with one file, the part `file`, and text fields before it. The file is in the blob store
- * when the handler runs; an `UploadHandler` refuses before a byte of it is kept.
+ * A form with text fields, then one file named `file`. The file is stored before the handler runs; an `UploadHandler`
+ * can refuse earlier.
  */
 export type MultipartBody<S extends z.ZodType = z.ZodType, O extends boolean = boolean> = {
   readonly kind: 'multipart'
-  /** Members come as text. */
+  /** Text members. */
   readonly fields: S
   readonly maxFileBytes: number
-  /** A JSON body with the same members and no file is taken too. */
+  /** Also accepts a JSON body without a file. */
   readonly orJson: O
 }
 export type Body = JsonBody | MultipartBody
@@ -142,16 +141,16 @@ export function multipart<S extends z.ZodType, const O extends boolean>(
 export type JsonReply<S extends z.ZodType = z.ZodType> = {
   readonly kind: 'json'
   readonly schema: S
-  /** Top-level members stored only sealed and shown once (decisions §4 Retry). */
+  /** Top-level members shown once and stored sealed (decisions §4 Retry). */
   readonly secrets: readonly string[]
 }
-/** A list that grows: read page by page as JSON, or followed as server-sent events, as `Accept` asks. */
+/** A growing list: pages as JSON, or server-sent events, by `Accept`. */
 export type FeedReply<P extends z.ZodType = z.ZodType, E extends z.ZodType = z.ZodType> = {
   readonly kind: 'feed'
   readonly schema: P
   readonly event: E
 }
-/** JSON, or the page of the same facts for who prefers one: what a form in a browser is answered with. */
+/** JSON or a page, by `Accept`; for browser forms. */
 export type JsonOrPageReply<S extends z.ZodType = z.ZodType> = { readonly kind: 'json_or_page'; readonly schema: S }
 export type Reply =
   | JsonReply
@@ -174,13 +173,13 @@ export function jsonOrPage<S extends z.ZodType>(schema: S): JsonOrPageReply<S> {
 export function bytes<const T extends string>(contentType: T) {
   return { kind: 'bytes', contentType } as const
 }
-/** Plain text as a handler returns it: guides, metrics. */
+/** Plain text from the handler: guides, metrics. */
 export function text<const T extends string = 'text/plain; charset=utf-8'>(contentType?: T) {
   return { kind: 'text', contentType: contentType ?? 'text/plain; charset=utf-8' } as const
 }
 /** 204. */
 export const empty = { kind: 'empty' } as const
-/** What is made while it is sent, of any length, as an attachment. */
+/** A generated attachment of any length. */
 export function stream<const T extends string>(contentType: T) {
   return { kind: 'stream', contentType } as const
 }
@@ -192,44 +191,44 @@ export function events<S extends z.ZodType>(schema: S) {
   return { kind: 'events', schema } as const
 }
 
-/** A `cursor` in the query of such an endpoint may also come as `Last-Event-ID`, as readers of event streams send it. */
+/** The query's `cursor` may also come as `Last-Event-ID`. */
 export function feed<P extends z.ZodType, E extends z.ZodType>(schema: P, event: E): FeedReply<P, E> {
   return { kind: 'feed', schema, event }
 }
 
-/** One endpoint of the contract. Everything that knows about endpoints derives from these members. */
+/** An endpoint of the contract; everything else derives from it. */
 export type Endpoint = {
   readonly method: Method
   readonly path: `/${string}`
   readonly access: Access
-  /** Shelved by the cutover: answers 410 while it is on. */
+  /** Deferred by the cutover: 410 while it is on. */
   readonly feature?: Area
-  /** Members of the body with which a call of a shelved endpoint is answered all the same. */
+  /** Body members with which a deferred endpoint still works. */
   readonly spares?: Readonly<Record<string, string>>
-  /** `METHOD /path` of the endpoint that does the job while this one is shelved; none where nothing does. */
+  /** `METHOD /path` of the replacement while deferred. */
   readonly replacement?: `${Method} /${string}`
-  /** Built but switched off until the named feature is enabled: 404 (decisions §12). */
+  /** Off by default: 404 until the feature is enabled (decisions §12). */
   readonly switch?: string
-  /** Served only where the daemon was started with it: 404 elsewhere. */
+  /** Only served if the daemon was started with it; otherwise 404. */
   readonly servedWith?: 'facilitator'
-  /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */
+  /** Requires accepted terms while the switch is on (decisions §3). */
   readonly needsTerms?: true
-  /** A suspended payer may: what it has begun is ended on the same terms. */
+  /** Open to suspended payers, to finish what they started. */
   readonly whileSuspended?: true
-  /** Who sends `DNT: 1` or `Sec-GPC: 1` is answered at once, whatever it sent, and nothing is recorded. */
+  /** With `DNT: 1` or `Sec-GPC: 1`, responds at once and records nothing. */
   readonly silentWhenDeclined?: true
-  /** Code of a 400 that is about the body, where it is not `invalid_request`. */
+  /** Code of a 400 about the body (default: `invalid_request`). */
   readonly badBody?: 'invalid_event'
-  /** Admin endpoints: needs no key on a loopback bind where the operator set this. */
+  /** Admin endpoints: no key needed on a loopback bind with this option. */
   readonly opensWith?: 'metricsOpen'
-  /** The price depends on the body, so it is parsed before the 402. */
+  /** The price depends on the body, which is parsed before the 402. */
   readonly pricedByBody?: true
   readonly query?: z.ZodObject
   readonly body?: Body
   readonly reply: Reply
   readonly errors: readonly ErrorCode[]
   readonly summary: string
-  /** Section of the specification, the tag of the description. */
+  /** Section of the specification; tag in the description. */
   readonly section: string
   readonly origin?: 'ours'
 }
@@ -242,10 +241,10 @@ export type PaidEndpoint = Endpoint & {
 }
 export type UploadEndpoint = Endpoint & { readonly body: MultipartBody }
 
-/** Paid endpoints take and reply JSON only: the fingerprint and the stored answer are what makes a retry safe. */
+/** Paid endpoints use JSON only, so that retries can be matched and answered. */
 type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
 
-/** Declares an endpoint; a paid endpoint that does not reply JSON, or an unknown member, does not compile. */
+/** Declares an endpoint; a paid non-JSON endpoint, or an unknown member, does not compile. */
 export function defineEndpoint<const E extends Endpoint>(endpoint: E & Sound<E>): E {
   return endpoint
 }
@@ -254,12 +253,12 @@ export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }
 
-/** Whether its JSON is the same for everybody: it is kept by caches, and answers `If-None-Match`. */
+/** Whether its JSON is the same for everybody, so that it is cached with a validator. */
 export function isShared({ method, access, reply }: Endpoint): boolean {
   return method === 'GET' && reply.kind === 'json' && access.kind === 'open' && access.orKey !== true
 }
 
-/** Whether people see the endpoint in a browser: its errors are pages, too, for who prefers one (decisions §2). */
+/** Whether browsers use it, so that errors may be pages (decisions §2). */
 export function hasPages({ reply }: Endpoint): boolean {
   if (reply.kind === 'bytes') return reply.contentType.startsWith('text/html')
   return reply.kind === 'html' || reply.kind === 'json_or_page'
@@ -273,7 +272,7 @@ type ParamNames<P extends string> = P extends `${infer Head}/${infer Tail}`
       ? Name
       : never
 
-/** Path parameters, inferred from the path text. */
+/** Path parameters, inferred from the path. */
 export type Params<E extends Endpoint> = { readonly [K in ParamNames<E['path']>]: string }
 
 type QueryOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends { query: infer Q extends z.ZodType }
@@ -294,7 +293,7 @@ type BodyOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends {
       : z.output<F>
     : undefined
 
-/** The file of a form, kept by the time that a handler sees it. */
+/** The stored file of a form. */
 type FileOf<E extends Endpoint> = E extends { body: { kind: 'multipart'; orJson: infer O } }
   ? O extends true
     ? StoredFile | null
@@ -317,12 +316,12 @@ type Member<K extends string, T> = undefined extends T
     ? { readonly [P in K]?: T }
     : { readonly [P in K]: T }
 
-/** What a caller of the typed client passes: wire forms, as they would be typed into JSON. */
+/** Request of the typed client in wire form. */
 export type Request<E extends Endpoint> = Member<'params', Params<E>> &
   Member<'query', QueryOf<E, 'input'>> &
   Member<'body', BodyOf<E, 'input'>>
 
-/** Answer on the wire, as the typed client hands it over: money is text. */
+/** Response in wire form: money is text. */
 export type WireAnswer<E extends Endpoint> = E['reply'] extends
   | JsonReply<infer S>
   | JsonOrPageReply<infer S>
@@ -335,7 +334,7 @@ export type WireEvent<E extends Endpoint> = E['reply'] extends { kind: 'events';
   ? z.input<S>
   : never
 
-/** Answer as a handler returns it, in domain form: money is bigint. */
+/** Response from a handler in domain form: money is bigint. */
 export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | JsonOrPageReply<infer S>
   ? z.output<S>
   : never

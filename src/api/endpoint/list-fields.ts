@@ -14,7 +14,7 @@ import {
   tiers,
 } from '../../model/words.ts'
 
-/* What the lists of the administrator can be filtered and sorted by. */
+/* Filter and sort fields of the administrator's lists. */
 
 const text = { kind: 'text' } as const
 const money = { kind: 'money' } as const
@@ -23,10 +23,7 @@ const age = { kind: 'age' } as const
 const flag = { kind: 'flag' } as const
 const oneOf = (choices: readonly string[]) => ({ kind: 'choice', choices }) as const
 
-/**
- * Who is a party goes by name, id and wallet; `late`: at work past the time that was promised;
- * `open`: something can still happen to its money.
- */
+/** Parties match by name, id and wallet; `late`: past the promised time; `open`: not final. */
 export const jobFields = {
   id: text,
   status: oneOf(jobStatuses),
@@ -40,7 +37,7 @@ export const jobFields = {
   paid_by: oneOf(paymentMethods),
 } as const satisfies ListFields
 
-/** `amount`: what the offer asks of the buyer; `age`: since the last change. */
+/** `amount`: buyer's price; `age`: since the last change. */
 export const threadFields = {
   id: text,
   status: oneOf(threadStatuses),
@@ -51,7 +48,7 @@ export const threadFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: what the buyer pays; `reputation`: of its provider, 0 to 100; `hook`: how its endpoint answers; `sold`: within a week. */
+/** `price`: buyer's price; `reputation`: provider's, 0 to 100; `hook`: endpoint health; `sold`: within a week. */
 export const serviceFields = {
   id: text,
   name: text,
@@ -68,7 +65,7 @@ export const serviceFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: what a subscriber pays each period; `subscribers`: who has not ended. */
+/** `price`: per period; `subscribers`: active ones. */
 export const planFields = {
   id: text,
   name: text,
@@ -79,7 +76,7 @@ export const planFields = {
   age,
 } as const satisfies ListFields
 
-/** `ending`: it was cancelled, and runs to the end of what is paid; `failed`: charges of the period that is due. */
+/** `ending`: cancelled, until the end of the period; `failed`: failed charges of the due period. */
 export const subscriptionFields = {
   id: text,
   status: oneOf(subscriptionStatuses),
@@ -93,7 +90,7 @@ export const subscriptionFields = {
   age,
 } as const satisfies ListFields
 
-/** `budget`: the most that its poster pays. */
+/** `budget`: the poster's maximum. */
 export const postingFields = {
   id: text,
   title: text,
@@ -105,7 +102,7 @@ export const postingFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: what the buyer pays; `sold`: ever. */
+/** `price`: buyer's price; `sold`: total. */
 export const productFields = {
   id: text,
   name: text,
@@ -117,7 +114,7 @@ export const productFields = {
   age,
 } as const satisfies ListFields
 
-/** `due`: earned and not yet at the wallet; `paid`: arrived there. */
+/** `due`: earned and unpaid; `paid`: paid out. */
 export const payeeFields = {
   id: text,
   name: text,

@@ -1,8 +1,8 @@
 import type { ListOrders } from '../../core/filter.ts'
 
-/* Orders that no single field of a list has, and what they mean. */
+/* Sort orders that are not a field. */
 
-/** What an administrator has to look at before the rest. */
+/** What needs attention first. */
 export const jobOrders = {
   worst: 'disputed, then late, then by when something happens by itself, then what ended, newest first',
 } as const satisfies ListOrders

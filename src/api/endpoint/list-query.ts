@@ -11,7 +11,7 @@ import {
   sortWords,
 } from '../../core/filter.ts'
 
-/** How a list is narrowed and sorted over all of its pages, by the fields it has, and by orders of its own. */
+/** Filter and sort parameters over all pages, by fields and special orders. */
 export function listQuery<L extends ListFields, const O extends ListOrders = Record<never, string>>(
   fields: L,
   orders?: O,
@@ -42,7 +42,7 @@ function filterOf(fields: ListFields) {
     .meta({ type: 'string', maxLength: MAX_FILTER_CHARS })
 }
 
-/** What a list says besides where it was narrowed or sorted. */
+/** Extra members of a filtered or sorted list. */
 export const searched = {
   searched: z
     .strictObject({

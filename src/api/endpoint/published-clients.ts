@@ -2,30 +2,30 @@ import { type Network, networks } from '../../core/authorization.ts'
 import type { Hex } from '../../core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../core/money.ts'
 
-/** What a marketplace whose token is not the one that clients know has to tell them. */
+/** Token facts for clients that do not know it. */
 export type LocalToken = { readonly asset: Hex; readonly network: Network; readonly url: string }
 
-/** x402 buyers that others publish, as they come: what they stop at, and how they are told otherwise. */
+/** Published x402 clients: their default limits, and how to change them. */
 export type PublishedClient = {
   readonly name: string
-  /** Refuses to pay more at once, unless told. */
+  /** Default limit per payment. */
   readonly cap?: Usdc
-  /** What its user writes to raise that. */
+  /** Code that raises it. */
   readonly raise?: string
-  /** What its user writes so that it pays the token of a sandbox; absent: it pays any token. */
+  /** Code that allows the sandbox token; absent if any token is paid. */
   readonly allow?: (token: LocalToken) => string
 }
 
 const CAP_V1 = usdc(100_000n)
 const CAP_V2 = usdc(1_000_000n)
 
-/** The one list: every 402, `souk help payments`, the README, `/llms.txt` and the reference say what is here. */
+/** The only list: 402 responses, `souk help payments`, the README, `/llms.txt` and the reference use it. */
 export const publishedClients: readonly PublishedClient[] = [
   {
     name: '@x402/fetch',
     cap: CAP_V2,
     raise: 'client.setSpendControls({ maxAmountPerPayment: "$5" })',
-    // One name of the network for each generation.
+    // Network name by generation.
     allow: ({ asset, network }) =>
       `client.setSpendControls({ allowedAssets: ["${networks[network].caip2}", "${network}"].map((network) => ({ network, asset: "${asset}" })) })`,
   },
@@ -42,12 +42,12 @@ export const publishedClients: readonly PublishedClient[] = [
   },
 ]
 
-/** `CLIENT: what its user writes`, of each client that has to be told of the token. */
+/** `CLIENT: code`, for each client that must allow the token. */
 export function allowances(token: LocalToken): readonly string[] {
   return publishedClients.flatMap(({ name, allow }) => (allow ? [`${name}: ${allow(token)}`] : []))
 }
 
-/** Clients that stop above an amount, by that amount. */
+/** Clients whose limit is below a price, by limit. */
 export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
   const stopping = publishedClients.flatMap(({ name, cap }) =>
     cap !== undefined && price > cap ? [{ name, cap }] : [],
@@ -56,7 +56,7 @@ export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
   return new Map([...byCap].map(([cap, clients]) => [cap, clients.map(({ name }) => name)]))
 }
 
-/** What a first 402 says to people whose client stops at it; empty where none does. */
+/** Note in a first 402 for users of limited clients; empty if none. */
 export function clientNotes(price: Usdc, token: LocalToken | undefined): string[] {
   const caps = [...capped(price)].map(([cap, names]) => `${names.join(', ')} at ${formatAmount(cap)}`)
   return [
@@ -69,7 +69,7 @@ export function clientNotes(price: Usdc, token: LocalToken | undefined): string[
 
 const PLACEHOLDER: LocalToken = { asset: '0xASSET', network: 'base', url: 'http://127.0.0.1:4020' }
 
-/** The list for people, an item each, in Markdown; `0xASSET` stands for the `asset` of a 402 unless one is given. */
+/** The list in Markdown; `0xASSET` is a placeholder unless a token is given. */
 export function clientLines(token: LocalToken = PLACEHOLDER): string[] {
   return publishedClients.map(({ name, cap, raise, allow }) => {
     const limit =

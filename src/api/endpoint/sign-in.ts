@@ -5,17 +5,17 @@ import { at } from '../../core/record.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { decodeObject } from './x402-header.ts'
 
-/** A wallet proves itself without paying: CAIP-122 over EIP-191, as x402's extension of this name has it. */
+/** Sign-in without payment: CAIP-122 over EIP-191, as in x402's extension. */
 export const signInHeader = 'SIGN-IN-WITH-X'
-/** Member of `extensions` that holds the challenge. */
+/** Member of `extensions` with the challenge. */
 export const signInExtension = 'sign-in-with-x'
-/** How long a challenge may be answered, and its answer be used (decisions §3). */
+/** Lifetime of a challenge and of its answer (decisions §3). */
 export const SIGN_IN_MAX_AGE_MS = 5 * MINUTE_MS
 const SIGN_IN_HEADER_MAX_CHARS = 8_192
 
 const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/
 
-/** What is signed, but for whose wallet and on which chain. */
+/** Signed content, without wallet and chain. */
 const SignInInfo = z.object({
   domain: z.string().meta({ description: 'host and port that the signature is for' }),
   uri: z.string().meta({ description: 'absolute URL of what is read, without its query' }),
@@ -28,7 +28,7 @@ const SignInInfo = z.object({
 })
 export type SignInInfo = z.infer<typeof SignInInfo>
 
-/** The header's object: the challenge as it was given, the chain that was chosen, the wallet and its signature. */
+/** Header content: challenge, chain, wallet, signature. */
 export const SignInPayload = z.object({
   ...SignInInfo.shape,
   version: z.string(),
@@ -47,7 +47,7 @@ export type SignInPayload = z.infer<typeof SignInPayload>
 
 const SIGNATURE_TYPE = 'eip191'
 
-/** What a 402 or 401 of an endpoint that takes a sign-in says of it. */
+/** Sign-in challenge in a 402 or 401. */
 export const SignInChallenge = z
   .object({
     info: SignInInfo,
@@ -57,7 +57,7 @@ export const SignInChallenge = z
   .meta({ id: 'SignInChallenge', description: `sign it and send it as ${signInHeader}: the wallet is proven unpaid` })
 export type SignInChallenge = z.infer<typeof SignInChallenge>
 
-/** The member `extensions` of an answer that asks for a sign-in. */
+/** `extensions` with a sign-in challenge. */
 export const SignInExtensions = z.object({ [signInExtension]: SignInChallenge })
 
 const { $schema: _, ...payloadSchema } = z.toJSONSchema(SignInPayload, { io: 'input' })
@@ -86,7 +86,7 @@ export function signInText(info: SignInInfo, signer: { readonly address: string;
   ].join('\n')
 }
 
-/** What the header holds for a challenge that `signature` answers; see `signInText`. */
+/** Header content for a signed challenge; see `signInText`. */
 export function signInPayload(
   { info, supportedChains }: SignInChallenge,
   signed: { readonly address: string; readonly signature: Hex },
@@ -97,7 +97,7 @@ export function signInPayload(
 
 export type ReadSignIn = { ok: true; payload: SignInPayload } | { ok: false; detail: string }
 
-/** Reads the header; what it says is still to be verified. `detail` names the place, never the content. */
+/** Parses the header without verifying it. `detail` names the place, never the content. */
 export function readSignIn(headerValue: string): ReadSignIn {
   const decoded = decodeObject(headerValue, SIGN_IN_HEADER_MAX_CHARS)
   if (!decoded.ok) return decoded
@@ -107,7 +107,7 @@ export function readSignIn(headerValue: string): ReadSignIn {
   return { ok: false, detail: path ? `${path} is missing or malformed` : 'it is not an object' }
 }
 
-/** Whether a payload is the one kind that is verified here: of an account's own key, on this chain. */
+/** Whether it is a key signature on this chain, the only kind verified. */
 export function isOfKind(
   { chainId, type, signatureScheme = SIGNATURE_TYPE }: SignInPayload,
   network: Network,

@@ -4,12 +4,9 @@ import { Address, Bytes32 } from '../../core/codecs.ts'
 import type { Hex } from '../../core/hex.ts'
 import { AcceptsV2, type X402Version } from './x402.ts'
 
-/**
- * Longest payment header that is looked at: the signature of a contract wallet may have 4 KiB. Node's own bound for all
- * headers of a request is 16 KB.
- */
+/** Longest payment header; contract wallet signatures may have 4 KiB. Node limits all headers to 16 KB. */
 export const PAYMENT_HEADER_MAX_CHARS = 14_336
-/** Deepest nesting of a payment object: v2 clients echo extensions that hold JSON schemas. */
+/** Nesting limit: v2 clients echo extensions with JSON schemas. */
 export const PAYMENT_JSON_MAX_DEPTH = 32
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
@@ -44,10 +41,10 @@ const AnyVersion = z.object({ x402Version: z.number() })
 
 export type ReadHeader =
   | { ok: true; credential: PaymentCredential }
-  /** `detail` names the place, never the content: payment headers are not repeated anywhere. */
+  /** `detail` names the place, never the content. */
   | { ok: false; fault: 'malformed' | 'version_unsupported'; detail: string }
 
-/** Reads `X-PAYMENT` (1) or `PAYMENT-SIGNATURE` (2); what it says is still to be verified. */
+/** Parses `X-PAYMENT` (1) or `PAYMENT-SIGNATURE` (2) without verifying it. */
 export function readPaymentHeader(version: X402Version, headerValue: string): ReadHeader {
   const decoded = decodeObject(headerValue)
   if (!decoded.ok) return { ok: false, fault: 'malformed', detail: decoded.detail }
@@ -59,7 +56,7 @@ export function readPaymentHeader(version: X402Version, headerValue: string): Re
   return readPayment(version, decoded.object)
 }
 
-/** Reads the object of such a header: as it stands in there, and as servers pass it on. */
+/** Parses a payment object, from a header or a facilitator request. */
 export function readPayment(version: X402Version, object: unknown): ReadHeader {
   return version === 1 ? credentialV1(object) : credentialV2(object)
 }
@@ -93,7 +90,7 @@ function firstPath(error: z.ZodError): string {
   return path === undefined || path === '' ? 'the payment is not an object' : `${path} is missing or malformed`
 }
 
-/** Decodes a base64 JSON header within its bounds: standard alphabet, valid UTF-8, bounded nesting. */
+/** Decodes a base64 JSON header: standard alphabet, valid UTF-8, limited nesting. */
 export function decodeObject(
   headerValue: string,
   maxChars = PAYMENT_HEADER_MAX_CHARS,
@@ -113,7 +110,7 @@ export function decodeObject(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether the bytes would be written like that: only the last characters can hold bits that say nothing. */
+/** Whether the base64 is canonical: unused bits of the last character are zero. */
 function isCanonical(base64: string): boolean {
   const unpadded = base64.replace(/=+$/, '')
   const tail = unpadded.slice(unpadded.length - (unpadded.length % 4))
@@ -128,7 +125,7 @@ const steps: ReadonlyMap<number, number> = new Map([
   ...Array.from('}]', (bracket) => [bracket.charCodeAt(0), -1] as const),
 ])
 
-/** Whether brackets outside of strings are nested too deeply, found before parsing; no part of a longer character is ASCII. */
+/** Whether brackets outside strings nest too deep, before parsing; UTF-8 continuation bytes are not ASCII. */
 function isTooDeep(bytes: Buffer): boolean {
   let depth = 0
   let isText = false

@@ -21,15 +21,15 @@ export const x402Headers = {
   responseV2: 'PAYMENT-RESPONSE',
 } as const
 
-/** What browsers must be allowed to read: `Access-Control-Expose-Headers`. */
+/** Headers that browsers must expose: `Access-Control-Expose-Headers`. */
 export const x402ExposedHeaders = [x402Headers.requiredV2, x402Headers.responseV2, x402Headers.responseV1] as const
 
-/** Largest value of `PAYMENT-REQUIRED`: proxies commonly allow 4 to 8 KB for all headers together. */
+/** Size limit of `PAYMENT-REQUIRED`: proxies commonly allow 4 to 8 KB for all headers. */
 export const REQUIRED_HEADER_MAX_CHARS = 4_092
 
 export type X402Version = 1 | 2
 
-/** Of USDC, and so of every asset that is asked for. */
+/** Decimals of USDC. */
 const ASSET_DECIMALS = 6
 const [AUTHORIZATION_TYPE] = Object.keys(authorizationTypes)
 
@@ -38,7 +38,7 @@ const AtomicText = z.string().regex(/^\d{1,78}$/)
 const JsonObject = z.record(z.string(), z.unknown())
 const TimeoutSeconds = z.number().int().positive()
 
-/** One entry of a v1 402; the field rules are those of published v1 clients. */
+/** An entry of a v1 402, with published v1 clients' rules. */
 export const AcceptsV1 = z
   .object({
     scheme: z.string(),
@@ -55,7 +55,7 @@ export const AcceptsV1 = z
   })
   .meta({ id: 'PaymentRequirements' })
 
-/** Body of every 402: the v1 object, plus the members that every error of ours carries. */
+/** Body of a 402: the v1 object plus our error members. */
 export const PaymentRequired = z
   .object({
     x402Version: z.literal(1),
@@ -91,7 +91,7 @@ const ResourceV2 = z.object({
   iconUrl: z.string().optional(),
 })
 
-/** What `PAYMENT-REQUIRED` holds, base64 of its JSON. */
+/** Content of `PAYMENT-REQUIRED` (base64 JSON). */
 export const PaymentRequiredV2 = z.object({
   x402Version: z.literal(2),
   error: z.string().optional(),
@@ -117,34 +117,34 @@ export type PaymentRequired = z.infer<typeof PaymentRequired>
 export type PaymentRequiredV2 = z.infer<typeof PaymentRequiredV2>
 export type PaymentResponse = z.infer<typeof PaymentResponse>
 
-/** Everything that one 402 says. */
+/** Content of a 402. */
 export type PaymentOffer = PaymentRequirement & {
-  /** Absolute URL of what is paid for, from the configured public address. */
+  /** Absolute public URL of the resource. */
   resource: string
   description: string
   mimeType: string
-  /** Where the asset is test money of this marketplace, which published clients have to be told of. */
+  /** Set if the asset is test money that clients must be configured for. */
   localToken?: LocalToken
-  /** Why an attempt was refused; default: nothing was sent yet. */
+  /** Why a payment was refused; absent if none was sent. */
   fault?: PaymentFault
-  /** Replaces the reason string in both generations. */
+  /** Replaces the reason in both generations. */
   error?: string
-  /** What who pays has to know before; said wherever the first 402 has words. */
+  /** Notice for the payer in the first 402. */
   notice?: string
   payer?: Wallet
-  /** v1 discovery: `{input, output}`. Body only. */
+  /** v1 discovery: `{input, output}`; body only. */
   outputSchema?: Record<string, unknown>
-  /** v2 discovery; left out where published clients would refuse the text or the header would outgrow its bound. */
+  /** v2 discovery; omitted if clients would refuse it or the header would be too large. */
   serviceName?: string
   tags?: readonly string[]
   extensions?: Record<string, unknown>
-  /** v2 discovery, the extension `bazaar`: how the paid request is made. Header only. */
+  /** v2 discovery (`bazaar`): how to make the paid request; header only. */
   bazaar?: Record<string, unknown>
 }
 
 /**
- * The one dual 402 of decisions §4: a v1 body with exactly one entry, and the v2 object for `PAYMENT-REQUIRED`.
- * Callers add `code`, `message` and `request_id` to the body.
+ * The 402 of decisions §4: a v1 body with one entry, and the v2 object for `PAYMENT-REQUIRED`. Callers add `code`,
+ * `message` and `request_id`.
  */
 export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; header: string } {
   if (!/^https?:\/\//.test(offer.resource)) throw new TypeError('the resource of a 402 must be an absolute URL')
@@ -182,24 +182,24 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
   return { body, header: fittingHeader(required) }
 }
 
-/** What the v2 object asks for. */
+/** Requirements of the v2 object. */
 export function acceptsV2(offer: PaymentRequirement): AcceptsV2 {
   const { min } = priceRange(offer.price)
   return { scheme: 'exact', network: networks[offer.network].caip2, amount: min.toString(), ...termsOf(offer) }
 }
 
-/** What both generations say in the same words. */
+/** Members common to both generations. */
 function termsOf(offer: PaymentRequirement) {
   return {
     payTo: checksumAddress(offer.payTo),
     asset: checksumAddress(offer.asset),
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    // Published clients look for the last two and refuse without them; neither is part of what is signed.
+    // Published clients require the last two; they are not signed.
     extra: { ...offer.domain, decimals: ASSET_DECIMALS, primaryType: AUTHORIZATION_TYPE },
   }
 }
 
-/** The reason, and on a first 402 what the payer's own client would otherwise stop at without a word. */
+/** The reason; on a first 402 also why known clients may stop. */
 function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): string {
   if (offer.error !== undefined) return offer.error
   const fault = offer.fault ?? 'missing'
@@ -209,11 +209,11 @@ function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): str
   return notes.length === 0 ? reason : `${reason}. ${notes.join(' ')}`
 }
 
-/** What published v2 clients take as a service name or tag; anything else fails their whole 402. */
+/** Service names and tags that published v2 clients accept; others break the whole 402. */
 const DISCOVERY_TEXT = /^[\x20-\x7e]{1,32}$/
 const DISCOVERY_MAX_TAGS = 5
 
-/** The name and tags that published v2 clients take. */
+/** Name and tags if clients accept them. */
 export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 'serviceName' | 'tags'>): {
   serviceName?: string
   tags?: string[]
@@ -232,7 +232,7 @@ export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 
 
 const HEADER_DESCRIPTION_CHARS = 160
 
-/** What goes first when a v2 object outgrows the header: the least needed to pay. */
+/** Parts removed first when the v2 object is too large. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
   ({ extensions: { bazaar: _, ...others } = {}, ...rest }) => ({
@@ -271,7 +271,7 @@ export type PaymentOutcome =
   | { success: true; transaction: Hex; network: Network; payer: Wallet }
   | { success: false; fault: PaymentFault; network: Network; payer?: Wallet }
 
-/** The settlement header in the generation that the payer spoke. */
+/** Settlement header in the payer's generation. */
 export function paymentResponse(version: X402Version, outcome: PaymentOutcome): { name: string; value: string } {
   const object: PaymentResponse = {
     success: outcome.success,
@@ -288,7 +288,7 @@ function failureMembers(version: X402Version, fault: PaymentFault): Partial<Paym
   return version === 1 ? { errorReason } : { errorReason, errorMessage: paymentFaults[fault].sentence }
 }
 
-/** Standard base64 with padding of the UTF-8 JSON of an object. */
+/** Standard base64 with padding of an object's JSON. */
 export function toBase64(object: unknown): string {
   return Buffer.from(JSON.stringify(object), 'utf8').toString('base64')
 }

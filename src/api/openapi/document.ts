@@ -22,12 +22,12 @@ import { collectSchemas, type OpenApiNode, type SchemaComponents } from './schem
 import { WEBHOOK_TAG, webhooksOf } from './webhooks.ts'
 import { operationText, sectionText } from './words.ts'
 
-/** What an endpoint really answered, with what it asked for first where it is paid. Made by `npm run docs`. */
+/** A real response of an endpoint, with its 402 if paid. Made by `npm run docs`. */
 export type AnswerExample = { readonly answer?: unknown; readonly offer?: unknown }
 
 export type AnswerExamples = { [N in EndpointName]?: AnswerExample }
 
-/** A file of its own, read when somebody first asks for the description. */
+/** Loaded from its own file on first use. */
 export async function readAnswerExamples(): Promise<AnswerExamples> {
   const { default: examples } = await import('../answer-examples.json', { with: { type: 'json' } })
   return examples
@@ -37,11 +37,14 @@ type Described = {
   readonly url: string
   readonly switches: Switches
   readonly examples?: AnswerExamples
-  /** Where the asset is test money that published clients have to be told of. */
+  /** Set if the asset is test money that clients must be configured for. */
   readonly localToken?: LocalToken | undefined
 }
 
-/** The contract as OpenAPI 3.1: deferred endpoints are left out while the cutover is on, but for those that it shelves in part; else marked (decisions §12). */
+/**
+ * The contract as OpenAPI 3.1. During the cutover deferred endpoints are omitted, except partly deferred ones;
+ * otherwise marked (decisions §12).
+ */
 export function openapiDocument(server: Described): OpenApiNode {
   const schemas = collectSchemas()
   const responses: Record<string, OpenApiNode> = {
@@ -190,7 +193,7 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
       ...errorResponses(endpoint, { schemas, responses, ...example }),
       default: { $ref: `#/components/responses/${hasPages(endpoint) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
-    // What is shelved in part goes on in part: `x-deferred` says what of it.
+    // `x-deferred` says which part is deferred.
     'x-status': endpoint.spares ? 'live' : statusOf(endpoint, switches),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : pricedAs(price)),
@@ -198,7 +201,7 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
   }
 }
 
-/** What it costs: in our words, and as published discovery tools read it. */
+/** Price in our form and for published discovery tools. */
 function pricedAs(price: PaidAccess['price']): OpenApiNode {
   const currency = 'USD'
   const shown =
@@ -258,7 +261,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
 
 const NOT_MODIFIED = { 304: { description: 'as If-None-Match has it' } }
 
-/** Named without its parameters, as clients look it up. */
+/** Without parameters, as clients look it up. */
 function mediaOf(contentType: string, example?: unknown): OpenApiNode {
   return { [before(contentType, ';')]: example === undefined ? {} : { example } }
 }

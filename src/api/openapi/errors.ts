@@ -15,7 +15,7 @@ const Detail = z
   })
   .meta({ id: 'ErrorDetail' })
 
-/** Error body of decisions §2. */
+/** Error body (decisions §2). */
 export const ErrorBody = z
   .object({
     error: z.string().meta({ description: 'one sentence: what happened, and what to do' }),
@@ -27,7 +27,7 @@ export const ErrorBody = z
   })
   .meta({ id: 'Error' })
 
-/** The same facts as RFC 9457 has them, for who sends `Accept: application/problem+json`. */
+/** RFC 9457 form, for `Accept: application/problem+json`. */
 const Problem = z
   .object({
     type: z.literal('about:blank'),
@@ -45,7 +45,7 @@ const Problem = z
 
 const pausedAt = { paused_at: Time.nullable().meta({ description: 'business time' }) }
 
-/** Members that a code promises besides the common ones (decisions §2). */
+/** Further members by code (decisions §2). */
 const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   invalid_transition: {
     from: z.string(),
@@ -89,7 +89,7 @@ const Offer = PaymentRequired.extend({
   description: 'x402 v1 object; PAYMENT-REQUIRED carries the v2 object of the same offer',
 })
 
-/** One schema a code, so that a description says which codes an endpoint can answer with. */
+/** One schema per code, so that descriptions can list an endpoint's codes. */
 const byCode = tableOf(keysOf(errorCodes), (code) =>
   ErrorBody.extend({ code: z.literal(code), ...promised[code] }).meta({ id: `${pascal(code)}Error` }),
 )
@@ -100,7 +100,7 @@ function pascal(code: string): string {
 
 type Parts = { schemas: SchemaComponents; responses: Record<string, OpenApiNode>; offer?: unknown }
 
-/** Every error answer of an endpoint, by status: shared as components, because many endpoints fail alike, but for its own offer. */
+/** Error responses by status: shared components, except an endpoint's own 402. */
 export function errorResponses(endpoint: Endpoint, parts: Parts): OpenApiNode {
   const codes = new Set<ErrorCode>([...gateErrors(endpoint), ...endpoint.errors])
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
@@ -114,7 +114,7 @@ export function errorResponses(endpoint: Endpoint, parts: Parts): OpenApiNode {
   return Object.fromEntries(refs)
 }
 
-/** The same facts for people, for who prefers `text/html`. */
+/** The page form, for `text/html`. */
 export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
 function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents) {
@@ -131,7 +131,7 @@ function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaCo
   }
 }
 
-/** A 402 with what this very endpoint asks for. */
+/** A 402 with this endpoint's own offer. */
 function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): OpenApiNode {
   const { content, ...rest } = response(group, false, schemas)
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
@@ -151,7 +151,7 @@ function headersOf(group: readonly ErrorCode[]): OpenApiNode {
   }
 }
 
-/** What may go wrong before or around any endpoint: the edge, or a fault of ours. */
+/** Errors possible on any endpoint. */
 export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {}): OpenApiNode {
   return {
     description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
@@ -164,7 +164,7 @@ export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {})
   }
 }
 
-/** `unauthorized`: a key that is sent is always checked. `forbidden`: in another role, or suspended, when a key only reads. */
+/** `unauthorized`: a sent key is always checked. `forbidden`: wrong role, or suspended. */
 const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   open: ['unauthorized'],
   key: ['unauthorized', 'forbidden'],
@@ -175,7 +175,7 @@ const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   key_or_paid: ['unauthorized', 'forbidden', 'sanctioned'],
 }
 
-/** What any payment may come to; `conflict`: it was used before and its answer is not kept any more. */
+/** Errors of any payment; `conflict`: used before, and its response is gone. */
 const ofPayment: readonly ErrorCode[] = [
   'payment_required',
   'insufficient_balance',
@@ -185,13 +185,13 @@ const ofPayment: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** Errors that the gates add to what the endpoint declares itself. */
+/** Errors that the gates add. */
 function gateErrors(endpoint: Endpoint): ErrorCode[] {
   return [
     'rate_limited',
     ...accessErrors(endpoint),
     'invalid_request', // two keys that differ, at any endpoint
-    // Where no body is declared it is read all the same for the fingerprint of the request.
+    // Undeclared bodies are still read for the fingerprint.
     ...(endpoint.body || isPaid(endpoint) ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(endpoint.feature ? (['deferred'] as const) : []),
     ...(endpoint.needsTerms ? (['terms_required'] as const) : []),

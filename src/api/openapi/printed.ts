@@ -1,13 +1,13 @@
 import { type Api, api } from '../index.ts'
 import { collectSchemas, type OpenApiNode } from './schemas.ts'
 
-/** Answers as JSON Schemas by the name of their endpoint, and the shapes that several of them share. */
+/** Response schemas by endpoint, with shared shapes. */
 export type AnswerSchemas = {
   readonly answers: Readonly<Record<string, OpenApiNode>>
   readonly $defs: Readonly<Record<string, OpenApiNode>>
 }
 
-/** The schemas of what endpoints answer, made from the contract when somebody asks for them. */
+/** Response schemas, generated on demand. */
 export function answerSchemas(names: readonly (keyof Api)[]): AnswerSchemas {
   const { components, of } = collectSchemas()
   const answers = names.flatMap((name): [string, OpenApiNode][] => {
@@ -17,8 +17,8 @@ export function answerSchemas(names: readonly (keyof Api)[]): AnswerSchemas {
   return { answers: inPlace(Object.fromEntries(answers)), $defs: inPlace(components) }
 }
 
-/** References as they are where the shapes stand beside the schemas. */
+/** Keeps references if the shapes are beside them. */
 function inPlace<T extends object>(schemas: T): T {
-  // Nothing in it but names of references changes.
+  // Only reference names change.
   return JSON.parse(JSON.stringify(schemas).replaceAll('"#/components/schemas/', '"#/$defs/')) as T
 }

@@ -7,7 +7,7 @@ import { traceSignatureHeader, traceTimestampHeader } from '../sections/trace.ts
 import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 import { parameterText } from './words.ts'
 
-/** What an endpoint takes outside of its body. */
+/** Parameters outside the body. */
 export function parameters(endpoint: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
   return [...pathParameters(endpoint), ...queryParameters(endpoint, schemas), ...headerParameters(endpoint)]
 }
@@ -34,7 +34,7 @@ function queryParameters(endpoint: Endpoint, schemas: SchemaComponents): OpenApi
   }))
 }
 
-/** Members of an object's schema, and which of them are needed. */
+/** Members of an object schema, and the required ones. */
 function objectParts({ properties, required }: OpenApiNode): { properties: AnyObject; required: readonly unknown[] } {
   return { properties: isObject(properties) ? properties : {}, required: Array.isArray(required) ? required : [] }
 }
@@ -51,7 +51,7 @@ const maxPrice = header(
   maxPriceHeader,
   'what this may cost at most in dollars, such as 0.525; above it the answer is 409 with the price, uncharged',
 )
-/** Instead of a key, for who has none. */
+/** Alternative to a key. */
 const signature = [
   header(traceSignatureHeader, 'EIP-191 signature of the payer, where no key is sent'),
   header(traceTimestampHeader, 'unix seconds, within 300 of now; needed with a signature'),
@@ -62,7 +62,7 @@ function headerParameters(endpoint: Endpoint): OpenApiNode[] {
   return endpoint.access.kind === 'key_or_signed' ? signature : []
 }
 
-/** Not required where `{}` will do: then a request may come without a body too. */
+/** Not required if `{}` is valid. */
 export function requestBody(name: EndpointName, body: Body, schemas: SchemaComponents): OpenApiNode {
   const example = bodyExamples[name]
   const media = (schema: OpenApiNode): OpenApiNode => (example === undefined ? { schema } : { schema, example })
@@ -81,7 +81,7 @@ function multipartBody(
   return { required: true, content: { ...form, ...(orJson ? { 'application/json': media(fields) } : {}) } }
 }
 
-/** The fields, then the file as the last part. */
+/** Fields, then the file. */
 function withFile(fields: OpenApiNode, maxFileBytes: number): OpenApiNode {
   const { properties, required } = objectParts(fields)
   const description = `the last part of the form, at most ${maxFileBytes} bytes`
@@ -101,7 +101,7 @@ type FieldsOf<E> = E extends { body: { kind: 'json'; schema: infer S extends z.Z
 const service = 'svc_0123456789abcdef'
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
 const hash = `0x${'5f'.repeat(32)}`
-/** What a server of the second generation passes on of a payment. */
+/** Second-generation requirements that a server passes on. */
 const requirements = {
   scheme: 'exact' as const,
   network: 'eip155:8453' as const,
@@ -148,7 +148,7 @@ const delivery = { status: 'completed', deliverables: { words: 3 }, notes: 'Coun
 const order = { text: 'one two three' }
 const why = { reason: 'the chain is slow' }
 
-/** A body for each endpoint that takes one; held against its schema by a test. */
+/** Example bodies; a test validates them. */
 export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   createService: listing,
   updateService: { price: '0.75', status: 'inactive' },

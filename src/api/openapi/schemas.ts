@@ -3,20 +3,20 @@ import { isObject } from '../../core/json.ts'
 
 export type OpenApiNode = Record<string, unknown>
 
-/** Schemas of the description: those with an id become components, everything else stands where it is used. */
+/** Schemas of the description: those with an id become components. */
 export type SchemaComponents = {
   readonly components: Record<string, OpenApiNode>
   readonly of: (schema: z.ZodType) => OpenApiNode
 }
 
-/** Name of the component that stands for `z.json()`. */
+/** Component name of `z.json()`. */
 const ANY_JSON = 'JsonValue'
-/** Spelled out it would refer to itself alone, and types made from it do not compile. */
+/** Spelled out it would only refer to itself, which code generators reject. */
 const anyJson: OpenApiNode = { description: 'any JSON value' }
-/** What zod calls a recursive schema that has no id. */
+/** zod's name of an anonymous recursive schema. */
 const UNNAMED = /^__schema\d+$/
 
-/** Collects schemas that have an id; everything on the wire is the input side of its codec. */
+/** Collects schemas with an id; wire forms are codec inputs. */
 export function collectSchemas(): SchemaComponents {
   const components: Record<string, OpenApiNode> = {}
   return {
@@ -37,19 +37,19 @@ function addComponent(components: Record<string, OpenApiNode>, name: string, com
   components[name] = component
 }
 
-/** `z.json()` is the one recursive schema that has no name of its own; another would not equal the first. */
+/** `z.json()` is the only anonymous recursive schema. */
 function componentName(name: string): string {
   return UNNAMED.test(name) ? ANY_JSON : name
 }
 
-/** zod names a format that no standard has. */
+/** Removes a nonstandard format of zod. */
 export function tidySchema({ jsonSchema }: { jsonSchema: OpenApiNode }): void {
   if (jsonSchema.format === 'starts_with') delete jsonSchema.format
   delete jsonSchema.id
   spellOut(jsonSchema)
 }
 
-/** A record of known names becomes an object of them: linters and generators ask for each among its properties. */
+/** Expands a record of known names to an object, for linters and generators. */
 function spellOut(jsonSchema: OpenApiNode): void {
   const { propertyNames } = jsonSchema
   if (!isObject(propertyNames) || !Array.isArray(propertyNames.enum)) return

@@ -11,7 +11,7 @@ export const WEBHOOK_TAG = 'Webhooks'
 
 const text = { type: 'string' }
 
-/** Both signatures at once (decisions §10). */
+/** Both signatures are sent (decisions §10). */
 const signatureHeaders = [
   { name: 'webhook-id', description: 'the event id: the same over all tries and replays', schema: text },
   { name: 'webhook-timestamp', description: 'unix seconds', schema: text },
@@ -28,7 +28,7 @@ const signatureHeaders = [
   },
 ].map((header) => ({ in: 'header', required: true, ...header }))
 
-/** The `webhooks` of OpenAPI 3.1: what a participant’s endpoint gets, and what it may answer. */
+/** `webhooks` of OpenAPI 3.1: messages to endpoints, and their responses. */
 export function webhooksOf(schemas: SchemaComponents): OpenApiNode {
   return Object.fromEntries(
     webhookMessages.map(([type, message]) => [type, { post: operation(type, { message, schemas }) }]),
@@ -64,7 +64,7 @@ function result({ answered }: WebhookMessage, schemas: SchemaComponents): OpenAp
   return { content: { 'application/json': { schema: { anyOf: [schemas.of(JobUpdate), bare] } } } }
 }
 
-/* What participants’ endpoints are sent (decisions §10): data for the description, and for who writes an endpoint. */
+/* Webhook messages (decisions §10), for the description and for endpoint authors. */
 
 const aboutJob = {
   job_id: idOf('job'),
@@ -101,12 +101,12 @@ const aboutSubscription = {
 
 type Hearer = 'provider' | 'buyer' | 'either'
 
-/** What is sent, to whom, and when. */
+/** Message, receiver and occasion. */
 type WebhookMessage = {
   readonly to: Hearer
   readonly summary: string
   readonly schema: z.ZodObject
-  /** The answer may hold the result of the job. */
+  /** The response may contain the result. */
   readonly answered?: true
 }
 
@@ -206,7 +206,7 @@ function envelope(type: string, members: z.ZodRawShape): z.ZodObject {
   return z.strictObject({ ...common, ...members }).meta({ id: `Webhook_${type}` })
 }
 
-/** Every message by its type, in the order in which they are described. */
+/** Messages by type, in order. */
 export const webhookMessages: readonly (readonly [WebhookType, WebhookMessage])[] = keysOf(messages).map((type) => {
   const { members, ...facts } = messages[type]
   return [type, { ...facts, schema: envelope(type, members) }]

@@ -3,7 +3,7 @@ import { type Access, type Endpoint, isPaid, templatePath } from '../endpoint/de
 import { api, endpointNames } from '../index.ts'
 import { replacementOf } from '../status.ts'
 
-/** The contract as a Markdown table, the one in the README. */
+/** The contract as a Markdown table. */
 export function endpointTable(): string {
   const endpoints = endpointNames.map((name): Endpoint => api[name])
   const lines = endpoints.map(
@@ -23,7 +23,7 @@ function price({ access }: Endpoint): string {
   return access.price === 'varies' ? 'varies' : formatPrice(access.price)
 }
 
-/** What each section of the contract is about: the tags of the description. */
+/** Descriptions of sections: tags of the description. */
 const sectionTexts: Readonly<Record<string, string>> = {
   'Discovery and listings': 'Find what is for sale, sell, and buy.',
   'Named services (advertised, absent from the health listing)': 'The same services by a path of their own.',
@@ -48,7 +48,7 @@ const sectionTexts: Readonly<Record<string, string>> = {
   Webhooks: 'Messages that this marketplace sends to the endpoints of participants.',
 }
 
-/** @throws Error for a section that nothing is said of */
+/** @throws Error for an undescribed section */
 export function sectionText(section: string): string {
   const text = sectionTexts[section]
   if (text === undefined) throw new Error(`say what the section ${section} is about`)
@@ -73,7 +73,7 @@ function doorText(endpoint: Endpoint): string {
     : `Costs ${price}, ${means}.`
 }
 
-/** An operation in sentences: what it does, who may call it, what it costs. */
+/** Description of an operation: effect, access, price. */
 export function operationText(endpoint: Endpoint): string {
   const { summary, access } = endpoint
   const alternatives = [
@@ -91,7 +91,7 @@ export function operationText(endpoint: Endpoint): string {
   ].join(' ')
 }
 
-/** What parameters mean that are called the same everywhere; a schema's own description comes before. */
+/** Descriptions of common parameters; a schema's own takes precedence. */
 const parameterTexts: Readonly<Record<string, string>> = {
   bidId: 'id of the bid',
   category: 'only of this category',
@@ -124,7 +124,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   wallet: 'address of the wallet',
 }
 
-/** @throws Error for a parameter that nothing is said of */
+/** @throws Error for an undescribed parameter */
 export function parameterText(name: string, path: string): string {
   const text = name === 'id' ? `id of what ${templatePath(path).split('/{')[0]} lists` : parameterTexts[name]
   if (text === undefined) throw new Error(`say what the parameter ${name} of ${path} means`)

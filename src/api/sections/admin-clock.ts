@@ -6,7 +6,7 @@ import { CronRunView } from './admin-crons.ts'
 
 const common = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** Furthest that one call moves the clock. */
+/** Longest clock move per call. */
 export const MAX_ADVANCE_MS = 3_660 * DAY_MS
 
 const state = z.enum(['running', 'frozen'])

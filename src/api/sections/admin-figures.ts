@@ -12,7 +12,7 @@ export type SeriesSpan = (typeof seriesSpans)[number]
 /** Hours that calls of an endpoint are remembered for. */
 export const CALL_HOURS = 24
 
-/** What became of calls: answered, asked to pay (402), refused (4xx), switched off (410), broken (5xx). */
+/** Outcomes of calls: answered, 402, refused (4xx), 410, failed (5xx). */
 export const callOutcomes = ['answered', 'asked_to_pay', 'refused', 'switched_off', 'broken'] as const
 export type CallOutcome = (typeof callOutcomes)[number]
 
@@ -62,7 +62,7 @@ const EndpointFigures = z
   })
   .meta({ id: 'EndpointFigures' })
 
-/** Money of a day, from what came in to where it went. */
+/** Cash flow of a day. */
 export const River = z
   .strictObject({
     begins: Time.meta({ description: 'midnight UTC of business time' }),

@@ -17,7 +17,7 @@ import { Thread } from './threads.ts'
 const section = 'Administration'
 const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why')
 
-/** Whose: by one of the two parties. */
+/** Filter by party and role. */
 export const partyFilter = {
   participant: z
     .union([idOf('participant'), Address], 'must be a participant id or a wallet')
@@ -31,7 +31,7 @@ const SchemaReport = z.strictObject({
   details: z.array(z.strictObject({ path: z.string(), message: z.string() })),
 })
 
-/** Everything that a ruling can rest on, as it stands when it is asked for. */
+/** Evidence for a ruling, as of the request. */
 const JobBundle = z
   .strictObject({
     generated_at: Time,
@@ -72,7 +72,7 @@ const JobBundle = z
   })
   .meta({ id: 'JobBundle' })
 
-/** A job as the operator sees it in a list: with the names of its parties. */
+/** A job in the operator's list, with party names. */
 const MarketJob = Job.extend({
   about: EventAbout.optional(),
   late: z.boolean().optional().meta({ description: 'at work past its deadline, or past the time that was promised' }),

@@ -11,15 +11,15 @@ import { Product } from './products.ts'
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 const page = { total: z.int(), limit: z.int(), offset: z.int(), ...searched }
 
-/** A subscription as the operator sees it: with the names of its two sides. */
+/** A subscription in the operator's list, with names. */
 const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), provider_name: z.string() }).meta({
   id: 'MarketSubscription',
 })
 
-/** A request for work as the operator sees it: with the name of who wants it. */
+/** A request in the operator's list, with the poster's name. */
 const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'MarketPosting' })
 
-/** What is offered and wanted besides listings, of everybody. */
+/** Offers and requests besides listings. */
 export const marketAdminApi = {
   listAllPlans: defineEndpoint({
     method: 'GET',

@@ -10,7 +10,7 @@ import { OwnParticipant } from './participants.ts'
 
 const section = 'Administration'
 
-/** What its owner sees, and what only administrators see. */
+/** Own and admin-only members. */
 const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_secret_until: true })
   .extend({
     suspended_at: Time.nullable().meta({ description: 'since when it may read only' }),

@@ -11,7 +11,7 @@ const section = 'Administration (admin only)'
 const ours = { origin: 'ours', section: 'Administration' } as const
 
 const MAX_REASON_CHARS = 500
-/** Why, as it is shown in the state and in the log. */
+/** Reason shown in state and log. */
 const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS)
 
 const PauseState = z
@@ -27,7 +27,7 @@ const PauseChange = PauseState.extend({
 
 const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
 
-/** A dispute that nobody decides may be left open for so long at most, where it ends by itself at all. */
+/** Longest default time for a dispute. */
 export const MAX_DEFAULT_DAYS = 365
 const disputesDefault = z
   .strictObject({ outcome: z.enum(rulings), days: z.int().min(1).max(MAX_DEFAULT_DAYS) })
@@ -37,7 +37,7 @@ const disputesDefault = z
       'how a dispute ends that nobody decides for so many days, a split in halves; null: it waits. Disputes that are open keep what they were opened with',
   })
 
-/** What stands behind an advertised path. */
+/** Target of a named path. */
 const NamedTarget = z.union([idOf('service'), idOf('plan')])
 
 const Features = z

@@ -6,15 +6,15 @@ import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** Requests of one answer, and longest that a reader waits for the next. */
+/** Requests per response, and longest wait. */
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
 const MAX_TEXT_CHARS = 200
-/** Requests asked for by their ids at once, each with a comma; longest of what is taken for an id. */
+/** Ids per question, and length of an id. */
 export const MAX_REQUESTS_NAMED = 50
 const ID_CHARS = 'req_0123456789abcdef,'.length
 
-/** One request as the marketplace remembers it: no header, no query, no body, no signature. */
+/** A remembered request without headers, query, body and signature. */
 const RequestRecord = z
   .strictObject({
     id: z.string().meta({ description: 'as the answer’s X-Request-Id had it' }),
@@ -45,7 +45,7 @@ const RequestRecord = z
   })
   .meta({ id: 'RequestRecord' })
 
-/** What a step of a story is about, from the request down. */
+/** Kinds of trace steps. */
 export const storyKinds = [
   'offer',
   'request',
@@ -61,7 +61,7 @@ export const storyKinds = [
   'act',
 ] as const
 
-/** One line of a story; a deeper one follows from the last shallower one before it. */
+/** A line of a trace; a deeper one follows from the last shallower one. */
 export const StoryStep = z
   .strictObject({
     depth: z.int(),

@@ -6,7 +6,7 @@ import { serviceFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Listing } from './services.ts'
 
-/** How a listing sells, and how its endpoint answered last. */
+/** Sales of a listing, and last response of its endpoint. */
 export const Selling = z
   .strictObject({
     sold: z.int().meta({ description: `jobs that were bought within ${SOLD_DAYS} business days, today included` }),

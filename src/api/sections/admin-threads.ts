@@ -10,7 +10,7 @@ import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** A conversation as the operator sees it: with the names of who talks, and of what. */
+/** A conversation in the operator's list, with names. */
 const MarketThread = Thread.extend({ about: EventAbout }).meta({ id: 'MarketThread' })
 
 export const houseThreadsApi = {

@@ -7,10 +7,10 @@ import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '..
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
 
-/** Events of before that a reader may begin with. */
+/** Earlier events that a reader may start with. */
 const MAX_EVENTS_BACK = 200
 
-/** Names and money of what an event is about; null where it is about none. */
+/** Names and amounts of an event; null if none. */
 export const EventAbout = z
   .strictObject({
     service: z.string().nullable(),

@@ -4,7 +4,7 @@ import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
-/** Something that waits for whoever runs the marketplace. */
+/** A problem for the operator. */
 export const AttentionItem = z
   .strictObject({
     id: z.string().meta({ description: 'the same for as long as it waits' }),
@@ -20,7 +20,7 @@ export const AttentionItem = z
   })
   .meta({ id: 'AttentionItem' })
 
-/** Something that waits for a participant. */
+/** An item for a participant. */
 export const OwnAttentionItem = AttentionItem.omit({ grave: true, who: true })
   .extend({ kind: z.enum(ownAttentionKinds) })
   .meta({ id: 'OwnAttentionItem' })

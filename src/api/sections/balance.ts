@@ -8,10 +8,10 @@ import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/def
 
 const section = 'Balance, earnings, referrals'
 
-/** Bounds of one deposit (decisions §4). */
+/** Limits of a deposit (decisions §4). */
 export const MIN_DEPOSIT = usdc(10_000n)
 export const MAX_DEPOSIT = usdc(10_000_000_000n)
-/** Least that leaves a balance at once, unless that is all there is: a transfer has its price. */
+/** Minimum withdrawal unless it empties the balance, since transfers cost gas. */
 export const MIN_BALANCE_WITHDRAWAL = usdc(10_000n)
 
 export const Balance = z
@@ -39,7 +39,7 @@ const depositFields = z.strictObject({
   amount: Amount.optional().meta({ description: '0.01 to 10,000; without it the authorised value is credited' }),
 })
 
-/** What left for the wallet; the payout says how far it is. */
+/** A started withdrawal; the payout has its progress. */
 export const BalanceWithdrawal = z
   .strictObject({
     payout_id: idOf('payout'),
@@ -53,7 +53,7 @@ export const BalanceWithdrawal = z
   })
   .meta({ id: 'BalanceWithdrawal' })
 
-/** Wallets that one question may name, with a comma between two. */
+/** Wallets per question, separated by commas. */
 export const MAX_WALLETS_NAMED = 50
 const WALLET_CHARS = 43
 

@@ -4,7 +4,7 @@ import { chainTxStates } from '../../model/payment.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
-/** The longest name of a transaction: signer and nonce; a hash is shorter. */
+/** Longest transaction name: signer and nonce. */
 const MAX_TX_CHARS = 80
 const MAX_GWEI_NOTE = 'gwei, what a unit of gas may cost at most'
 

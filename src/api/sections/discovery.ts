@@ -8,7 +8,7 @@ const section = 'Discovery for agents'
 const MAX_CURSOR_CHARS = 20
 const MAX_FILTER_CHARS = 200
 
-/** What is paid for at one address, as the x402 discovery lists have it. */
+/** A resource in the x402 discovery lists. */
 const DiscoveredResource = z
   .strictObject({
     resource: z.string().meta({ description: 'absolute URL that answers 402 without a payment' }),
@@ -25,7 +25,7 @@ const DiscoveredResource = z
   .meta({ id: 'DiscoveredResource' })
 
 const filter = z.string().max(MAX_FILTER_CHARS).optional()
-/** Filters of published clients; what this marketplace never offers finds nothing. */
+/** Filters of published clients; unknown values match nothing. */
 const filters = {
   type: filter,
   payTo: filter,

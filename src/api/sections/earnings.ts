@@ -6,10 +6,10 @@ import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 import { payeeFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
-/** Where the money of a sale stands on its way to the provider's wallet. */
+/** Stages of a sale's money. */
 export const settlementStatuses = ['pending', 'processing', 'settled', 'blocked'] as const
 
-/** Why money of a sale is not at the provider's wallet yet. There is no least amount: what is earned goes with the next run. */
+/** Why earned money is not paid yet. There is no minimum: earnings go with the next run. */
 export const waitingReasons = [
   'undelivered',
   'in_review',
@@ -27,7 +27,7 @@ export const waitingReasons = [
   'unscreened',
 ] as const
 
-/** Money that waits for one reason; all of them together are what is held and what is pending. */
+/** Money by reason; the sum is held plus pending. */
 export const WaitingMoney = z
   .strictObject({
     reason: z.enum(waitingReasons),
@@ -37,7 +37,7 @@ export const WaitingMoney = z
   })
   .meta({ id: 'WaitingMoney' })
 
-/** A sale and the payout that carries it to the provider's wallet. */
+/** A sale with its payout. */
 const Settlement = z
   .strictObject({
     settlement_id: idOf('transaction'),
@@ -79,7 +79,7 @@ export const earningsApi = {
   }),
 }
 
-/** A provider by what it is owed; earned is paid and due. */
+/** A provider with its earnings: paid and due. */
 const Payee = z
   .strictObject({
     participant_id: idOf('participant'),

@@ -5,13 +5,13 @@ import { eventTypes } from '../../model/event-types.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { defineEndpoint, feed, key } from '../endpoint/define.ts'
 
-/** Longest that a reader waits for the next event. */
+/** Longest wait for an event. */
 export const MAX_EVENT_WAIT_SECONDS = 30
 const MAX_TYPES_CHARS = 400
 const TYPES = /^[a-z_.*]+(,[a-z_.*]+){0,19}$/
 const CURSOR = /^(\d{1,15}|latest)$/
 
-/** One event of the caller's own, with the place in the log to go on from. */
+/** An own event with its cursor. */
 export const OwnEvent = z
   .strictObject({
     id: idOf('event'),
@@ -25,7 +25,7 @@ export const OwnEvent = z
   .meta({ id: 'OwnEvent' })
 
 export const eventsApi = {
-  /** Decisions §10: what a provider or buyer without a public address works with. */
+  /** Decisions §10: for participants without a public address. */
   readEvents: defineEndpoint({
     method: 'GET',
     path: '/v1/events',

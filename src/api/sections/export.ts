@@ -24,7 +24,7 @@ import { Delivery } from './webhooks.ts'
 
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
 
-/** What the participant earned by one sale of its own, or of somebody whom it referred. */
+/** An earning by an own sale or a referral. */
 const Earning = z.strictObject({
   id: idOf('transaction'),
   role: z.enum(earningRoles),
@@ -34,7 +34,7 @@ const Earning = z.strictObject({
   created_at: Time,
 })
 
-/** A paid call; its signature stays here. */
+/** A paid call without its signature. */
 const OwnPayment = z.strictObject({
   receipt_id: idOf('receipt'),
   method: z.enum(['x402', 'balance', 'subscription']),
@@ -46,7 +46,7 @@ const OwnPayment = z.strictObject({
   updated_at: Time,
 })
 
-/** What each kind of line of an export holds: the forms that the other rows of the interface show. */
+/** Forms of export lines; the same as in the API. */
 export const exportRecords = {
   participant: OwnParticipant,
   identity: LinkedIdentity,
@@ -79,9 +79,9 @@ export type ExportKind = keyof typeof exportRecords
 
 export const exportKinds = keysOf(exportRecords)
 
-/** First line, of kind `export`: business time at which it was begun, and whose it is. */
+/** First line, `export`: business time and owner. */
 export const ExportStart = z.strictObject({ as_of: Time, participant_id: idOf('participant') })
-/** Last line, of kind `end`: a file without it was cut. */
+/** Last line, `end`; without it the file is incomplete. */
 export const ExportEnd = z.strictObject({ records: z.int(), counts: z.record(z.string(), z.int()) })
 
 function isKinds(text: string): boolean {
@@ -90,8 +90,8 @@ function isKinds(text: string): boolean {
 
 export const exportApi = {
   /**
-   * Lines `{"kind": …, "record": …}`. A record that changes while it is sent may come twice, the later line being the
-   * newer; what is made meanwhile may be there or not.
+   * Lines `{"kind": …, "record": …}`. A record changed meanwhile may appear twice, newest last; new ones may be
+   * missing.
    */
   getExport: defineEndpoint({
     method: 'GET',

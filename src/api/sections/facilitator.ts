@@ -7,13 +7,13 @@ import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endp
 
 const ours = { origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' } as const
 
-/** A payment with the extensions that a published client repeats from its 402. */
+/** Payment body with echoed extensions. */
 const MAX_ASKED_BYTES = 64 * 1024
 const MAX_FILTER_CHARS = 200
 
 const JsonObject = KnownJsonObject
 
-/** What servers of both generations send; members of their own are passed over. */
+/** Requests of both generations; unknown members are ignored. */
 const Asked = z
   .object({
     x402Version: z.int(),

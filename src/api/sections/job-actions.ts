@@ -14,8 +14,8 @@ export const JOB_VERIFY_PRICE = usdc(1_000n)
 export const JOB_DISPUTE_PRICE = usdc(5_000n)
 
 /**
- * What a provider says of its job (decisions §8). `deliverable`, `result` and `message` are read as
- * `deliverables` and `notes`; unknown members are ignored.
+ * A provider's report (decisions §8). `deliverable`, `result` and `message` are aliases of `deliverables` and
+ * `notes`; unknown members are ignored.
  */
 export const JobUpdate = z
   .object({
@@ -30,16 +30,16 @@ export const JobUpdate = z
   .meta({ id: 'JobUpdate' })
 export type JobUpdate = z.output<typeof JobUpdate>
 
-/** The body of an update: deliverables may be large. */
+/** Deliverables may be large. */
 export const updateBody = jsonBody(JobUpdate, { maxBodyBytes: MAX_DELIVERY_BODY_BYTES })
 
-/** What a buyer says of a delivery that it takes as good. */
+/** A buyer's verification. */
 export const VerifyBody = z.strictObject({
   rating: z.int().min(1).max(MAX_RATING).optional(),
   comment: z.string().max(MAX_TEXT_CHARS).optional(),
 })
 
-/** What a buyer finds wrong with a delivery. */
+/** A buyer's dispute. */
 export const DisputeBody = z.strictObject({
   reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say what is wrong'),
   category: z.enum(disputeCategories),

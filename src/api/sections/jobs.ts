@@ -22,7 +22,7 @@ export const JOB_READ_PRICE = usdc(1_000n)
 
 const Buyer = z.strictObject({ participant_id: idOf('participant').nullable(), wallet: Address })
 
-/** Who took a delivery as good. */
+/** Who verified a delivery. */
 const JobVerification = z.strictObject({
   by: z.enum(['buyer', 'auto', 'ruling']),
   rating: z.int().nullable(),
@@ -30,7 +30,7 @@ const JobVerification = z.strictObject({
   at: Time,
 })
 
-/** What a buyer found wrong, and how it was decided. */
+/** A dispute and its ruling. */
 const JobDispute = z.strictObject({
   status: z.enum(['open', 'resolved', 'recorded']).meta({ description: 'recorded: it holds no money' }),
   reason: z.string(),
@@ -52,7 +52,7 @@ const JobDispute = z.strictObject({
     .meta({ description: 'who ends a dispute that is open' }),
 })
 
-/** Where the contract of a connected chain stands with a job's money. */
+/** The escrow contract's state for a job. */
 const EscrowContract = z
   .strictObject({
     state: z.enum(dealStates),
@@ -61,7 +61,7 @@ const EscrowContract = z
   })
   .meta({ description: 'of a single job where a contract holds the money' })
 
-/** The whole job record, for its parties (decisions §8). */
+/** A job for its parties (decisions §8). */
 export const Job = z
   .strictObject({
     id: idOf('job'),

@@ -15,7 +15,7 @@ const section = 'Administration'
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 
-/** Money that waits for something, with whose it is and what happens to it next (decisions §5). */
+/** Held money with owner and next event (decisions §5). */
 export const Hold = z
   .strictObject({
     account: z.string(),

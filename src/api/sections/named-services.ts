@@ -9,7 +9,7 @@ import { PriceInput, purchaseApi } from './services.ts'
 const MAX_FUNCTION_CHARS = 100
 const dollars = (amount: bigint): Usdc => usdc(amount * 1_000_000n)
 
-/** Paths that the marketing site advertises, with the range of their price, ends included (specification, Discovery). */
+/** Advertised paths with their price range, inclusive (specification, Discovery). */
 export const namedServices = {
   'site-audit': { min: dollars(5n), max: dollars(5n) },
   'security-patch': { min: dollars(10n), max: dollars(10n) },
@@ -22,7 +22,7 @@ export type NamedService = keyof typeof namedServices
 
 export const namedSlugs = keysOf(namedServices)
 
-/** An alias of the listing that the operator configured for the path; built but switched off. */
+/** An alias of the configured listing; off by default. */
 const alias = {
   method: 'POST',
   access: paid('varies', { bundled: true }),
@@ -33,7 +33,7 @@ const alias = {
   summary: 'named service',
 } as const
 
-/** How a path is configured: exactly one way of it. */
+/** Configuration of a path: exactly one way. */
 const NamedChange = z
   .strictObject({
     from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'function of the house that fulfils it' }),
@@ -44,7 +44,7 @@ const NamedChange = z
   })
   .meta({ id: 'NamedServiceChange' })
 
-/** The advertised path whose price is a month's: it sells a plan, all others a listing (decisions §7). */
+/** The only advertised path that sells a plan (decisions §7). */
 export const SUBSCRIBING: NamedService = 'maintenance-plan'
 
 export const namedServicesApi = {
@@ -60,7 +60,7 @@ export const namedServicesApi = {
 }
 
 export const maintenancePlanApi = {
-  /** An alias of a monthly plan: the purchase subscribes. */
+  /** An alias of a monthly plan: purchase subscribes. */
   maintenancePlan: defineEndpoint({
     method: 'POST',
     path: '/v1/services/maintenance-plan',

@@ -17,7 +17,7 @@ const Brief = z
   .refine((brief) => JSON.stringify(brief).length <= MAX_BRIEF_CHARS, `is longer than ${MAX_BRIEF_CHARS} characters`)
   .meta({ description: 'what is wanted, as text or as fields of the listing’s input_schema' })
 
-/** What an accepted price bought: the conversation, its job, and the ticket of an asynchronous purchase. */
+/** Result of an acceptance: conversation, job and ticket. */
 const Accepted = ThreadWithJob.extend({
   status_url: z.string(),
   amount: Amount,

@@ -10,9 +10,9 @@ import { listingFields, OwnListing } from './services.ts'
 const section = 'Registration and participants'
 const MAX_CAPABILITIES = 50
 const MAX_LINKS = 20
-/** Listings of one onboarding. */
+/** Listings per onboarding. */
 const MAX_ONBOARD_SERVICES = 20
-/** An opaque place in a list; its form belongs to the store. */
+/** An opaque cursor of the store. */
 const MAX_CURSOR_CHARS = 500
 export const REGISTER_PRICE = usdc(10_000n)
 export const ONBOARD_PRICE = usdc(10_000n)
@@ -58,12 +58,12 @@ export const Participant = z
   .meta({ id: 'Participant' })
 
 /** What only the participant itself sees besides its public profile. */
-/** Headers that calls of endpoints have already, or that are none of a message. */
+/** Reserved and invalid header names. */
 const OUR_HEADERS =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept.*|user-agent|cookie|webhook-.*|x-webhook-.*|x-request-id|x-payment.*|payment-.*)$/i
 const MAX_HEADER_VALUE_CHARS = 1_000
 
-/** A header that a provider chose, and that its own endpoints are called with. */
+/** A custom header for a provider's endpoints. */
 const EndpointHeader = z.strictObject({
   name: z
     .string()
@@ -94,7 +94,7 @@ export const OwnParticipant = Participant.extend({
   previous_secret_until: Time.optional().meta({ description: 'until then deliveries carry the old signature too' }),
 }).meta({ id: 'OwnParticipant' })
 
-/** A profile; the participant itself, known by its key, sees its own fields too. */
+/** A profile; its owner also sees private fields. */
 const ShownParticipant = Participant.extend(z.strictObject(ownFields).partial().shape).meta({ id: 'ShownParticipant' })
 
 export const registrationApi = {

@@ -12,7 +12,7 @@ const feature = 'subscriptions'
 /** Services of one plan. */
 export const MAX_PLAN_SERVICES = 50
 
-/** A plan: services of one provider for a price a period (decisions §9). */
+/** A plan: services of one provider for a price per period (decisions §9). */
 export const Plan = z
   .strictObject({
     id: idOf('plan'),

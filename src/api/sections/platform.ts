@@ -8,7 +8,7 @@ import { Sdn } from './sdn.ts'
 
 const section = 'Health and description'
 
-/** One of `/health.crons`; times are business time. */
+/** An entry of `/health.crons`; business time. */
 export const CronHealth = z.strictObject({
   last_success: Time.nullable(),
   last_skipped: Time.nullable(),

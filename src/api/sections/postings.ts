@@ -9,7 +9,7 @@ import { MAX_QUERY_CHARS } from './services.ts'
 
 const section = 'Requests (postings)'
 export const MAX_TITLE_CHARS = 500
-/** A place in the list: the number of the last posting seen. */
+/** Cursor: number of the last request seen. */
 const MAX_CURSOR_DIGITS = 15
 
 /** A request for work (decisions §9). */
@@ -40,7 +40,7 @@ const BudgetFilter = z
   })
   .meta({ type: 'number' })
 
-/** What a participant wants to hear of. */
+/** Notification settings. */
 export const PostingNotifications = z
   .strictObject({
     participant_id: idOf('participant'),

@@ -8,7 +8,7 @@ import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
 
 const section = 'Digital products'
 
-/** What a buyer gets; the hash lets one check the download. */
+/** File facts; the hash verifies the download. */
 export const FileFacts = z
   .strictObject({ name: z.string(), size_bytes: z.int(), content_type: z.string(), sha256: z.string() })
   .meta({ id: 'FileFacts' })
@@ -35,7 +35,7 @@ export const Product = z
   })
   .meta({ id: 'Product' })
 
-/** A product that was bought; its file stays there even when the product is deleted. */
+/** A purchased product; its file stays available. */
 export const Purchase = z
   .strictObject({
     id: idOf('purchase'),
@@ -52,7 +52,7 @@ export const Purchase = z
   })
   .meta({ id: 'Purchase' })
 
-/** Body of a new product (decisions §9); members of a form are text. */
+/** A new product (decisions §9); form members are text. */
 const NewProduct = z.strictObject({
   name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS).optional(),

@@ -8,7 +8,7 @@ import { Trust } from './services.ts'
 
 const section = 'Registration and participants'
 
-/** ERC-8004 identity that a participant showed to be its own. */
+/** A verified ERC-8004 identity. */
 export const LinkedIdentity = z
   .strictObject({
     agent_registry: z.string().meta({ description: '`eip155:<chain id>:<registry address>`' }),
@@ -36,10 +36,10 @@ const PublicProfile = Participant.extend({
   identity_url: z.string().meta({ description: 'the portable registration file' }),
 }).meta({ id: 'PublicProfile' })
 
-/** What `type` of a registration file says. */
+/** `type` of a registration file. */
 export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
 
-/** Registration file of an agent as ERC-8004 has it; its member names are not ours. */
+/** ERC-8004 registration file; member names are the standard's. */
 const RegistrationFile = z
   .strictObject({
     type: z.literal(REGISTRATION_TYPE),
@@ -58,7 +58,7 @@ const REGISTRY_SHAPE = /^eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}$/
 const AGENT_ID_SHAPE = /^(0|[1-9]\d{0,15})$/
 const MAX_SIGNATURE_CHARS = 200
 
-/** Registries count from 0; what a JSON number cannot hold exactly could not stand in a registration file. */
+/** Ids start at 0; larger than a safe integer is invalid in registration files. */
 const AgentId = z
   .union([
     z.int().min(0),

@@ -7,10 +7,10 @@ import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts
 const section = 'Balance, earnings, referrals'
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 const USDC = z.literal('USDC')
-/** Where referral money is withdrawn to. */
+/** Targets of referral withdrawals. */
 export const withdrawalTargets = ['balance', 'wallet'] as const
 
-/** Referral money by where it stands; together they are `lifetime`. */
+/** Referral money by state; the sum is `lifetime`. */
 const money = {
   pending: Amount.meta({ description: 'earned; payable with the next run of referral-rewards' }),
   payable: Amount.meta({ description: 'can be withdrawn' }),
@@ -19,7 +19,7 @@ const money = {
   lifetime: Amount,
 }
 
-/** Somebody whom the caller referred. */
+/** A referred participant. */
 export const Referral = z
   .strictObject({
     participant_id: idOf('participant'),

@@ -6,11 +6,11 @@ import { bytes, defineEndpoint, json, jsonBody, open, paid } from '../endpoint/d
 import { Trust } from './services.ts'
 
 const section = 'Reputation, trace, statistics'
-/** Wallets of one batch (specification, Limits). */
+/** Wallets per batch (specification, Limits). */
 export const MAX_BATCH = 20
 export const ONCHAIN_PRICE = usdc(5_000n)
 
-/** Verdict on a wallet; `unknown` for one that never registered. */
+/** Verdict on a wallet; `unknown` if not registered. */
 const WalletTrust = Trust.extend({
   wallet: Address,
   evidence_root: Bytes32.nullable().meta({ description: 'name of the evidence that the score follows from' }),

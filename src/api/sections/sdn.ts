@@ -6,7 +6,7 @@ import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** `/health.compliance.sdn`: the sanctions list that is held; times are business time. */
+/** `/health.compliance.sdn`; business time. */
 export const Sdn = z
   .strictObject({
     last_updated: Time.nullable().meta({ description: 'when it last changed' }),

@@ -24,7 +24,7 @@ export const catalogSorts = ['relevance', 'price_asc', 'price_desc', 'reputation
 
 const Fixed = z.strictObject({ fixed: Price.nullable() })
 
-/** Score of a subject; 75 for a new one. */
+/** Score; 75 for a new subject. */
 export const Reputation = z
   .strictObject({
     score: z.number(),
@@ -47,7 +47,7 @@ export const Reputation = z
   })
   .meta({ id: 'Reputation' })
 
-/** Trust verdict of a subject. */
+/** Trust verdict. */
 export const Trust = z
   .strictObject({
     verdict: z.enum(['verified', 'degraded', 'failed', 'unknown', 'withheld']),
@@ -68,7 +68,7 @@ export const Trust = z
   })
   .meta({ id: 'Trust' })
 
-/** Service listing, both observed forms (specification, Resources). */
+/** A listing in both forms (specification, Resources). */
 export const Listing = z
   .strictObject({
     id: idOf('service'),
@@ -119,7 +119,7 @@ const CatalogPrice = z
   .regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal amount such as 0.50')
   .meta({ description: 'bound on agent_price, USDC' })
 
-/** Purchase answer: an instant result, or the ticket of an asynchronous job (decisions §8). */
+/** Purchase response: an instant result, or a ticket (decisions §8). */
 export const PurchaseAnswer = z.strictObject({
   job_id: idOf('job'),
   thread_id: idOf('thread'),
@@ -136,12 +136,12 @@ export const PurchaseAnswer = z.strictObject({
 })
 
 const PriceText = z.union([z.string(), z.number()])
-/** A price as it may be written (decisions §5). */
+/** Valid prices (decisions §5). */
 export const PriceInput = z
   .union([PriceText, z.strictObject({ fixed: PriceText })], 'must be like "0.50", "$0.50", 0.5 or {"fixed": "0.50"}')
   .meta({ description: 'USDC, a multiple of 0.001 from 0.001 to 10000' })
 
-/** Body of a new listing (decisions §7): created alone, with an onboarding, or loaded from a listing file. */
+/** A new listing (decisions §7): alone, in an onboarding, or from a file. */
 export const listingFields = {
   name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS),
@@ -168,10 +168,10 @@ const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'i
 export type NewListing = z.output<typeof NewListing>
 export type ListingChange = z.output<typeof ListingChange>
 
-/** A listing as its owner sees it. */
+/** A listing for its owner. */
 export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
 
-/** A request that runs as it stands against this marketplace. */
+/** A runnable request for this marketplace. */
 const GuideStep = z.strictObject({
   title: z.string(),
   text: z.string(),

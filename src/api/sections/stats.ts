@@ -14,7 +14,7 @@ export const statsApi = {
     section,
     silentWhenDeclined: true,
     badBody: 'invalid_event',
-    // Nothing else in the body is read (specification), so that nothing else is refused.
+    // Other members are ignored (specification).
     body: jsonBody(z.object({ event: z.enum(explorerEvents) }), { anyMedia: true }),
     reply: empty,
     errors: ['invalid_event'],

@@ -10,7 +10,7 @@ const section = 'Threads (negotiation and delivery)'
 export const THREAD_VERIFY_PRICE = usdc(1_000n)
 export const THREAD_DISPUTE_PRICE = usdc(1_000n)
 
-/** A conversation with the job that it is about, both without what may be long. */
+/** A conversation with its job, both shortened. */
 export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
 const answer = json(ThreadWithJob)
 

@@ -8,7 +8,7 @@ import { defineEndpoint, json, jsonBody, key, keyOrToken } from '../endpoint/def
 
 const section = 'Threads (negotiation and delivery)'
 
-/** One entry of a conversation (decisions §9). */
+/** A message (decisions §9). */
 export const Message = z
   .strictObject({
     id: idOf('message'),
@@ -22,12 +22,12 @@ export const Message = z
   })
   .meta({ id: 'Message' })
 
-/** Body of what a party says. */
+/** A message to send. */
 export const NewMessage = z.strictObject({
   message: z.string().max(MAX_MESSAGE_CHARS).regex(/\S/, 'must say something'),
 })
 
-/** Slice of a conversation: the newest messages, oldest first; `offset` leaves out that many of the newest. */
+/** The newest messages, oldest first; `offset` skips the newest. */
 export const messageQuery = z.strictObject({
   limit: queryInt({ min: 1, max: MAX_PAGE }).optional(),
   offset: queryInt({ min: 0, max: MAX_OFFSET }).optional().meta({ description: 'newest messages to leave out' }),
@@ -44,7 +44,7 @@ const Proposal = z.strictObject({
   expires_at: Time,
 })
 
-/** A conversation, for its parties; lists leave `messages` out. */
+/** A conversation for its parties; lists omit `messages`. */
 export const Thread = z
   .strictObject({
     id: idOf('thread'),

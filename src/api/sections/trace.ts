@@ -6,7 +6,7 @@ import { defineEndpoint, html, json, jsonBody, keyOrSigned, token } from '../end
 
 const MAX_TRACE_BYTES = 16 * 1024
 
-/** Headers of a trace that its payer signed instead of sending a key; the timestamp is in unix seconds. */
+/** Headers of a signed trace; timestamp in unix seconds. */
 export const traceSignatureHeader = 'X-TRACE-SIGNATURE'
 export const traceTimestampHeader = 'X-TRACE-TIMESTAMP'
 

@@ -12,7 +12,7 @@ const MAX_TOKEN_CHARS = 200
 const MAX_SESSION_CHARS = 200
 const MAX_CALLBACK_BYTES = 16 * 1024
 
-/** Headers of the vendor's callback: hex HMAC-SHA256 over `<timestamp>.<body>`, and unix seconds. */
+/** Vendor callback headers: hex HMAC-SHA256 over `<timestamp>.<body>`, and unix seconds. */
 export const vendorSignatureHeader = 'X-VENDOR-SIGNATURE'
 export const vendorTimestampHeader = 'X-VENDOR-TIMESTAMP'
 
@@ -32,7 +32,7 @@ export const Attempt = z
   })
   .meta({ id: 'VerificationAttempt' })
 
-/** An attempt as the administrator is shown it. */
+/** An attempt for the administrator. */
 const ListedAttempt = Attempt.extend({
   name: z.string().optional().meta({ description: 'of the participant; older instances do not tell it' }),
   verification_tier: z.enum(tiers).optional().meta({ description: 'that it has now; older instances do not tell it' }),
@@ -73,7 +73,7 @@ export const verificationApi = {
     summary: 'verification tier and any in-flight attempt',
   }),
 
-  /** `operator_name` is cut of spaces at both ends; what a form sends as text is taken too. */
+  /** Trims `operator_name`; also accepts form text. */
   consentToVerification: defineEndpoint({
     method: 'POST',
     path: '/v1/verification/consent',

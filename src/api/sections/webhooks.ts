@@ -9,7 +9,7 @@ import { listQuery, searched } from '../endpoint/list-query.ts'
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 const status = z.enum(deliveryStates)
 
-/** A message to a participant's endpoint, with every try that is still kept (decisions §10). */
+/** A webhook delivery with its kept attempts (decisions §10). */
 export const Delivery = z
   .strictObject({
     id: idOf('delivery'),

@@ -4,36 +4,36 @@ import { isObject, type Json, parseJson } from '../../core/json.ts'
 import { MAX_DELIVERY_BODY_BYTES } from '../../core/limits.ts'
 import { usage } from '../exit.ts'
 
-/** As much as the largest body that an instance takes. */
+/** The largest request body. */
 const DOCUMENT_BYTES_MAX = MAX_DELIVERY_BODY_BYTES
 const READ_BYTES = 64 * 1024
-/** What looks like JSON, is none, and is longer, is not tried as YAML: that takes seconds, and says nothing better. */
+/** Long invalid JSON is not tried as YAML, which would take seconds. */
 const MISTAKEN_CHARS_MAX = 256 * 1024
-/** Text that only means itself, and names and numbers of JSON: no tags, no links, no other version. */
+/** YAML restricted to JSON's values: no tags, anchors or other versions. */
 const PLAIN_YAML = { version: '1.2', schema: 'core', resolveKnownTags: false, stringKeys: true } as const
 
 type Stdin = { stdin(): Promise<string> }
 
-/** Options of commands say by it what a file may be. */
+/** Description of file options. */
 export const DOCUMENT = 'YAML or JSON file'
 
 /**
- * Reads what a person wrote for a program, as YAML or JSON; `-` is stdin. The one reader of all commands.
- * @throws CliError usage for a file that is not there, too large, neither of both, or holds what JSON cannot.
+ * Reads YAML or JSON; `-` is stdin.
+ * @throws CliError usage for a missing, too large or invalid file, or values outside JSON
  */
 export async function readDocument(io: Stdin, file: string): Promise<Json> {
   if (file === '-') return parseDocument(await io.stdin(), 'stdin')
   return parseDocument(textOf(file), file)
 }
 
-/** The same, where it has to be an object; `what` says of what. @throws CliError usage */
+/** The same for an object; `what` names it. @throws CliError usage */
 export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
   const document = await readDocument(io, file)
   if (isObject(document)) return { ...document }
   throw usage(`${nameOf(file)} must hold one object, ${what}: members with their values, as YAML or JSON.`)
 }
 
-/** What a person wrote, as it is sent: the instance says what is wrong with it. */
+/** User input without local validation; the instance validates it. */
 export function unjudged<T extends object>(given: Readonly<Record<string, unknown>>): T {
   return given as T
 }
@@ -42,7 +42,7 @@ function nameOf(file: string): string {
   return file === '-' ? 'stdin' : file
 }
 
-/** The text of a file, and no more of it than is read: a pipe or a device has no size. @throws CliError usage */
+/** File content up to the limit, since pipes have no size. @throws CliError usage */
 export function textOf(file: string): string {
   let opened: number | undefined
   try {
@@ -68,13 +68,10 @@ function tooLarge(name: string): Error {
   return usage(`${name} is larger than ${DOCUMENT_BYTES_MAX} bytes.`)
 }
 
-/**
- * Reads text of either form; `name` says whose it is.
- * @throws CliError usage for neither, for what JSON cannot say, and for what is nested deeper than anything that is read
- */
+/** Parses either form; `name` is for messages. @throws CliError usage */
 export async function parseDocument(text: string, name: string): Promise<Json> {
   if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) throw tooLarge(name)
-  // An editor of another system begins a file with it.
+  // Strip a BOM.
   const plain = text.replace(/^\uFEFF/, '')
   const { value } = jsonOf(plain, name) ?? { value: await yamlOf(plain, name) }
   const { copyJson } = await import('../../schema/copy.ts')
@@ -108,7 +105,7 @@ async function yamlOf(text: string, name: string): Promise<unknown> {
     throw neither(name, `YAML ${version} means other things by the same words; write YAML ${PLAIN_YAML.version}`)
   }
   try {
-    // A link is written out again wherever it stands: a few lines could so become more than any memory.
+    // Aliases are refused, since they can expand without limit.
     return document.toJS({ maxAliasCount: 0 })
   } catch (error) {
     const why = error instanceof ReferenceError ? 'it links (&name, *name): write the text out' : String(error)

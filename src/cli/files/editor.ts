@@ -9,7 +9,7 @@ import { CliError, usage } from '../exit.ts'
 import { splitWords } from '../split-words.ts'
 import { parseDocument } from './document.ts'
 
-/** A draft that is wrong is opened again so often at most. */
+/** Times to reopen an invalid draft. */
 const ROUNDS_MAX = 20
 const DRAFT_BYTES_MAX = 1024 * 1024
 const FALLBACK = 'vi'
@@ -18,18 +18,17 @@ type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'system'>
 type Document = Readonly<Record<string, unknown>>
 
 type Drafting<T> = {
-  /** What it is, as a file is called. */
+  /** Name for messages and the file. */
   readonly name: string
-  /** YAML or JSON that the editor opens with. */
+  /** Initial text. */
   readonly text: string
-  /** Takes what was written. @throws AppError, CliError usage where it is wrong: it is opened again then */
+  /** Applies the result. @throws AppError, CliError usage to reopen it */
   readonly take: (document: Document) => Promise<T>
 }
 
 /**
- * Has a person write something in $VISUAL or $EDITOR, as YAML or JSON. What is wrong is told and opened again; a draft
- * that is given up is kept, and its place told.
- * @throws CliError usage without a terminal or an editor; cancelled where nothing was written
+ * Opens $VISUAL or $EDITOR. Faults are shown and the draft reopened; an abandoned draft is kept and its path shown.
+ * @throws CliError usage without terminal or editor; cancelled when unchanged
  */
 export async function inEditor<T>(host: Host, { name, text, take }: Drafting<T>): Promise<T> {
   const { io, system } = host
@@ -51,14 +50,14 @@ export async function inEditor<T>(host: Host, { name, text, take }: Drafting<T>)
 
 type Failed = { readonly error: unknown; readonly file: string; readonly round: number }
 
-/** Tells what is wrong with a draft, and asks. @throws the failure, with the place of the draft, where it is given up */
+/** Shows the fault and asks. @throws the failure with the draft's path when declined */
 async function openAgain({ io }: Host, { error, file, round }: Failed): Promise<void> {
   if (!isCorrectable(error) || round >= ROUNDS_MAX) throw kept(error, file)
   for (const line of faultsOf(error)) io.warn(harmless(line))
   try {
     await io.confirm('Open it again?')
   } catch {
-    // Given up: what was wrong is told, and the draft stays.
+    // Declined: report the fault, keep the draft.
     throw kept(error, file)
   }
 }
@@ -75,7 +74,7 @@ async function documentIn(file: string): Promise<Document> {
   if (text.length > DRAFT_BYTES_MAX) throw usage(`A draft has at most ${DRAFT_BYTES_MAX} bytes.`)
   if (text.trim() === '') throw new CliError('cancelled', 'Nothing was written, and nothing done.')
   const document = await parseDocument(text, 'What you wrote')
-  // Comments alone: whoever reads it says what that means.
+  // Comments only; the caller decides.
   if (document === null) return {}
   if (isObject(document)) return document
   throw usage('A draft holds members, one a line: "name: value".')
@@ -92,7 +91,7 @@ function faultsOf(error: AppError | CliError): readonly string[] {
   return [`✗ ${error.message}`, ...more.filter((line) => !error.message.includes(line)).map((line) => `  ${line}`)]
 }
 
-/** The same failure, and where the draft lies. */
+/** Adds the draft's path. */
 function kept(error: unknown, file: string): unknown {
   if (error instanceof CliError && error.exit === 'cancelled') {
     rmSync(join(file, '..'), { recursive: true, force: true })

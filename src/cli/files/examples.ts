@@ -1,7 +1,7 @@
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import * as z from '../params.ts'
 
-/* Documents that `create --example` prints: accepted as they are, every field with its type and bounds. */
+/* Documents of `create --example`: valid as they are, with type and bounds of every field. */
 
 const NAME = 'required; text, 1 to 80 characters'
 const TEXT = `text, up to ${MAX_TEXT_CHARS} characters`
@@ -14,7 +14,7 @@ type Field = {
   readonly value: string
   /** Type, bounds and default. */
   readonly says: string
-  /** Shown as a comment: it may be left out. */
+  /** Optional, so shown as a comment. */
   readonly isLeftOut?: true
 }
 
@@ -86,7 +86,7 @@ const request: readonly Field[] = [
 export const fieldsOf = { listing, plan, product, request }
 export type ExampleName = keyof typeof fieldsOf
 
-/** A whole document as YAML, with other values where they are given. */
+/** A document as YAML, with replaced values. */
 export function exampleOf(name: ExampleName, given: Readonly<Record<string, string>> = {}): string {
   const lines = fieldsOf[name].flatMap(({ name: field, value, says, isLeftOut }) => {
     const line = `${field}: ${given[field] ?? value}`

@@ -4,15 +4,12 @@ import type { Places } from '../../client/paths.ts'
 import type { KeyFault, KeyWish } from '../../model/cockpit-files.ts'
 
 const FILE = 'keys.json'
-/** More than all acts with all their keys take. */
+/** Far above all actions and keys. */
 const CHARS_MAX = 64 * 1_024
 
 type Written = { readonly wishes: readonly KeyWish[]; readonly faults: readonly KeyFault[] }
 
-/**
- * The keys of one's own that a person wrote down for the cockpit; undefined without such a file. One that cannot be read
- * is told like one that says what nobody understands: nothing here keeps the cockpit from opening.
- */
+/** Custom cockpit keys; undefined without the file. An unreadable one is reported, and the cockpit still opens. */
 export async function readKeyFile({
   config,
 }: Pick<Places, 'config'>): Promise<(Written & { readonly file: string }) | undefined> {
@@ -25,7 +22,7 @@ export async function readKeyFile({
   }
 }
 
-/** Read as YAML, of which JSON is a part: that reader knows on which line a member stands. */
+/** Parsed as YAML, which includes JSON and knows line numbers. */
 async function written(text: string): Promise<Written> {
   const fault = (line: number, words: string): Written => ({ wishes: [], faults: [{ line, words }] })
   if (text.length > CHARS_MAX) return fault(1, `it is longer than ${CHARS_MAX} characters`)

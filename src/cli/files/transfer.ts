@@ -11,7 +11,7 @@ import { type Session, wouldDo } from '../session.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
-/** A file to send, with its progress on stderr; `done` takes that away. */
+/** A file to upload with progress on stderr; `done` clears it. */
 export function sending({ io }: Host, path: string): { readonly file: SentFile; readonly done: () => void } {
   const what = `uploading ${io.path(path)}`
   const progress = io.progress(what)
@@ -24,27 +24,24 @@ export function sending({ io }: Host, path: string): { readonly file: SentFile; 
   }
 }
 
-/** What was downloaded, and where to; `file` is null where it went to stdout. */
+/** A download and its path; null for stdout. */
 export type Downloaded = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
-/** Endpoints that answer with a file. */
+/** Endpoints that return a file. */
 type FileEndpoint = 'downloadProduct' | 'downloadThreadFile'
 
 export type Download<K extends FileEndpoint> = {
   readonly endpoint: K
   readonly asked: Asked<K>
-  /** A file, a folder, or - for stdout; without it the name that the sender gives, here. */
+  /** File, folder, or - for stdout (default: the sender's name). */
   readonly output: string | undefined
-  /** Name of a file that has none. */
+  /** Default name. */
   readonly otherwise: string
-  /** `agreedTarget` was asked for `output`. */
+  /** `agreedTarget` already confirmed `output`. */
   readonly agreed?: true
 }
 
-/**
- * Makes a folder and writes into it, before something is paid for that will lie there.
- * @throws CliError usage where that fails
- */
+/** Creates a folder and tests writing, before paying. @throws CliError usage */
 export function tryFolder({ globals }: Pick<Host, 'globals'>, folder: string): void {
   if (globals.dryRun) return
   try {
@@ -58,10 +55,7 @@ export function tryFolder({ globals }: Pick<Host, 'globals'>, folder: string): v
   }
 }
 
-/**
- * Where a file of a known name will go, before anything is done for it; its folder is made and tried.
- * @throws CliError when it may not be replaced, or when nothing can be written there
- */
+/** Confirms a target path in advance and tests its folder. @throws CliError when it must not be replaced or written */
 export async function agreedTarget(host: Host, output: string, name: string): Promise<string> {
   if (output === '-') return output
   const { io } = host
@@ -73,8 +67,8 @@ export async function agreedTarget(host: Host, output: string, name: string): Pr
 }
 
 /**
- * Streams a file of the instance to the disk and checks its hash. A file that is there is only replaced after a yes.
- * @throws AppError for what the instance refuses, and for a download that is damaged: then nothing is kept.
+ * Streams a file to disk and checks its hash; replaces only after confirmation.
+ * @throws AppError for a refusal or a damaged download; then nothing is kept
  */
 export async function download<K extends FileEndpoint>(
   host: Host,

@@ -1,7 +1,4 @@
-/**
- * What is used of the YAML library, by name: its package is CommonJS, and bundled as a file of its own that has no names,
- * only a default. Loaded by import() where it is needed.
- */
+/** Imported by name: the package is CommonJS, which bundles as a default export only. Load it with import(). */
 import * as yaml from 'yaml'
 
 export const { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } = yaml

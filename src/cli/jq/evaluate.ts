@@ -4,10 +4,10 @@ import { unsupported } from './lex.ts'
 import type { FilterNode } from './parse.ts'
 import { compare, equal, isArray, JqError, objectFrom, shown, truthy, typeOf } from './values.ts'
 
-/** Results that one expression may give; more is a runaway. */
+/** Result limit of an expression. */
 const RESULTS_MAX = 1_000_000
 
-/** Everything an expression makes of a value, bounded. @throws JqError where the value has the wrong type. */
+/** Results of an expression. @throws JqError for a wrong type */
 export function evaluate(node: FilterNode, input: Json): Json[] {
   const results: Json[] = []
   for (const result of run(node, input)) {
@@ -17,7 +17,7 @@ export function evaluate(node: FilterNode, input: Json): Json[] {
   return results
 }
 
-/** @throws CliError usage for a function or format that is not known, before anything is evaluated. */
+/** @throws CliError usage for unknown functions and formats, before evaluation */
 export function checkNames(node: FilterNode): void {
   if (node.kind === 'call' && functions[`${node.name}/${node.args.length}`] === undefined) {
     throw unsupported(node.args.length > 0 ? `${node.name}(` : node.name, node.at)
@@ -234,8 +234,8 @@ function slice(value: Json, from: Json, to: Json): Json {
 }
 
 /**
- * A text as a cell of CSV, always between quotes. A cell that begins like a formula would be run by a spreadsheet: it
- * gets an apostrophe in front, and so does one whose beginning a spreadsheet would take away first.
+ * A quoted CSV cell. Cells that spreadsheets would run as formulas get an apostrophe, also after characters that they
+ * strip.
  */
 function csvText(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
@@ -256,7 +256,7 @@ function tsvCell(value: Json): string {
   return String(value).replace(/[\\\t\n\r]/g, (found) => ESCAPED[found] ?? found)
 }
 
-/** `@tsv` and its kin: one text out of a value. */
+/** Formats such as `@tsv`. */
 const formats: Readonly<Record<string, (value: Json) => string>> = {
   '@tsv': (value) => cells(value, tsvCell).join('\t'),
   '@csv': (value) => cells(value, (one) => (typeof one === 'string' ? csvText(one) : String(one))).join(','),

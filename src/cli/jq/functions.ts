@@ -11,7 +11,7 @@ const numbers: Readonly<Record<Operator, (a: number, b: number) => number>> = {
   '%': (a, b) => Math.trunc(a) % Math.trunc(b),
 }
 
-/** Arithmetic as jq does it: numbers, and what `+`, `-` and `/` mean for texts, lists and objects. */
+/** jq arithmetic: numbers, and `+`, `-`, `/` on strings, arrays and objects. */
 export function arithmetic(operator: Operator, a: Json, b: Json): Json {
   if (typeof a === 'number' && typeof b === 'number') return onNumbers(operator, a, b)
   const result = operator === '+' ? sum(a, b) : other(operator, a, b)
@@ -40,7 +40,7 @@ function other(operator: Operator, a: Json, b: Json): Json | undefined {
   return undefined
 }
 
-/** An argument: an expression still to be run, on whatever value the function hands it. */
+/** An unevaluated argument. */
 export type FilterCall = (value: Json) => Iterable<Json>
 type Implementation = (input: Json, args: readonly FilterCall[]) => Iterable<Json>
 
@@ -65,7 +65,7 @@ function elements(value: Json): readonly Json[] {
   return isObject(value) ? Object.values(value) : list(value)
 }
 
-/** A function of the input alone. */
+/** A function without arguments. */
 const plain =
   (of: (input: Json) => Json): Implementation =>
   (input) => [of(input)]
@@ -74,7 +74,7 @@ const with1 = (of: (input: Json, arg: Json) => Json): Implementation =>
   function* (input, [arg]) {
     for (const value of arg?.(input) ?? []) yield of(input, value)
   }
-/** The results of an argument for an element, as the key to sort or group by. */
+/** Sort or group key of an element. */
 const keyOf = (arg: FilterCall | undefined, element: Json): Json => [...(arg?.(element) ?? [])]
 const byKey = (input: Json, arg: FilterCall | undefined) =>
   list(input)
@@ -169,7 +169,7 @@ function number(value: Json): number {
 
 const INFINITE_DEPTH = 1_000
 
-/** Every function that is known, by name and number of arguments. */
+/** Functions by name and arity. */
 export const functions: Readonly<Record<string, Implementation>> = {
   'empty/0': () => [],
   'not/0': plain((input) => !truthy(input)),

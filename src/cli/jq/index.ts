@@ -6,8 +6,8 @@ import { parse } from './parse.ts'
 import { JqError } from './values.ts'
 
 /**
- * Filters a value by an expression of the part of jq that `souk help formatting` lists.
- * @throws CliError usage, with the place, for anything beyond it, and for values that the expression does not fit.
+ * Filters a value by a jq subset (`souk help formatting`).
+ * @throws CliError usage with the place, for unsupported parts and wrong types
  */
 export function runJq(expression: string, value: unknown): readonly Json[] {
   const node = parse(expression)

@@ -5,7 +5,7 @@ const EXPRESSION_CHARS_MAX = 10_000
 export type Token =
   | { readonly kind: 'name' | 'field' | 'format' | 'punctuation'; readonly text: string; readonly at: number }
   | { readonly kind: 'number'; readonly value: number; readonly text: string; readonly at: number }
-  /** Literal parts with the expressions between them: `"a\(.b)c"` is `a`, tokens of `.b`, `c`. */
+  /** String with interpolation: `"a\(.b)c"` is `a`, tokens of `.b`, `c`. */
   | {
       readonly kind: 'string'
       readonly parts: readonly (string | readonly Token[])[]
@@ -14,7 +14,7 @@ export type Token =
     }
   | { readonly kind: 'end'; readonly text: string; readonly at: number }
 
-/** What this part of jq does not know, by its place: never a wrong answer. */
+/** An unsupported part with its place. */
 export function unsupported(text: string, at: number): CliError {
   const shown = text === '' ? 'the end of the expression' : `"${text}"`
   return usage(`--jq stops at ${shown}, character ${at + 1}: it is not in the part of jq that souk knows.`, {
@@ -31,7 +31,7 @@ const patterns: readonly (readonly [kind: 'name' | 'field' | 'format' | 'punctua
 ]
 const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Words of an expression. @throws CliError usage at the first character that begins none. */
+/** Tokens of an expression. @throws CliError usage at the first invalid character */
 export function lex(text: string): readonly Token[] {
   if (text.length > EXPRESSION_CHARS_MAX) throw usage(`--jq takes at most ${EXPRESSION_CHARS_MAX} characters.`)
   const tokens: Token[] = []
@@ -108,7 +108,7 @@ function readEscape(text: string, at: number): { value: string | readonly Token[
   const letter = text[at + 1] ?? ''
   if (letter === '(') {
     const end = closing(text, at + 1)
-    // Blanks keep the places in messages right.
+    // Padding keeps positions correct.
     return { value: lex(' '.repeat(at + 2) + text.slice(at + 2, end)), end: end + 1 }
   }
   const plain = ESCAPES[letter]

@@ -1,7 +1,7 @@
 import { at } from '../../core/record.ts'
 import { lex, type Token, unsupported } from './lex.ts'
 
-/** Deepest nesting of brackets that is read. */
+/** Nesting limit. */
 const DEPTH_MAX = 100
 
 export type Binary = '+' | '-' | '*' | '/' | '%' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'and' | 'or' | '//'
@@ -36,7 +36,7 @@ type Reader = { readonly tokens: readonly Token[]; next: number; depth: number }
 
 const identity: FilterNode = { kind: 'identity' }
 
-/** Reads an expression. @throws CliError usage at the first word that it does not know. */
+/** Parses an expression. @throws CliError usage at the first unknown token */
 export function parse(text: string): FilterNode {
   return parseTokens(lex(text), 0)
 }
@@ -144,7 +144,7 @@ function canFollowDot(reader: Reader): boolean {
   return after?.kind === 'string' || (after?.kind === 'punctuation' && after.text === '[')
 }
 
-/** What may stand behind a dot: `."name"`, `.[…]`. */
+/** After a dot: `."name"`, `.[…]`. */
 function afterDot(reader: Reader, of: FilterNode): FilterNode {
   const token = peek(reader)
   if (token.kind !== 'string') return bracket(reader, of)
@@ -225,7 +225,7 @@ function canFollow(reader: Reader): boolean {
 }
 
 const constants: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null }
-/** Words of jq that begin or join forms which are not known here. */
+/** Unsupported keywords of jq. */
 const RESERVED = [
   'as',
   'def',
@@ -292,7 +292,7 @@ function memberKey(reader: Reader, token: Token): FilterNode {
   return key
 }
 
-/** A member's value ends at a comma, but may hold pipes. */
+/** A value ends at a comma, but may contain pipes. */
 function objectValue(reader: Reader): FilterNode {
   const left = binary(reader, 0)
   return accept(reader, '|') ? { kind: 'pipe', left, right: objectValue(reader) } : left

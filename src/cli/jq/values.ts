@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../core/json.ts'
 
-/** A value that an expression cannot work on; told as jq tells it. */
+/** A type error in jq's words. */
 export class JqError extends Error {
   override readonly name = 'JqError'
 }
@@ -25,7 +25,7 @@ export function truthy(value: Json): boolean {
   return value !== null && value !== false
 }
 
-/** An object of its own from entries; a `__proto__` among them is a member like any other. */
+/** An object from entries; `__proto__` is a normal member. */
 export function objectFrom(entries: Iterable<readonly [string, Json]>): { readonly [name: string]: Json } {
   return Object.fromEntries(entries)
 }
@@ -36,7 +36,7 @@ function rank(value: Json): number {
   return order.indexOf(typeof value === 'boolean' ? String(value) : typeOf(value))
 }
 
-/** The order of jq: null, false, true, numbers, strings, arrays, objects. */
+/** jq's order: null, false, true, numbers, strings, arrays, objects. */
 export function compare(a: Json, b: Json): number {
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
   if (typeof a === 'number' && typeof b === 'number') return a - b

@@ -5,40 +5,40 @@ import { compact } from '../../core/record.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
-/* What can be named on a line, and where it is looked up: for names, for what was probably meant, and for completion. */
+/* Kinds of nameable objects and how to look them up: for names, typos and completion. */
 
-/** Rows that are looked at of each list. */
+/** Rows read per list. */
 const ROWS_MAX = 100
 
-/** Something that there is, as far as the caller may know. */
+/** An object visible to the caller. */
 export type Nameable = {
   readonly id: string
-  /** How people call it; an empty list where only its id will do. */
+  /** Its names; empty if only the id works. */
   readonly names: readonly string[]
   readonly summary: string
-  /** Of the caller's own, or of the house; nothing for everybody else's. */
+  /** Owner class, if special. */
   readonly of?: 'self' | 'house'
-  /** Whose it is and what it costs: tells apart what has the same name. */
+  /** Facts that distinguish equal names. */
   readonly facts?: readonly (string | null)[]
 }
 
-/** Who asks, and with whose rights. */
+/** Caller and rights. */
 export type Asker = Pick<CommandContext<unknown, unknown>, 'session' | 'places' | 'system'> & {
-  /** The command acts as the administrator, and so may see what everybody has. */
+  /** Acts as administrator and may see everything. */
   readonly asAdmin: boolean
 }
 
 export type Kind = {
-  /** As sentences call one of it. */
+  /** Singular noun for sentences. */
   readonly noun: string
-  /** The command that lists it. */
+  /** Its list command. */
   readonly listedBy: string
-  /** What its ids begin with; nothing where they are names themselves. */
+  /** Id prefix; empty if names are ids. */
   readonly prefix: string
   isId(word: string): boolean
-  /** Whether people call it by a name. */
+  /** Whether it has names. */
   readonly isNamed: boolean
-  /** @param q words to look for, where the list can be searched */
+  /** @param q search words, if the list supports them */
   known(asker: Asker, q?: string): Promise<readonly Nameable[]>
 }
 
@@ -46,13 +46,13 @@ const limit = String(ROWS_MAX)
 
 type Own = { readonly headers: Readonly<Record<string, string>> }
 
-/** The credential of the wallet that acts, if it has one here: nothing is signed, and no passphrase is asked for. */
+/** The local credential of the wallet; never signs or asks for a passphrase. */
 async function ownKey(session: Session): Promise<Own | undefined> {
   const key = await session.apiKey()
   return key === undefined ? undefined : { headers: { 'x-api-key': key } }
 }
 
-/** The participant behind that credential; nobody without one. */
+/** Participant of that credential, if any. */
 async function ownIdIn(session: Session): Promise<string | undefined> {
   const own = await ownKey(session)
   return own && (await session.call('getBalance', own)).participant_id
@@ -66,10 +66,10 @@ function kind(noun: IdNoun, pieces: Pieces): Kind {
     ...pieces,
     prefix: idPrefixes[noun],
     isId: (word) => isId(noun, word),
-    // Of what an instance names, only what has the form of an id is ever put into a path.
+    // Only valid ids may become part of a path.
     known: async (asker, q) => {
       const found = (await known(asker, q)).filter(({ id }) => isId(noun, id))
-      // One's own come with the catalog too: what is known of them as one's own goes on.
+      // Own listings also appear in the catalog; keep the owner's view.
       return [...new Map(found.toReversed().map((one) => [one.id, one])).values()].toReversed()
     },
   }
@@ -85,7 +85,7 @@ type Listed = readonly {
 }[]
 type Page = { readonly query: { readonly q?: string; readonly limit: string; readonly mine?: 'true' } } & Partial<Own>
 
-/** What the catalog shows, and what only its owner sees of it. */
+/** The catalog and one's own listings. */
 function withOwn(page: (session: Session, asked: Page) => Promise<Listed>): Pieces['known'] {
   return async (asker, q) => {
     const session = await asker.session()
@@ -148,7 +148,7 @@ function jobKnown({ job_id: id, status, service_name: name }: JobRow): Nameable 
   return { id, names: [], summary: [status, name].filter(Boolean).join(' ') }
 }
 
-/** What was bought here without an account; its tokens are kept. */
+/** Purchases without an account, by saved tokens. */
 async function bought({ places }: Asker, { target }: Session): Promise<readonly Nameable[]> {
   const { tokensAt } = await import('../../client/secrets.ts')
   return tokensAt(places, target.instance).map((id) => ({ id, names: [], summary: 'bought without an account' }))
@@ -246,7 +246,7 @@ const cron: Kind = {
   },
 }
 
-/** Whose money or standing it is: an address, however it is named. */
+/** A wallet, by any name. */
 const wallet: Kind = {
   noun: 'wallet',
   listedBy: 'souk participants list',
@@ -275,7 +275,7 @@ async function listedWallets({ session }: Asker): Promise<readonly Nameable[]> {
 export const kinds = { service, participant, job, thread, plan, product, posting, subscription, delivery, cron, wallet }
 export type KindName = keyof typeof kinds
 
-/** What a positional of a command names, by what it is called; the same word means the same everywhere. */
+/** Kinds of positionals by name. */
 const positionals: Readonly<Record<string, KindName>> = {
   service: 'service',
   services: 'service',
@@ -292,7 +292,7 @@ const positionals: Readonly<Record<string, KindName>> = {
   wallets: 'wallet',
 }
 
-/** The same of its options. */
+/** Kinds of options by name. */
 const options: Readonly<Record<string, KindName>> = {
   service: 'service',
   listing: 'service',

@@ -6,21 +6,21 @@ import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameable } from './kinds.ts'
 
-/* One way from what is typed to what is meant, for every command: an id stays what it is, a name is looked up. */
+/* Resolves typed names to ids, for all commands; ids pass unchanged. */
 
-/** Rows of an ambiguous name that are told. */
+/** Candidates shown for an ambiguous name. */
 const TOLD_MAX = 5
-/** How long a failed command looks for what was probably meant. */
+/** Time limit for finding the probable intent. */
 const MEANT_MS = 2_000
 
 type Namer = Asker & {
   readonly io: Io
-  /** What is named is bought: nobody means what is their own. */
+  /** The object will be bought, so it cannot be one's own. */
   readonly buys?: boolean
 }
 type Words = Readonly<Record<string, unknown>>
 
-/** Replaces typed names by ids. @throws CliError not_found, usage for a name that fits several. */
+/** Replaces names by ids. @throws CliError not_found, usage for an ambiguous name */
 export async function resolveWords(namer: Namer, words: { args: Words; options: Words }) {
   const args = await resolveAll(namer, words.args, kindOfArgument)
   const options = await resolveAll(namer, words.options, kindOfOption)
@@ -53,17 +53,17 @@ export async function idOf(namer: Namer, kind: Kind, word: string): Promise<stri
   }
   const isPerson = kind === kinds.participant || kind === kinds.wallet
   const id = isPerson ? await personOf(namer, kind, word) : await idByName(namer, kind, word)
-  // Whoever has a name has chosen it: that it is this one is told before anything is done to them.
+  // Names are self-chosen, so show which one is meant.
   if (isPerson && namer.io.settings.format === 'human') namer.io.say(`${word} is ${id}`)
   return id
 }
 
-/** What was meant as an id or an address is told as one that does not exist, and not as a name. */
+/** Whether a word looks like a broken id or address. */
 function isBroken({ prefix }: Kind, word: string): boolean {
   return word === '' || (prefix !== '' && word.startsWith(prefix)) || (word.startsWith('0x') && !isAddress(word))
 }
 
-/** A wallet of this machine goes before what a stranger calls itself. */
+/** Local wallets precede participants' names. */
 async function personOf(namer: Namer, kind: Kind, word: string): Promise<string> {
   const { getWallet, walletNames } = await import('../../client/wallets.ts')
   const here = walletNames(namer.places).includes(word) ? getWallet(namer.places, word).address : undefined
@@ -76,11 +76,11 @@ async function personOf(namer: Namer, kind: Kind, word: string): Promise<string>
   throw new CliError('failure', `The instance names no ${kind.noun} of ${word}.`)
 }
 
-/** Only the whole name counts: money must not go to what merely sounds like it. */
+/** Requires the whole name, since money is involved. */
 async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: string): Promise<string> {
   const wanted = plainName(word)
   const called = (await kind.known(asker, wanted)).filter((one) => one.names.some((name) => plainName(name) === wanted))
-  // Somebody else's listing of the same name never gets in the way of one's own, or of what the house sells.
+  // One's own and the house's listings take precedence.
   const found = nearestOwners(called, asker.buys === true)
   const [only] = found
   if (only && found.length === 1) return only.id
@@ -92,7 +92,7 @@ async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: st
   })
 }
 
-/** Ignores case, underscores and hyphens: `qr_code` is `QR code`. */
+/** Ignores case, underscores and hyphens: `qr_code` matches `QR code`. */
 export function plainName(text: string): string {
   return text
     .toLowerCase()
@@ -100,7 +100,7 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** Of what has a name, what is meant first: one's own, then the house's, then everybody's; a buyer's own comes last. */
+/** Preferred owners of a name: oneself, the house, others; for buying, oneself last. */
 function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
   const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
   return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []
@@ -114,7 +114,7 @@ function ambiguous({ noun }: Kind, word: string, found: readonly Nameable[]): Cl
   })
 }
 
-/** The id or name that is nearest to a word, or the only id that begins with it. */
+/** The nearest id or name, or the only id with this prefix. */
 function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): string | undefined {
   const ids = [...new Set(all.map(({ id }) => id))]
   const begun = word.length > prefix.length && word.startsWith(prefix) ? ids.filter((id) => id.startsWith(word)) : []
@@ -124,16 +124,13 @@ function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): stri
   return near === word ? undefined : near
 }
 
-/**
- * The same failure, with what was probably meant by an id that does not exist. Nothing is waited for long, and nothing
- * that fails on the way is told: the failure itself is what counts.
- */
+/** Adds the probable intent to a failure, within a short time; errors are ignored. */
 export async function withMeant(error: unknown, asker: Asker, words: { args: Words; options: Words }) {
   if (!(error instanceof AppError) || error.code !== 'not_found' || error.message.includes('did you mean')) return error
   const typed = [...pairs(words.args, kindOfArgument), ...pairs(words.options, kindOfOption)]
   const found = new AbortController()
   const late = asker.system.sleep(MEANT_MS, found.signal).then(() => undefined)
-  // The failure itself is told, whether or not something near it was found.
+  // The original failure is always reported.
   const near = await Promise.race([firstMeant(asker, typed).catch(() => undefined), late])
   found.abort()
   if (near === undefined) return error

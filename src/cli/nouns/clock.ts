@@ -9,14 +9,14 @@ type Clock = WireAnswer<Api['getClock']>
 type ClockChange = WireAnswer<Api['moveClock']>
 export type ClockMove = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
-/** A time as people type it, for the wire. @throws CliError usage */
+/** A typed time for the API. @throws CliError usage */
 export function timeOf(text: string): string {
   const at = Date.parse(text)
   if (Number.isNaN(at)) throw usage(`"${text}" is not a time such as 2099-01-31T00:00:00Z.`)
   return new Date(at).toISOString()
 }
 
-/** A cron as it stands. @throws CliError not_found naming those that there are */
+/** A cron's state. @throws CliError not_found that lists the crons */
 export async function cronNamed(session: Session, name: string) {
   const { crons } = await session.call('listCrons', {})
   const found = crons.find((cron) => cron.name === name)

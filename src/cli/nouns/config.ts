@@ -6,7 +6,7 @@ import { type GlobalOption, keptOptions, type RawGlobals, takesValue } from '../
 import type { Column } from '../output.ts'
 import { checkDaemonSetting, daemonSettings } from '../public.ts'
 
-/** All that can be kept, of the command line and of the daemon that it starts. */
+/** All savable options of command line and daemon. */
 const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
@@ -25,7 +25,7 @@ export const columns: readonly Column<KeptSetting>[] = [
   { title: 'WHAT', value: ({ summary }) => summary, flexible: true, drop: 1 },
 ]
 
-/** Remote and wallet are chosen by commands that check them; here they are only read. */
+/** Remote and wallet are set by their own commands. */
 const CHOSEN = ['remote', 'wallet'] as const
 
 export function allKept(host: Host): readonly KeptSetting[] {
@@ -52,7 +52,7 @@ function row({ key, env, kept, summary }: Found): KeptSetting {
   return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
 }
 
-/** What a setting may be, where that is a short list. */
+/** Values of a setting with few choices. */
 export function choicesOf(key: string): readonly string[] {
   const option = all.find((one) => kebab(one.key) === key)
   if (option === undefined) return []
@@ -63,7 +63,7 @@ export function oneKept(host: Host, key: string): KeptSetting {
   return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
 }
 
-/** @throws CliError usage for a key that may not be set here, with the way that it is. */
+/** @throws CliError usage for an unknown key, with the right command */
 export function settable(key: string): GlobalOption {
   const chosen = CHOSEN.find((one) => one === key)
   if (chosen !== undefined) throw usage(`The ${key} is chosen by a command.`, { next: [`souk ${key} use NAME`] })
@@ -84,7 +84,7 @@ export function keep({ places }: Host, option: GlobalOption, value: string | und
   changeSettings(places, { options: value === undefined ? others : { ...others, [option.key]: value } })
 }
 
-/** An option as if it was typed with this value. @throws CliError usage for a value that it does not take. */
+/** An option with a typed value. @throws CliError usage */
 export function typedAs(option: GlobalOption, value: string): RawGlobals {
   if (daemonSettings.some(({ key }) => key === option.key)) {
     checkDaemonSetting(option.key, value)
@@ -97,7 +97,7 @@ export function typedAs(option: GlobalOption, value: string): RawGlobals {
   return takesValue(option) ? { [option.key]: value } : { [option.key]: value === 'true' }
 }
 
-/** All settings as a draft: what is kept, and as comments what could be. */
+/** All settings as a draft: saved ones, and others as comments. */
 export function draftOf(host: Host): string {
   const { options = {} } = readSettings(host.places)
   const lines = all.flatMap((option) => {
@@ -115,7 +115,7 @@ export function draftOf(host: Host): string {
 
 type Changed = { readonly key: string; readonly value: string | null }
 
-/** Keeps all of a draft or nothing. @throws CliError usage for a setting that there is not, or a value it does not take */
+/** Saves a whole draft or nothing. @throws CliError usage for an unknown or invalid setting */
 export async function changeKept(
   host: Host,
   draft: Readonly<Record<string, unknown>>,

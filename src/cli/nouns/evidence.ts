@@ -15,7 +15,7 @@ import { type Session, wouldDo } from '../session.ts'
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
 type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
-/** A file of the conversation, as it is on this machine. */
+/** A saved evidence file. */
 export type SavedEvidence = {
   readonly file_id: string
   readonly file: string
@@ -24,8 +24,8 @@ export type SavedEvidence = {
 }
 
 /**
- * Downloads the files of a conversation into a folder, readable by its owner only. The instance logs each of it.
- * @throws AppError internal for one that is not what the bundle says: it is not kept.
+ * Downloads a conversation's files, readable by the owner only; the instance logs each.
+ * @throws AppError internal on a hash mismatch
  */
 export async function saveEvidence(
   host: Host,
@@ -54,7 +54,7 @@ export async function saveEvidence(
   return saved
 }
 
-/** Two files of a conversation may have one name. */
+/** Ids make equal names unique. */
 function nameOf({ file_id, name }: Attached): string {
   return localName(`${file_id}-${name}`, localName(file_id, 'file'))
 }

@@ -10,7 +10,7 @@ type Records = { readonly [K in ExportKind]: z.input<(typeof exportRecords)[K]> 
   readonly export: z.input<typeof ExportStart>
   readonly end: z.input<typeof ExportEnd>
 }
-/** One line of the own records: its kind, and a record of that form. */
+/** A line of an export. */
 export type ExportLine = {
   [K in keyof Records]: { readonly kind: K; readonly record: Records[K] }
 }[keyof Records]
@@ -20,13 +20,13 @@ type Watch = (records: number, kind: string) => void
 const End = z.object({ records: z.int(), counts: z.record(z.string(), z.int()) })
 export type End = z.infer<typeof End>
 
-/** First and last line, which are no records. */
+/** Start and end line. */
 const FRAME_LINES = 2
 const WATCH_EVERY = 100
-/** Longest record: eight times what a delivery may hold. */
+/** Longest record: eight times the largest delivery. */
 const LINE_CHARS_MAX = 64 * 1024 * 1024
 
-/** Lines of an export as they come, the first and last among them. @throws AppError internal when it was cut. */
+/** Lines of an export. @throws AppError internal when incomplete */
 export async function* linesOf(response: TransportResponse, watch: Watch): AsyncGenerator<Line> {
   let count = 0
   let last: ExportLine | undefined
@@ -40,7 +40,7 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
   if (end?.records !== count - FRAME_LINES) throw cut(count)
 }
 
-/** What a kind holds is what the interface promises of it. */
+/** The endpoint's contract types the kinds. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
   if (!isLine(line)) throw new AppError('internal', 'A line of the export is not a record: {"kind": …, "record": …}.')
@@ -57,7 +57,7 @@ function cut(lines: number): AppError {
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  // Pieces of the line that has not ended yet: joined once, however many they are.
+  // Pieces of an unfinished line, joined once.
   let pieces: string[] = []
   let chars = 0
   for await (const chunk of chunks) {
@@ -75,7 +75,7 @@ async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   if (chars > 0) throw new AppError('internal', 'The export was cut in the middle of a line: ask for it again.')
 }
 
-/** Writes the lines to a file, which is there when all of them came, or not at all. */
+/** Writes lines to a file atomically. */
 export async function saveLines(path: string, lines: AsyncIterable<Line>): Promise<End> {
   const write = async (append: Append) => {
     let last: ExportLine | undefined

@@ -8,7 +8,7 @@ export type HealthAnswer = WireAnswer<Api['getHealth']>
 export type HealthCron = HealthAnswer['crons'][string]
 export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
-/** @throws CliError failure when what answers is no marketplace, or one of a version too far from this one. */
+/** @throws CliError failure when it is no marketplace, or an incompatible version */
 export async function readHealth(session: Session): Promise<HealthAnswer> {
   const health = await session.call('getHealth', {})
   const { crons, chain, endpoints }: Partial<HealthAnswer> = isObject(health) ? health : {}
@@ -16,7 +16,7 @@ export async function readHealth(session: Session): Promise<HealthAnswer> {
   throw new CliError('failure', `${session.target.url} gave a health report that this version of souk cannot read.`)
 }
 
-/** How a cron is doing, from the times of its last runs. */
+/** State of a cron from its last runs. */
 export function cronState(cron: HealthCron): CronCondition {
   const at = (time: string | null | undefined) => (time ? Date.parse(time) : 0)
   const last = Math.max(at(cron.last_success), at(cron.last_skipped))
@@ -28,9 +28,9 @@ export function cronState(cron: HealthCron): CronCondition {
 
 export type Brief = {
   platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
-  /** `waiting` have not run yet. */
+  /** `waiting`: no run yet. */
   crons: { ok: string[]; waiting: string[]; stale: string[]; failing: string[] }
-  /** Absent from the report of an older daemon. */
+  /** Absent on older daemons. */
   store: { writes: 'accepted' | 'refused'; note: string | null } | null
 }
 

@@ -7,7 +7,7 @@ import { isObject, parseJson } from '../../core/json.ts'
 import type { CommandContext } from '../command.ts'
 import type { RawCall, Session } from '../session.ts'
 
-/** Answers that are kept, and how large one may be: the others are asked for each time. */
+/** Cached answers, and size limit of one. */
 const ANSWERS_MAX = 100
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024
 const OK = 200
@@ -15,8 +15,8 @@ const OK = 200
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
 /**
- * An answer that was given to the same question, by the same instance and to the same caller, not longer ago than
- * said; else a new one, which is kept for its owner alone. What is neither a GET nor a success is never kept.
+ * A recent cached answer for the same question, instance and caller; otherwise a new one. Only successful GETs are
+ * cached, in a private file.
  */
 export async function keptFor(
   { places, io }: Host,
@@ -35,7 +35,7 @@ export async function keptFor(
   return answer
 }
 
-/** Where the answer to a question is kept: nobody with another key, or none, is given it. */
+/** Cache file of a question; keyed by caller. */
 export function fileFor({ target }: Session, { method, path, query, headers = {} }: RawCall): string {
   const asked = JSON.stringify([target.instance, target.url, method, path, query ?? {}, Object.entries(headers).sort()])
   return `${createHash('sha256').update(asked).digest('hex')}.json`
@@ -54,12 +54,12 @@ function parsed(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : parseJson(text)
   } catch {
-    // Cut short or edited: it is asked for again, and written anew.
+    // Damaged: ask again.
     return undefined
   }
 }
 
-/** The oldest give way. */
+/** Removes the oldest. */
 function makeRoom(folder: string): void {
   const files = filesIn(folder).map((name) => ({ path: join(folder, name), at: changedAt(join(folder, name)) }))
   for (const { path } of files.sort((a, b) => b.at - a.at).slice(ANSWERS_MAX - 1)) removeFile(path)
@@ -69,7 +69,7 @@ function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // It is made with the first answer.
+    // Created with the first answer.
     return []
   }
 }

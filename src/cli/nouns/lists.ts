@@ -9,29 +9,29 @@ import { watchOptions } from '../run/watched.ts'
 import type { Session } from '../session.ts'
 import type { searchOptions } from './search-options.ts'
 
-/* Lists and views of the command line, each from its noun: a command adds its name and its examples. */
+/* List and view commands from nouns; a command adds name and examples. */
 
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
 
-/** Which part of a list is shown. */
+/** Paging options. */
 export const pageOptions = {
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
   page: z.int().min(1).default(1).meta({ description: 'page number' }),
 }
 
-/** What an endpoint is asked for by these. */
+/** Paging parameters of a request. */
 export function pageOf({ limit, page }: { readonly limit: number; readonly page: number }) {
   return { limit: String(limit), offset: String((page - 1) * limit) }
 }
 
-/** Of what is sold: whether it is offered. */
+/** Status filter of offers. */
 export const offeredStatus = z
   .enum(['active', 'inactive'])
   .optional()
   .meta({ description: 'only with this status (default: active)', value: 'state' })
 
-/** Which rows of a list are shown: `1 to 20 of 41`; of what was looked for, `1 to 3 of 3 found among 1,204`. */
+/** Row range: `1 to 20 of 41`; for searches `1 to 3 of 3 found among 1,204`. */
 function listNote({ total, offset, searched }: NounPage, rows: number, none: string): string {
   const among = searched === undefined ? '' : ` found among ${amongOf(searched)}`
   return rows === 0 ? `${none}${among}` : `${offset + 1} to ${offset + rows} of ${total}${among}`
@@ -41,7 +41,7 @@ function amongOf({ rows, of }: { readonly rows: number; readonly of: number }): 
   return rows < of ? `the first ${rows} of ${of}: narrow it down by status to look at others` : String(of)
 }
 
-/** Columns of a noun as the command line prints them. */
+/** A noun's columns for the command line. */
 export function columnsOf<R>({ columns }: Pick<Noun<R>, 'columns'>, place: ListPlace): readonly Column<R>[] {
   return columnsIn(columns, place).map(({ title, all, kind, value, plain, drop }) => ({
     title: place === 'own' ? title : (all ?? title),
@@ -53,10 +53,10 @@ export function columnsOf<R>({ columns }: Pick<Noun<R>, 'columns'>, place: ListP
   }))
 }
 
-/** What a list needs of its noun. */
+/** Parts of a noun for lists. */
 type Listed<R> = Pick<Noun<R>, 'list' | 'columns' | 'none'>
 
-/** Shows a page of a list, and what is said of it. */
+/** Prints a page with its notes. */
 export function showPage<R>(
   noun: Pick<Listed<R>, 'columns' | 'none'>,
   page: NounPage,
@@ -72,17 +72,17 @@ export function showPage<R>(
 
 type Words = Pick<Command, 'name' | 'summary' | 'description' | 'aliases' | 'isDefault' | 'examples'>
 type ListSpec<R> = Words & {
-  /** Further options; each is a member of the query by its own name. */
+  /** Further options, named like the query members. */
   readonly options?: Readonly<Record<string, z.AnyParam>>
-  /** In place of the noun's, which is everybody's: the caller's own, or what is public. */
+  /** Another list than the noun's: one's own, or the public one. */
   readonly list?: ListOf<R>
-  /** By what the list of everybody is narrowed and sorted: it costs more than the start of a list of one's own. */
+  /** Filter and sort options; own lists omit them, since they slow the start. */
   readonly search?: ReturnType<typeof searchOptions>
-  /** What is said behind the table. */
+  /** Note below the table. */
   readonly note?: (page: NounPage, io: Io) => void
 }
 
-/** The command that lists a noun. */
+/** List command of a noun. */
 export function listCommand<R>(noun: Listed<R>, spec: ListSpec<R>): Command {
   const { options, list = noun.list, search, note, ...words } = spec
   const place = search === undefined ? 'own' : 'all'
@@ -111,13 +111,13 @@ export function listCommand<R>(noun: Listed<R>, spec: ListSpec<R>): Command {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Every list takes a page, and the words of its own options: the contract is what refuses others. */
+/** Requests a list; the contract checks the options. */
 async function askList(session: Session, list: ListName, given: Given): Promise<NounPage> {
   const call = session.call as (name: ListName, asked: object) => Promise<NounPage>
   return call(list, { query: queryOf(given), headers: given.mine === true ? await session.ownHeaders() : {} })
 }
 
-/** Options as members of a query: `--min-price 1` is `min_price=1`, a flag that is not given is left out. */
+/** Options as query: `--min-price 1` is `min_price=1`; unset ones are omitted. */
 function queryOf({ limit, page, watch: _, interval: _every, search: q, ...more }: Given) {
   const given = Object.entries({ q, ...more }).filter(([, value]) => value !== undefined && value !== false)
   const words = given.map(([name, value]) => [kebab(name).replaceAll('-', '_'), String(value)] as const)
@@ -126,7 +126,7 @@ function queryOf({ limit, page, watch: _, interval: _every, search: q, ...more }
 
 const LABEL_COLUMNS = 12
 
-/** Shows all there is to know of one. */
+/** Shows all fields of an object. */
 export function showNoun<R>(noun: Noun<R>, row: R, io: Io): void {
   const state = noun.stateOf === undefined ? '' : `   ${textOf(noun.stateOf(row))}`
   io.line(`${bold(noun.idOf(row))}   ${noun.nameOf(row)}${state}`)

@@ -11,12 +11,12 @@ import { topics } from '../run/help-topics.ts'
 import { allKept, choicesOf } from './config.ts'
 import { inputChoices, inputNames } from './services/input.ts'
 
-/* What completion offers where no schema says it: what there is, on this machine or at the instance. */
+/* Completion values without a schema: from this machine or the instance. */
 
 type Host = CommandContext<unknown, unknown>
 type Source = (host: Host, wanted: WantedValues) => readonly Candidate[] | Promise<readonly Candidate[]>
 
-/** Values of a positional or an option; what the instance has to be asked for may fail, and is awaited by the caller. */
+/** Values of a positional or option; requests may fail. */
 export async function offered(host: Host, wanted: WantedValues): Promise<readonly Candidate[]> {
   const name = wanted.command?.name ?? ''
   const [noun = ''] = name.split(' ')
@@ -27,7 +27,7 @@ export async function offered(host: Host, wanted: WantedValues): Promise<readonl
   return kind ? ofKind({ ...host, asAdmin: noun === 'admin' }, kind, wanted) : []
 }
 
-/** Ids, each with what it is; names once somebody begins to type one. */
+/** Ids with descriptions; names once typing a name. */
 async function ofKind(asker: Asker, kind: Kind, { begun }: WantedValues): Promise<readonly Candidate[]> {
   const known = await kind.known(asker)
   const isId = begun === '' || begun.startsWith(kind.prefix === '' ? '0x' : kind.prefix)
@@ -35,7 +35,7 @@ async function ofKind(asker: Asker, kind: Kind, { begun }: WantedValues): Promis
   return known.flatMap(({ id, names }) => names.map((name) => ({ value: typedName(name, begun), summary: id })))
 }
 
-/** A name as one would go on typing it: without blanks, unless it was begun as it stands. */
+/** A name to continue typing, without blanks unless begun so. */
 function typedName(name: string, begun: string): string {
   return name.startsWith(begun) && !/\s/.test(name) ? name : plainName(name).replaceAll(' ', '_')
 }
@@ -65,7 +65,7 @@ const topicsAndCommands: Source = ({ entries }, { before }) => {
 
 const events: Source = () => Object.entries(eventTypes).map(([value, summary]) => ({ value, summary }))
 
-/** Several of them, with commas between. */
+/** Comma-separated values. */
 const listOf =
   (source: Source): Source =>
   async (host, wanted) => {
@@ -80,7 +80,7 @@ const eventPatterns: Source = async (host, wanted) => {
   return [...plain(families), ...(await events(host, wanted))]
 }
 
-/** Members of the input that a service takes, then what each of them may be. */
+/** Input members of a service, then their values. */
 const inputs: Source = async (host, { before, begun }) => {
   const [typed] = before
   if (typed === undefined) return []
@@ -111,7 +111,7 @@ const operations: Source = (host, { begun }) =>
 
 const blank: WantedValues = { command: undefined, member: '', isOption: false, before: [], begun: '' }
 
-/** Whatever has a story of its own. */
+/** Everything with a trace. */
 const storied: Source = async (host, wanted) => {
   const asker = { ...host, asAdmin: false }
   return (await Promise.all([kinds.job, kinds.thread].map((kind) => ofKind(asker, kind, wanted)))).flat()
@@ -124,7 +124,7 @@ const untils: Source = async (host) => {
 
 const keys: Source = (host) => allKept(host).map(({ key, summary }) => ({ value: key, summary }))
 
-/** By command and member, by noun and member, or by the member alone; options with their dashes. */
+/** By command and member, noun and member, or member; options with dashes. */
 const sources: Readonly<Record<string, Source>> = {
   '--as': wallets,
   'wallet name': wallets,

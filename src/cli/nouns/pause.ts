@@ -7,7 +7,7 @@ import type { Io } from '../io.ts'
 import * as z from '../params.ts'
 import { confirmName, type Session, type SessionHost } from '../session.ts'
 
-/** A switch that stops something, as its rows answer. */
+/** A pause switch. */
 type PauseState = WireAnswer<Api['getPlatformStatus']>
 type PauseChange = WireAnswer<Api['pausePlatform']>
 
@@ -19,11 +19,11 @@ type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 type Switching = {
   readonly says: string
   readonly send: (session: Session, body: Body) => Promise<PauseChange>
-  /** What it closes, counted now; only asked for where a person is. */
+  /** Counts what it closes; only for prompts. */
   readonly scope?: (session: Session) => Promise<string>
 }
 
-/** Sends a change of such a switch, where the person who asks for it is sure of the place. */
+/** Changes a switch after confirming the place. */
 export async function change(context: Changing, { says, send, scope }: Switching) {
   const session = await context.session()
   await makeSure(context, session, { says, scope: scope && (() => scope(session)), reason: context.options.reason })
@@ -38,20 +38,20 @@ type Sentence = {
   readonly reason?: string | undefined
 }
 
-/** On anything but the local daemon its name has to be given; where it is protected, the session asks for that. */
+/** A remote's name must be typed; protected remotes are confirmed by the session. */
 export async function makeSure(context: SessionHost, { target }: Session, sentence: Sentence): Promise<void> {
   const { globals, io } = context
   const { says } = sentence
   const isLocal = target.name === LOCAL && globals.confirm === undefined
   if (globals.dryRun) return
-  // A script of this machine says what it wants; a person at a terminal may have mistyped it.
+  // Local scripts need no confirmation, terminals do.
   if (isLocal && io.canAsk) await io.confirm(`This ${says} ${target.name}${await more(sentence)}. Go on?`)
   if (isLocal || target.protected) return
   if (globals.confirm === undefined && io.canAsk) io.say(`This ${says} ${target.name}${await more(sentence)}.`)
   await confirmName(context, target, says)
 }
 
-/** What is known of it beside its name: how much it closes, and why. */
+/** Extent and reason. */
 async function more({ scope, reason: why }: Sentence): Promise<string> {
   const known = [await scope?.(), why === undefined ? undefined : `reason: ${harmless(why)}`].filter(Boolean)
   return known.length === 0 ? '' : ` (${known.join('; ')})`

@@ -5,7 +5,7 @@ import type { Thread } from '../../nouns/threads.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
-/** Conversations of which is known how far they were read; of the ones before, everything counts as new again. */
+/** Conversations remembered; older ones count as unread. */
 const KNOWN_MAX = 2_000
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places'>
@@ -20,17 +20,17 @@ function read(host: Host): Readonly<Record<string, number>> {
     const entries = isObject(known) ? Object.entries(known) : []
     return Object.fromEntries(entries.flatMap(([key, seen]) => (typeof seen === 'number' ? [[key, seen]] : [])))
   } catch {
-    // Damaged: what was read is only a convenience, and is learnt anew.
+    // Damaged: start again.
     return {}
   }
 }
 
-/** Each wallet has read for itself, at each instance. */
+/** Per wallet and instance. */
 async function readerOf({ target, wallet }: Session): Promise<string> {
   return `${target.instance} ${(await wallet())?.address ?? ''}`
 }
 
-/** Remembers that a conversation was shown as it is now. */
+/** Marks a conversation as read. */
 export async function markRead(host: Host, session: Session, thread: Thread): Promise<void> {
   const key = `${await readerOf(session)} ${thread.thread_id}`
   const { [key]: _before, ...others } = read(host)
@@ -38,17 +38,17 @@ export async function markRead(host: Host, session: Session, thread: Thread): Pr
   try {
     writeJson(fileOf(host), Object.fromEntries([...kept, [key, thread.message_count]]))
   } catch {
-    // Nowhere to write: the conversation is shown all the same.
+    // Cannot write: ignore.
   }
 }
 
-/** How many messages of a conversation were not shown here yet. */
+/** Messages not shown here yet. */
 export async function newMessages(host: Host, session: Session): Promise<(thread: Thread) => number> {
   const [known, reader] = [read(host), await readerOf(session)]
   return ({ thread_id: id, message_count: count }) => Math.max(0, count - (known[`${reader} ${id}`] ?? 0))
 }
 
-/** Whether one of them is somebody else's: what one says oneself is no news. */
+/** Whether a new one is from somebody else. */
 export function hasNews({ messages = [] }: Thread, count: number, own: 'buyer' | 'provider'): boolean {
   return count > 0 && messages.slice(-count).some(({ author_role: author }) => author !== own)
 }

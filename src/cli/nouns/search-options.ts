@@ -8,7 +8,7 @@ import {
 } from '../../core/filter.ts'
 import * as z from '../params.ts'
 
-/** `--filter` and `--sort` of a list: the marketplace looks through all of its pages. */
+/** `--filter` and `--sort`, applied over all pages. */
 export function searchOptions(fields: ListFields, orders?: ListOrders) {
   const problemOf = (text: string) => {
     const parsed = parseFilter(text, fields)

@@ -8,12 +8,12 @@ import type { Session, SessionHost } from '../session.ts'
 
 export type ThreadMessage = NonNullable<Thread['messages']>[number]
 
-/** Reads a conversation with the account's key, or the token of the job that it is of. */
+/** Reads a conversation with the account's key or the job's token. */
 export async function readThread(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Thread> {
   return session.call('getThread', { params: { id }, headers: await headersAt(host, session, id) })
 }
 
-/** What is said in a conversation, by one of its two and by the house alike. */
+/** Message options, shared with the house. */
 export const messageWords = {
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
@@ -31,14 +31,14 @@ type Sending = {
   readonly options: z.output<typeof messageWords.options>
 }
 
-/** The request of either endpoint; `-` reads stdin. @throws CliError usage when nothing is said, or twice. */
+/** The request; `-` reads stdin. @throws CliError usage for no text, or two */
 export async function sent({ io, args, options }: Sending) {
   const [said, ...more] = [args.text, options.message].filter((one) => one !== undefined)
   if (said === undefined || more.length > 0) throw usage('Say it once: … "TEXT", or -m TEXT, or - for stdin.')
   return { params: { id: args.thread }, body: { message: said === '-' ? (await io.stdin()).trimEnd() : said } }
 }
 
-/** Who, in which state, at what price. */
+/** Parties, status and price. */
 export function showThread(thread: Thread, io: Io): void {
   io.line(`${bold(thread.thread_id)}   ${thread.status}   about ${thread.service_id}`)
   io.line(`  provider  ${thread.provider_id}   buyer ${thread.agent_id ?? 'not registered'}`)

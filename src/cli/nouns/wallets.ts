@@ -6,7 +6,7 @@ import type { Session } from '../session.ts'
 
 export type Holding = { readonly holds: string | null }
 
-/** What wallets hold at the marketplace that is meant; null where none answers: a key needs no daemon. */
+/** Adds holdings at the marketplace; null if unreachable. */
 export async function withHoldings(
   { session }: { readonly session: () => Promise<Session> },
   wallets: readonly NamedWallet[],
@@ -25,15 +25,15 @@ export async function withHoldings(
   return wallets.map((wallet) => ({ ...wallet, holds: held.get(wallet.address) ?? null }))
 }
 
-/** Of one question. */
+/** Wallets per request. */
 const WALLETS_AT_ONCE = 50
 
-/** As people read it. */
+/** Holdings as text. */
 export function holdingText({ holds }: Holding): string {
   return holds === null ? 'not known: no marketplace answers' : `$${holds}`
 }
 
-/** The named wallet, else the active one. @throws CliError not_found when there is none. */
+/** The named or active wallet. @throws CliError not_found */
 export function chosenWallet(places: Places, name: string | undefined): NamedWallet {
   const wallet = currentWallet(places, name)
   if (wallet) return wallet

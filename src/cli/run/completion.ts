@@ -3,29 +3,29 @@ import type { Command, Entry } from '../command.ts'
 import { type GlobalOption, globalOptions, takesValue } from '../globals.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
-/** A word that may come next. */
+/** A completion. */
 export type Candidate = { readonly value: string; readonly summary: string }
 
-/** Something of which only the caller knows what there is: names of wallets, ids of services. */
+/** A value list that only the caller knows, such as wallet names. */
 export type WantedValues = {
   readonly command: Command | undefined
   readonly member: string
   readonly isOption: boolean
-  /** Positionals of the command that stand already. */
+  /** Positionals already typed. */
   readonly before: readonly string[]
-  /** What is typed of it so far. */
+  /** The typed prefix. */
   readonly begun: string
 }
 
 export type Asking = {
   readonly entries: readonly Entry[]
-  /** Words behind the program's name; the last one is being typed and may be empty. */
+  /** Words after the program; the last one is being typed. */
   readonly words: readonly string[]
-  /** Values of a positional or of an option that names none itself. */
+  /** Values for positionals and options without own choices. */
   readonly values: (wanted: WantedValues) => Promise<readonly Candidate[]>
 }
 
-/** One flag as completion sees it. */
+/** A flag for completion. */
 type Flag = {
   readonly names: readonly string[]
   readonly key: string
@@ -34,10 +34,10 @@ type Flag = {
   readonly choices: readonly string[]
 }
 
-/** How far a line has come: the noun, or the command, and which of its positionals stand. */
+/** Parsed position: noun or command, and positionals. */
 type Place = { noun: string; entry?: Entry | undefined; positionals: readonly string[]; open?: Flag | undefined }
 
-/** Words that may stand where the last one is being typed; all of it follows from the commands themselves. */
+/** Completions for the last word, derived from the commands. */
 export async function candidates(asking: Asking): Promise<readonly Candidate[]> {
   const current = asking.words.at(-1) ?? ''
   const place = await placeBehind(asking.entries, asking.words.slice(0, -1))
@@ -45,7 +45,7 @@ export async function candidates(asking: Asking): Promise<readonly Candidate[]> 
   return all.filter(({ value }) => value.startsWith(current) && isWord(value))
 }
 
-/** A word that is typed as it is shown: what acts on a terminal, or begins another line, is never offered. */
+/** Only words that are safe to type and display. */
 function isWord(value: string): boolean {
   return value !== '' && printable(withoutMarks(value)) === value && !/[\t\n]/.test(value)
 }
@@ -72,7 +72,7 @@ async function valuesOf({ values }: Asking, { entry, positionals }: Place, { fla
   return values({ command, member: flag.key, isOption: true, before: positionals, begun })
 }
 
-/** The next words of the commands below a noun; where the noun alone is a command, its positionals too. */
+/** Next words below a noun; with a default command, also its positionals. */
 async function below(asking: Asking, { noun }: Place, begun: string): Promise<readonly Candidate[]> {
   const found = new Map<string, string>()
   const depth = noun === '' ? 0 : noun.split(' ').length
@@ -80,7 +80,7 @@ async function below(asking: Asking, { noun }: Place, begun: string): Promise<re
     if (noun !== '' && !entry.name.startsWith(`${noun} `)) continue
     const rest = entry.name.split(' ').slice(depth)
     const [next = ''] = rest
-    // A noun has no text of its own here: its verbs say what it is about.
+    // Nouns are described by their verbs.
     const verbs = [found.get(next), rest[1]].filter(Boolean).join(', ')
     found.set(next, rest.length === 1 ? entry.summary : verbs)
   }
@@ -120,11 +120,11 @@ function step(place: Place, entries: readonly Entry[], word: string): void {
   if (place.entry) return
   place.entry = entries.find((entry) => entry.isDefault && entry.name.startsWith(`${place.noun} `))
   place.positionals = [word]
-  // Below a word that is none, nothing is offered.
+  // Unknown noun: nothing.
   if (!place.entry) place.noun = name
 }
 
-/** The flag whose value comes next. */
+/** The flag whose value is being typed. */
 async function openedBy(word: string, entry: Entry | undefined): Promise<Flag | undefined> {
   const flag = (await flagsOf(entry)).find(({ names }) => names.includes(word))
   return flag?.takesValue ? flag : undefined

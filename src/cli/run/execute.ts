@@ -22,13 +22,13 @@ export type Run = {
   readonly io: Io
   readonly entries: readonly Entry[]
   readonly parsed: Parsed
-  /** Flags over environment. */
+  /** Flags and environment. */
   readonly raw: RawGlobals
-  /** Of this run, the commands that it invokes included. */
+  /** Shared with invoked commands. */
   readonly budget: Budget
 }
 
-/** Runs a command and prints what it returns. @returns the exit code; failures throw. */
+/** Runs a command and prints its result. @returns the exit code; failures throw */
 export async function execute(run: Run): Promise<number> {
   const { system, io, parsed } = run
   const stop = new AbortController()
@@ -65,7 +65,7 @@ async function contextOf(run: Run, running: Running): Promise<Context> {
   return { ...context, args: resolved.args, options: { ...options, ...resolved.options } }
 }
 
-/** An option that takes a file names nothing of the marketplace, whatever it is called. */
+/** File options never name objects. */
 function withoutFiles({ options: { shape } }: Command, options: Words): Words {
   return Object.fromEntries(Object.entries(options).filter(([key]) => shape[key]?.facts.meta.value !== 'file'))
 }
@@ -74,15 +74,15 @@ function hasWords(words: Words): boolean {
   return Object.values(words).some((value) => typeof value === 'string' || Array.isArray(value))
 }
 
-/** Commands that act with the rights of the administrator see what everybody has. */
+/** Administrative commands see all objects. */
 function isAdministrative({ parsed }: Run): boolean {
   return parsed.command.name.startsWith('admin ')
 }
 
-/** Commands that nobody uses on what is their own. */
+/** Commands that buy from others. */
 const BUYING = /(^| )(buy|inquire|subscribe)$/
 
-/** A failure with what was probably meant, where something that was named does not exist. */
+/** Adds the probable intent to a "not found". */
 async function told(run: Run, context: Context | undefined, error: unknown): Promise<unknown> {
   if (!(error instanceof AppError) || context === undefined) return error
   const { withMeant } = await import('../naming/resolve.ts')
@@ -117,7 +117,7 @@ async function plainContextOf(run: Run, running: Running): Promise<Context> {
   }
 }
 
-/** A session as somebody who is there: completion and its like only look. */
+/** A session for lookups only. */
 async function openKnown({ parsed }: Run, host: SessionHost): Promise<Session> {
   const session = await openSession(host)
   if (host.globals.as === undefined || parsed.command.hidden) return session
@@ -139,7 +139,7 @@ function asText(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** First ctrl-c or SIGTERM ends the work in order, the second one at once. */
+/** The first ctrl-c or SIGTERM ends in order, the second immediately. */
 function interruptible(system: System, stop: AbortController): () => void {
   const offs = (['SIGINT', 'SIGTERM'] as const).map((signal) =>
     system.onSignal(signal, () => {
@@ -180,7 +180,7 @@ async function printed(command: Command, context: Context, data: unknown): Promi
   await paged(system, io, (at) => print(command, { io: at, globals }, data))
 }
 
-/** Each look is the command anew: a daemon that was restarted meanwhile is found where it is now. */
+/** Repeats the command, finding a restarted daemon again. */
 async function lookAgain(run: Run, running: Running, everyMs: number): Promise<void> {
   const { system, io, parsed } = run
   const { watch } = await import('./watch.ts')
@@ -214,10 +214,7 @@ export async function print(command: Command, { io, globals }: Printing, data: u
   show(command, data, io)
 }
 
-/**
- * Hands data to the view of a command. What somebody else wrote in it is one line then, whatever it holds, and colors
- * nothing: no view has to think of that.
- */
+/** Calls a view. Foreign text is reduced to one line without colors first. */
 export function show(command: Command, data: unknown, io: Io): void {
   command.view(command.ownText ? data : eachText(data, harmless), io)
 }
@@ -235,7 +232,7 @@ async function printJson(io: Io, globals: Globals, data: unknown): Promise<void>
   }
   const { runJq } = await import('../jq/index.ts')
   for (const result of runJq(globals.jq, value)) {
-    // On a terminal a text is one line; in a pipe it is what the program that reads it asked for.
+    // One line on a terminal; raw in a pipe.
     if (typeof result === 'string') io.line(io.isTty ? harmless(result) : result)
     else io.json(result)
   }

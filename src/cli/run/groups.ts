@@ -1,6 +1,6 @@
 import type { Group } from '../command.ts'
 
-/** Nouns that hold several commands. */
+/** Nouns with several commands. */
 export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
   { name: 'services deliveries', heading: 'Market', summary: 'webhook deliveries of your listings' },

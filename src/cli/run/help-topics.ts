@@ -10,7 +10,7 @@ const NAME_COLUMNS = 14
 const VARIABLE_COLUMNS = 22
 const FLAG_COLUMNS = 27
 
-/* One line for each paragraph and each row of a table: they are wrapped where they are shown. */
+/* One line per paragraph and table row; wrapped on display. */
 
 const options = [
   'Every command takes these, before or after its own words:',

@@ -4,24 +4,24 @@ import { globalOptions } from '../globals.ts'
 import { membersOf } from './schema.ts'
 
 const SUGGESTIONS_MAX = 3
-/** A value that a shell takes as it stands. */
+/** A word that needs no quotes. */
 const PLAIN_WORD = /^[\w./:@-]+$/
 
-/** A line that could not be read, as commander tells it. */
+/** A refused line, from commander. */
 export type Refused = {
-  /** Without a full stop and without its own suggestion. */
+  /** Without full stop and suggestion. */
   readonly sentence: string
-  /** What commander itself suggests. */
+  /** Commander's suggestion. */
   readonly suggested: string | undefined
   readonly words: readonly string[]
   readonly entries: readonly Entry[]
-  /** The command whose flags were being read. */
+  /** The command being parsed. */
   readonly leaf: { readonly name: string; readonly flags: readonly string[] } | undefined
 }
 
 export type Hint = { readonly sentence: string; readonly next: readonly string[] }
 
-/** Tells what was wrong with a line, what was probably meant, and what to type next. */
+/** Explains a refused line: fault, probable intent, next command. */
 export async function hintFor(refused: Refused): Promise<Hint> {
   const { sentence, suggested, leaf } = refused
   const noun = nounIn(refused)
@@ -46,7 +46,7 @@ function asked(sentence: string, meant: string | undefined): string {
   return `${sentence}${meant === undefined ? '' : ` (did you mean ${meant}?)`}${end}`
 }
 
-/** The noun that was typed, with the nouns below it; empty without one. */
+/** The typed noun with nested nouns; empty if none. */
 function nounIn({ words, entries }: Refused): string {
   const nouns = new Set(entries.flatMap(({ name }) => name.split(' ').map((_, at, all) => all.slice(0, at).join(' '))))
   const [first = '', ...rest] = words.slice(
@@ -68,7 +68,7 @@ function below({ entries }: Refused, noun: string): readonly Entry[] {
   return entries.filter(({ name, aliasOf, hidden }) => name.startsWith(`${noun} `) && !aliasOf && !hidden)
 }
 
-/** What was typed for a verb where the noun alone is a command that takes no such word. */
+/** A mistyped verb of a noun with a default command. */
 function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): string | undefined {
   const entry = entries.find(({ name }) => name === leaf?.name)
   if (!entry?.isDefault || noun === '' || !/^too many arguments/i.test(sentence)) return undefined
@@ -76,7 +76,7 @@ function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): s
   return next === undefined || next.startsWith('-') || entry.name === `${noun} ${next}` ? undefined : next
 }
 
-/** Commands of the same noun that have the flag, as they would be typed. */
+/** Commands of the noun that have the flag. */
 async function withOption(refused: Refused, { noun, flag }: { noun: string; flag: string }): Promise<string[]> {
   if (noun === '') return []
   const [name = flag] = flag.split('=')
@@ -95,7 +95,7 @@ async function withOption(refused: Refused, { noun, flag }: { noun: string; flag
   return found.length > SUGGESTIONS_MAX ? [] : found
 }
 
-/** Commander suggests only what its help shows; the global flags are not in a command's help. */
+/** Commander does not suggest global flags. */
 function nearestFlag(given: string | undefined, flags: readonly string[]): string | undefined {
   if (!given?.startsWith('--')) return undefined
   const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))

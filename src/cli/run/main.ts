@@ -22,7 +22,7 @@ import { synonyms } from './root-help.ts'
 
 export type Commands = { readonly entries: readonly Entry[]; readonly groups: readonly Group[] }
 
-/** Runs the command line once. @returns the exit code; everything is written when it resolves. */
+/** Runs the command line. @returns the exit code after all output */
 export async function main(machine: System, commands: Commands): Promise<number> {
   const system = actingAs(machine)
   const words = splitOptionalValues(helpWords(withoutSynonym(system.argv, commands), commands))
@@ -47,7 +47,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
     const { explain, tell } = await import('../failure.ts')
     const failure = explain(error, words)
     tell(io, failure, { error, budget })
-    // An output that takes no more was the failure, or comes after one.
+    // A failed output is, or follows, the failure.
     return io.flush().then(
       () => failure.exit,
       () => failure.exit,
@@ -55,18 +55,18 @@ export async function main(machine: System, commands: Commands): Promise<number>
   }
 }
 
-/** `souk as NAME …` is `… --as NAME`, behind any global options; alone, it is a command of its own that acts as NAME. */
+/** `souk as NAME …` means `… --as NAME`; alone it is a command. */
 function actingAs(machine: System): System {
   const at = globalsIn(machine.argv)
   const [first, name, ...rest] = machine.argv.slice(at)
   if (first !== 'as' || name === undefined || name.startsWith('-')) return machine
   const isAlone = globalsIn(rest) === rest.length
   const argv = isAlone ? [...machine.argv, '--as', name] : [...machine.argv.slice(0, at), '--as', name, ...rest]
-  // Its own members are read when they are asked for: some cost a tenth of a start.
+  // Lazy members, since some are slow.
   return new Proxy(machine, { get: (of, member) => (member === 'argv' ? argv : Reflect.get(of, member)) })
 }
 
-/** How many words before the command are global options and their values. */
+/** Number of global options and values before the command. */
 function globalsIn(words: readonly string[]): number {
   const options: readonly GlobalOption[] = globalOptions
   let at = 0
@@ -78,14 +78,14 @@ function globalsIn(words: readonly string[]): number {
   return Math.min(at, words.length)
 }
 
-/** Every command that paid says what it spent in all: on stderr, since its data has a shape of its own. */
+/** Prints the spending on stderr. */
 function tellSpending(io: Io, budget: Budget): void {
   const line = spendingLine(budget)
   if (line !== undefined)
     io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
 }
 
-/** @throws CliError usage for a form in the environment that is none */
+/** @throws CliError usage for an invalid environment format */
 function formed({ command, globals }: Parsed, { env }: System): RawGlobals {
   const found = command.ownForm ? globals : withOutput(globals, env)
   if ('refusal' in found) throw usage(found.refusal)
@@ -109,7 +109,7 @@ async function readIoSettings(raw: RawGlobals) {
   return ioSettings(raw)
 }
 
-/** Bare `souk` is the cockpit on a terminal and the status in a pipe. */
+/** Bare `souk`: cockpit on a terminal, status in a pipe. */
 async function parseBare(system: System, commands: Commands, words: readonly string[]): Promise<Parsed | HelpAsked> {
   const width = Math.min(system.stdout.columns ?? HELP_COLUMNS_MAX, HELP_COLUMNS_MAX)
   const program: Program = { ...commands, version: system.version, width }
@@ -120,7 +120,7 @@ async function parseBare(system: System, commands: Commands, words: readonly str
   return parseWords(program, [...words, first])
 }
 
-/** Other words for a command are typed as its own: `souk stop` is `souk down`. */
+/** Replaces synonyms: `souk stop` is `souk down`. */
 function withoutSynonym(argv: readonly string[], { entries }: Commands): readonly string[] {
   const at = argv[globalsIn(argv)] === 'help' ? globalsIn(argv) + 1 : globalsIn(argv)
   const word = argv[at]
@@ -130,7 +130,7 @@ function withoutSynonym(argv: readonly string[], { entries }: Commands): readonl
   return [...argv.slice(0, at), ...named, ...argv.slice(at + 1)]
 }
 
-/** `help` is `--help`, `help services list` is `services list --help`; other words behind `help` are its topics. */
+/** `help` is `--help`, `help services list` is `services list --help`; other words are topics. */
 function helpWords(argv: readonly string[], { entries }: Commands): readonly string[] {
   const [first, ...rest] = argv
   if (first !== 'help' || rest.some((word) => word.startsWith('-'))) return argv
@@ -139,7 +139,7 @@ function helpWords(argv: readonly string[], { entries }: Commands): readonly str
   return known ? [...rest, '--help'] : argv
 }
 
-/** Errors of the parsing itself must already keep to the format that was asked for. */
+/** Guesses the format for parse errors. */
 function guessFormat(words: readonly string[], { env }: System): Format {
   const said = outputOf(env)
   if (said === 'json' || said === 'ndjson') return 'json'

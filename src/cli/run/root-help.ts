@@ -1,8 +1,8 @@
 import { hanging, wrap } from '../../text/text.ts'
 
-/* What `souk help` shows: where to begin, and the way to everything else. */
+/* The page of `souk help`. */
 
-/** Commands and nouns by purpose, in the order in which a new user needs them. */
+/** Commands by purpose, in a new user's order. */
 export const purposes = {
   START: ['tour', 'up', 'down', 'status', 'tui'],
   BUY: ['services', 'buy', 'jobs', 'threads', 'balance', 'subs', 'products', 'purchases'],
@@ -27,7 +27,7 @@ const more = {
   'souk help --all': 'every command',
 } as const
 
-/** Other words that people type, and the words they stand for. */
+/** Synonyms that people type. */
 export const synonyms = {
   start: ['up'],
   stop: ['down'],
@@ -44,7 +44,7 @@ export const synonyms = {
 
 const TERM_COLUMNS = 9
 
-/** The page of the program itself. @param topics names of the pages that belong to no command */
+/** The root help. @param topics pages without a command */
 export function rootHelp(width: number, topics: readonly string[]): string {
   const term = (name: string) => name.padEnd(TERM_COLUMNS)
   const nouns = Object.entries(purposes).map(([name, words]) => hanging(term(name), words.join('\u00A0 '), width))

@@ -2,13 +2,13 @@ import { compact } from '../../core/record.ts'
 import { kebab } from '../../text/text.ts'
 import type { AnyParam, ParamSet } from '../params.ts'
 
-/** The shape of a value on the command line. */
+/** Shape of a command line value. */
 export type OptionShape = {
   readonly kind: 'flag' | 'text' | 'number' | 'choice'
   readonly list: boolean
   readonly required: boolean
   readonly choices: readonly string[]
-  /** The default as it would be typed. */
+  /** Typed form of the default. */
   readonly fallback: unknown
   readonly short?: string
   /** Placeholder in the help text. */
@@ -16,7 +16,7 @@ export type OptionShape = {
   readonly summary: string
 }
 
-/** How one member of `args` or `options` reads on the command line. */
+/** Shape of an argument or option. */
 export function shapeOf({ facts }: AnyParam): OptionShape {
   const one = facts.element?.facts ?? facts
   const kind = one.kind === 'list' ? 'text' : one.kind
@@ -38,7 +38,7 @@ function placeholder(kind: OptionShape['kind'], choices: readonly string[]): str
   return kind === 'number' ? 'n' : 'text'
 }
 
-/** How an option is typed: `--limit`, and `--no-ripe` where it is on unless told. */
+/** Typed form: `--limit`, or `--no-ripe` if on by default. */
 export function flagOf(key: string, shape: OptionShape): string {
   return shape.kind === 'flag' && shape.fallback === true ? `--no-${kebab(key)}` : `--${kebab(key)}`
 }

@@ -9,13 +9,13 @@ import type { IoSettings } from '../io.ts'
 import type { Issue, ParamSet } from '../params.ts'
 import { membersOf, type OptionShape } from './schema.ts'
 
-/** Refused without `--max-price`: one dollar. */
+/** Limit without `--max-price`: one dollar. */
 const DEFAULT_MAX_PRICE = usdc(1_000_000n)
 const NUMBER = /^-?\d+(\.\d+)?$/
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Reads positionals and options as the command declares them. @throws CliError usage naming each bad one. */
+/** Parses positionals and options. @throws CliError usage that names each fault */
 export function readWords(
   command: Pick<Command, 'args' | 'options'>,
   words: { positionals: readonly unknown[]; options: Values },
@@ -53,7 +53,7 @@ function sentence({ message, given, choices }: Issue): string {
   return `${message}; you gave ${JSON.stringify(given)}${near ? ` (did you mean ${near}?)` : ''}`
 }
 
-/** Global flags as typed values. @throws CliError usage. */
+/** Global options as values. @throws CliError usage */
 export async function readGlobals(raw: RawGlobals): Promise<Globals> {
   if (raw.palette !== undefined && !palettes.some((one) => one === raw.palette)) {
     throw usage(`--palette must be one of ${palettes.join(', ')}; you gave "${raw.palette}".`)
@@ -104,7 +104,7 @@ function duration(flag: string, value: string | boolean): number {
   return ms
 }
 
-/** How to print, known before the command's own flags are. */
+/** Output settings, before a command's own flags. */
 export function ioSettings(raw: RawGlobals): IoSettings {
   const color = raw.color === 'always' || raw.color === 'never' ? raw.color : 'auto'
   return {
@@ -122,7 +122,7 @@ export function ioSettings(raw: RawGlobals): IoSettings {
   }
 }
 
-/** @throws CliError usage for a topic that is none */
+/** @throws CliError usage for an unknown topic */
 function debugOf({ debug, debugTopic: topic }: RawGlobals): IoSettings['debug'] {
   if (typeof topic === 'string' && !DEBUG_TOPICS.includes(topic)) {
     throw usage(`--debug stands alone or is one of ${DEBUG_TOPICS.join(', ')}; you gave "${topic}".`)

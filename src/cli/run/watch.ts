@@ -5,7 +5,7 @@ import { CliError } from '../exit.ts'
 import { createIo, type Io, type IoSettings } from '../io.ts'
 import { aside } from './pager.ts'
 
-/* A command that is looked at again and again: on a terminal only the lines that changed are painted anew. */
+/* Repeats a command; on a terminal repaints changed lines only. */
 
 const DEFAULT_ROWS = 24
 const UP = (lines: number) => (lines > 0 ? `\u001B[${lines}A` : '')

@@ -6,7 +6,7 @@ import type { Session } from '../../session.ts'
 type Members = { readonly [member: string]: Json }
 type Extensions = { readonly [extension: `x-${string}`]: Json }
 
-/** How one method of a path is called and answers. */
+/** An operation in OpenAPI. */
 export type PathOperation = Extensions & {
   readonly operationId?: string
   readonly tags?: readonly string[]
@@ -22,7 +22,7 @@ export type PathOperation = Extensions & {
   readonly servers?: readonly Members[]
 }
 
-/** OpenAPI 3.1 as far as anything here reads it; what lies in its schemas and examples is any JSON. */
+/** The parts of OpenAPI 3.1 that are used here. */
 export type OpenApiDocument = Extensions & {
   /** version of the format: 3.x */
   readonly openapi: string
@@ -38,7 +38,7 @@ export type OpenApiDocument = Extensions & {
   readonly externalDocs?: Members
 }
 
-/** The interface as the instance describes it. @throws CliError failure for an answer that is no such description */
+/** The instance's description. @throws CliError failure if invalid */
 export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   const { body } = await session.send(wordsOf('getOpenapi', {}))
   if (isDescription(body)) return body
@@ -47,7 +47,7 @@ export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   })
 }
 
-/** Looks as deep as this program reads: to each operation of each path. */
+/** Checks down to the operations. */
 function isDescription(body: unknown): body is OpenApiDocument {
   return (
     isObject(body) &&
@@ -59,7 +59,7 @@ function isDescription(body: unknown): body is OpenApiDocument {
   )
 }
 
-/** `GET /v1/jobs/{id}` → what is said of it. */
+/** `GET /v1/jobs/{id}` → operation. */
 export function operationsOf({ paths }: OpenApiDocument): ReadonlyMap<string, PathOperation> {
   const rows = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),

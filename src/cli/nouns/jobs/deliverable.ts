@@ -4,7 +4,7 @@ import { wireId } from '../../../client/wire-id.ts'
 import { makeFolder } from '../../../core/folder.ts'
 import { isObject } from '../../../core/json.ts'
 
-/** Base64 text shorter than this is shown as it is, no file of its own. */
+/** Shorter base64 is shown as text. */
 const FILE_CHARS_MIN = 64
 
 const signatures: readonly (readonly [extension: string, bytes: readonly number[]])[] = [
@@ -20,14 +20,13 @@ const signatures: readonly (readonly [extension: string, bytes: readonly number[
 export type SavedFile = { readonly file: string; readonly bytes: number }
 type Found = { readonly name: string; readonly data: Uint8Array; readonly extension: string }
 
-/** Most files of one result; the whole is in its JSON all the same. */
+/** Files saved per result; the JSON has everything. */
 const SAVED_FILES_MAX = 1_000
 
 /**
- * Writes a result to a folder: every embedded file (base64, a data URL, SVG text) as itself, and the whole as JSON.
- * Names come from the id of the job and from member names, letters and digits of them only. What is there stays: the
- * same bytes are not written again, and others get the next free name; no link is followed.
- * @throws AppError internal for an id that is none.
+ * Saves a result: embedded files (base64, data URL, SVG) and the whole as JSON. Names use ids and member names only.
+ * Existing files stay: equal content is skipped, other content gets a free name; links are not followed.
+ * @throws AppError internal for an invalid id
  */
 export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
   const id = wireId('job', job)
@@ -56,7 +55,7 @@ function filesIn(value: unknown, name = 'result'): readonly Found[] {
 
 type Held = { readonly holder: { readonly [name: string]: unknown }; readonly name: string }
 
-/** A whole document as text: Markdown by the name of its member, a description of an interface by its format. */
+/** A text document: Markdown by member name, API descriptions by format. */
 function documentOf(member: string, text: string, { holder, name }: Held): Found | undefined {
   const data = Buffer.from(text)
   const markdown = /^(.*?)_?markdown$/.exec(member)
@@ -66,7 +65,7 @@ function documentOf(member: string, text: string, { holder, name }: Held): Found
   return { name: 'openapi', data, extension: format === 'yaml' ? 'yaml' : 'json' }
 }
 
-/** Members that name no content of their own: the file is called after what holds them. */
+/** Generic member names: the file is named after the parent. */
 const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']
 
 function fileName(member: string, holder: string): string {
@@ -95,7 +94,7 @@ function fileOf(text: string, name: string): readonly Found[] {
 
 const SHOWN_CHARS_MAX = 200
 
-/** A result for people: long texts cut, the shape kept. */
+/** A result for display: long texts cut. */
 export function shownResult(result: unknown): string {
   const shorten = (_name: string, value: unknown) =>
     typeof value === 'string' && value.length > SHOWN_CHARS_MAX

@@ -20,9 +20,9 @@ export const recordOnly = z
 type Asking = { readonly io: Io; readonly recordOnly: boolean }
 
 /**
- * What a dispute sends as `must_hold`: that it shall hold the money, unless the person knows that it will not.
- * @param call - the dispute; it is sent unpaid, for what its 402 says
- * @throws CliError usage when it would only be recorded and nobody can be asked.
+ * The `must_hold` of a dispute: true unless the user accepts that it is only recorded.
+ * @param call - the dispute, first sent unpaid for its notice
+ * @throws CliError usage without a terminal
  */
 export async function mustHold(session: Session, call: RawCall, asking: Asking): Promise<boolean> {
   if (asking.recordOnly) return false
@@ -32,7 +32,7 @@ export async function mustHold(session: Session, call: RawCall, asking: Asking):
   return false
 }
 
-/** Sends a dispute that holds the money; one that would not is sent again when the person wants it all the same. */
+/** Sends a dispute; repeats it without `must_hold` on request. */
 export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, asking: Asking): Promise<T> {
   if (asking.recordOnly) return send(false)
   try {
@@ -44,14 +44,14 @@ export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, a
   }
 }
 
-/** How a dispute ends by itself, in words. */
+/** Default rulings as text. */
 export const endings: Readonly<Record<Ruling, string>> = {
   release: 'the provider is paid',
   refund: 'the payment goes back to the buyer',
   split: 'each gets half',
 }
 
-/** What happens to a dispute by itself, and when; or what happened. */
+/** The next automatic event of a dispute, or its result. */
 export function disputeText({ status, decision, resolution, resolved_by, resolution_reason }: Dispute): string {
   if (status === 'recorded') return 'recorded; it moves no money'
   if (status === 'resolved') {

@@ -10,10 +10,10 @@ import { freeReader } from '../../wallet/signing-in.ts'
 
 const POLL_MS = 500
 
-/** A job as its parties see it; a paying stranger gets its ids, status and times only. */
+/** A job for its parties; a paying stranger sees ids, status and times. */
 export type FetchedJob = WireAnswer<Api['getJob']>
 
-/** Reads a job once: free by its own token, the wallet's API key or its sign-in, else for a payment of $0.001. */
+/** Reads a job: free by its token, the wallet's key or sign-in; otherwise pays $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<FetchedJob> {
   const asked = await askedAs(host, session, id)
   const free = await freeReader(host, session)('getJob', asked)
@@ -34,7 +34,7 @@ async function askedAs({ places }: SessionHost, session: Session, id: string): P
   }
 }
 
-/** Nothing is ever paid for looking again and again. */
+/** Polling never pays. */
 export function noFreeRead(id: string): CliError {
   return new CliError('payment', `Reading ${id} costs money here, and waiting never pays.`, {
     facts: ['no token, API key or sign-in of this wallet opens it', 'nothing was paid'],
@@ -42,18 +42,18 @@ export function noFreeRead(id: string): CliError {
   })
 }
 
-/** In which nothing is waited for any more. In one that a later instance has, it is: it may be on the way to these. */
+/** Terminal statuses. Unknown ones of a later version count as running. */
 export const overStates: readonly string[] = jobStatuses.filter(
   (status) => !workingJobStatuses.some((working) => working === status),
 )
 
-/** How a waiting ended; `unreadable` where looking would have cost money. */
+/** End of a wait; `unreadable` if polling would cost money. */
 export type Waited =
   | { readonly end: 'over'; readonly job: FetchedJob }
   | { readonly end: 'pending'; readonly job: FetchedJob }
   | { readonly end: 'unreadable' }
 
-/** Waits until a job is over or the time given to `--wait` or `--timeout` ended, without ever paying. */
+/** Waits for a job within `--wait` or `--timeout`, never paying. */
 export async function waitForJob(host: SessionHost, session: Session, id: string): Promise<Waited> {
   const { globals, io, signal, system } = host
   const limitMs = patienceMs(globals)

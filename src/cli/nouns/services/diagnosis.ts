@@ -9,18 +9,18 @@ import type { RawCall, Session } from '../../session.ts'
 import type { Listing } from './services.ts'
 
 const PAYMENT_REQUIRED = 402
-/** Refusals of an unpaid purchase that are looked at here. */
+/** Statuses of an unpaid purchase that are examined. */
 const LOOKED_AT = [400, PAYMENT_REQUIRED, 403, 404, 409, 410, 429, 503]
-/** Header in which the second generation of x402 reads its offer. */
+/** Offer header of x402 v2. */
 const OFFER_V2 = 'payment-required'
-/** What published clients of each generation pay unless told otherwise, micro-USDC. */
+/** Default limits of published clients, micro-USDC. */
 const USUAL_LIMITS = [
   { client: 'x402-fetch', limit: 100_000n },
   { client: '@x402/fetch', limit: 1_000_000n },
 ] as const
 const SHORT_CHARS = 20
 
-/** One look at a listing: what was found, and the command that mends it. */
+/** A finding with the command that fixes it. */
 export type ListingFinding = {
   readonly check:
     | 'status'
@@ -39,7 +39,7 @@ export type ListingFinding = {
 
 type Look = ListingFinding | readonly ListingFinding[]
 
-/** Looks a listing over, in the order in which a purchase meets it; `isOwn`: its endpoint is tried, too. */
+/** Checks a listing in the order of a purchase; `isOwn` also tests its endpoint. */
 export async function diagnose(session: Session, listing: Listing, isOwn: boolean): Promise<readonly ListingFinding[]> {
   const { compileDeliverableSchema, compileInputSchema } = await import('../../../schema/schema.ts')
   const { exampleInput } = await import('../../../schema/example.ts')
@@ -138,7 +138,7 @@ async function offersOf(session: Session, listing: Listing, input: AnyObject): P
     const mend = shellLine`souk buy ${id} --quote`
     if (status !== PAYMENT_REQUIRED)
       return { check, state: 'fail', found: `an unpaid purchase answers ${status} ${wordsIn(body)}`, mend }
-    // Each generation sees its own half: the first reads the body, the second the header.
+    // v1 clients read the body, v2 the header.
     const get = (name: string) => (check === 'x402 v2' ? (headers[name.toLowerCase()] ?? null) : null)
     const asked = askedBy({ status, headers: { get }, body: check === 'x402 v1' ? body : null })
     if (check === 'x402 v2' && get(OFFER_V2) === null) return { check, state: 'fail', found: 'there is no offer', mend }

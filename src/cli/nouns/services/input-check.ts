@@ -5,13 +5,12 @@ import { type CliError, usage } from '../../exit.ts'
 import { inputLines, type ReadInput, unknownNames } from './input.ts'
 import type { Listing } from './services.ts'
 
-/** Of a value that is told back. */
+/** Length of a value in messages. */
 const SHOWN_CHARS_MAX = 60
 
 /**
- * Refuses an input that a listing does not take, before anything is signed: by the same checker as the instance, whose
- * bounds hold for the schemas of strangers. One that it does not compile judges nothing here; the instance does.
- * @throws CliError usage that names what is wrong and what is allowed.
+ * Checks input locally with the instance's checker. Schemas that do not compile are left to the instance.
+ * @throws CliError usage with fault and allowed values
  */
 export async function checkInput(listing: Listing, { input, unknown }: ReadInput): Promise<void> {
   const faults = await faultsOf(listing.input_schema, input)
@@ -30,7 +29,7 @@ export async function checkInput(listing: Listing, { input, unknown }: ReadInput
   throw incomplete(listing, lacking, slips)
 }
 
-/** @throws CliError usage for a name that the listing does not know */
+/** @throws CliError usage for an unknown name */
 export function checkNames(listing: Listing, unknown: ReadInput['unknown']): void {
   const slips = unknownNames(listing.input_schema, unknown)
   if (slips.length === 0) return
@@ -46,7 +45,7 @@ async function faultsOf(schema: unknown, input: ReadInput['input']): Promise<rea
     const checked = compileInputSchema(schema).validate(unwrapBrief(schema, input))
     return checked.ok ? [] : checked.details
   } catch {
-    // It is beyond the bounds, or none: the instance refuses what it does not take, and charges nothing for that.
+    // Outside the limits; the instance decides, without a charge.
     return []
   }
 }

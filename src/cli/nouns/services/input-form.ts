@@ -6,13 +6,13 @@ import { exampleOf, inputFrom, inputNames, type ReadInput } from './input.ts'
 import { checkInput } from './input-check.ts'
 import type { Listing } from './services.ts'
 
-/** Members that a form asks for, and times that one is asked again. */
+/** Members asked for, and attempts per member. */
 const MEMBERS_MAX = 100
 const TRIES_MAX = 5
 
 /**
- * Asks for each member of an input that was not given: its type, choices, bounds, default and an example are told.
- * @throws CliError usage without a terminal, or where an answer stays wrong
+ * Asks for missing input with type, choices, bounds, default and example.
+ * @throws CliError usage without a terminal or after invalid answers
  */
 export async function askedInput(io: Io, listing: Listing, given: ReadInput): Promise<ReadInput> {
   if (!io.canAsk)
@@ -27,10 +27,7 @@ export async function askedInput(io: Io, listing: Listing, given: ReadInput): Pr
   return { ...given, input }
 }
 
-/**
- * Asks for members of an input of which no schema is known, `name=value` each, until an empty answer.
- * @throws CliError usage without a terminal
- */
+/** Asks for `name=value` pairs until empty, if there is no schema. @throws CliError usage without a terminal */
 export async function askedMembers(io: Io, given: ReadInput['input']): Promise<ReadInput['input']> {
   if (!io.canAsk) throw usage('A form needs a terminal.', { next: ['… -i name=value'] })
   let input = given
@@ -49,7 +46,7 @@ export async function askedMembers(io: Io, given: ReadInput['input']): Promise<R
 
 type Member = { readonly name: string; readonly summary: string; readonly isNeeded: boolean }
 
-/** One answer, judged by its own part of the schema; an empty one leaves out what is not needed. */
+/** One answer, checked by its schema; empty skips an optional member. */
 async function memberOf(io: Io, listing: Listing, member: Member): Promise<unknown> {
   const { name, isNeeded } = member
   const schema = partOf(listing, member)
@@ -71,7 +68,7 @@ async function memberOf(io: Io, listing: Listing, member: Member): Promise<unkno
   throw last
 }
 
-/** The schema of one member alone. */
+/** Schema of one member. */
 function partOf({ input_schema: { properties } }: Listing, { name, isNeeded }: Member) {
   const one = isObject(properties) && isObject(properties[name]) ? properties[name] : {}
   return { type: 'object', properties: { [name]: one }, ...(isNeeded ? { required: [name] } : {}) }

@@ -15,7 +15,7 @@ function propertiesOf(schema: Schema): readonly Property[] {
   )
 }
 
-/** `data*  text, at most 2000`: what a buyer has to give, a line each. */
+/** Input description, one line per member: `data*  text, at most 2000`. */
 export function inputLines(schema: Schema): string[] {
   const rows = propertiesOf(schema).map(
     ([name, one, required]) => [`${name}${required ? '*' : ''}`, typeText(one)] as const,
@@ -41,7 +41,7 @@ function range(low: unknown, high: unknown, unit = ''): string {
   return low === undefined ? '' : `at least ${String(low)}${unit}`
 }
 
-/** What a buyer may name, those that are needed first. */
+/** Input names, required ones first. */
 export function inputNames(
   schema: Schema,
 ): readonly { readonly name: string; readonly summary: string; readonly isNeeded: boolean }[] {
@@ -49,14 +49,14 @@ export function inputNames(
   return all.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded))
 }
 
-/** What a member may be, where the schema says so. */
+/** Choices of a member. */
 export function inputChoices(schema: Schema, name: string): readonly string[] {
   const [, one = {}] = propertiesOf(schema).find(([known]) => known === name) ?? []
   if (one.type === 'boolean') return ['true', 'false']
   return Array.isArray(one.enum) ? one.enum.map(String) : []
 }
 
-/** A valid input made from the schema: the required members, or the first one where none is. */
+/** A valid example: required members, or the first. */
 export function exampleOf(schema: Schema): Record<string, unknown> {
   const all = propertiesOf(schema)
   const needed = all.filter(([, , required]) => required)
@@ -100,14 +100,14 @@ function byType(name: string, schema: Schema): unknown {
   }
 }
 
-/** What was typed as input. */
+/** Typed input. */
 export type ReadInput = {
   readonly input: Readonly<Record<string, unknown>>
-  /** Names that the schema lets pass without knowing them: a slip of the key would be paid for all the same. */
+  /** Names unknown to the schema, probably typos. */
   readonly unknown: readonly string[]
 }
 
-/** `-i name=value` words as input, typed by the schema. @throws CliError usage for a word without `=`. */
+/** Parses `-i name=value` by the schema. @throws CliError usage without `=` */
 export function inputFrom(schema: Schema, words: readonly string[]): ReadInput {
   const known = new Map(propertiesOf(schema).map(([name, one]) => [name, one]))
   const input: Record<string, unknown> = {}
@@ -134,7 +134,7 @@ export function unknownNames(schema: Schema, names: readonly string[]): readonly
   })
 }
 
-/** Text as the type that the schema asks for; what does not read as that type stays text for the instance to refuse. */
+/** Converts text to the schema's type; otherwise it stays text for the instance to refuse. */
 function typedBy(schema: Schema, text: string): unknown {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type]
   if (types.includes('string') || (types[0] === undefined && !/^[[{]/.test(text))) return text
@@ -148,7 +148,7 @@ function jsonOr(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Plain text where the schema wants another type: the instance names the member when it refuses it.
+    // Text of another type; the instance names the member.
     return text
   }
 }
@@ -156,7 +156,7 @@ function jsonOr(text: string): unknown {
 type Typed = { readonly input: readonly string[]; readonly inputFile?: string | undefined }
 type Stdin = { stdin(): Promise<string> }
 
-/** The options of a command that takes the input of a service. */
+/** Input options. */
 export const inputOptions = {
   input: z.array(z.string()).default([]).meta({ short: 'i', description: 'an input field', value: 'name=value' }),
   inputFile: z
@@ -165,7 +165,7 @@ export const inputOptions = {
     .meta({ description: `input: ${DOCUMENT}, - for stdin`, value: 'file' }),
 }
 
-/** What they were given: the file, and over it the words. @throws CliError usage */
+/** Input from file and words. @throws CliError usage */
 export async function readInput(io: Stdin, schema: Schema, { input: words, inputFile }: Typed): Promise<ReadInput> {
   const document = inputFile === undefined ? {} : await readObjectFile(io, inputFile, 'the input')
   const { input, unknown } = inputFrom(schema, words)

@@ -5,10 +5,10 @@ import type { Session } from '../../session.ts'
 
 export type Listing = WireAnswer<Api['getService']>
 
-/** A listing by its id; a name that was typed has become one before a command runs. */
+/** A listing by id. */
 export async function findListing(session: Session, id: string): Promise<Listing> {
   const listing = await session.call('getService', { params: { id } })
-  // What is bought is what was asked for, whatever the answer calls itself.
+  // Guards against a response about another listing.
   if (listing.id !== id) throw new CliError('failure', `The instance answered with another service than ${id}.`)
   return listing
 }

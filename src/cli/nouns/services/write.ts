@@ -5,7 +5,7 @@ import type { Session } from '../../session.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Of a listing, what its owner writes: the rest follows from it. */
+/** Editable fields of a listing. */
 const WRITTEN = [
   'name',
   'description',
@@ -27,7 +27,7 @@ export async function listingDraft(fields: Fields): Promise<string> {
   return stringify(fields, { aliasDuplicateObjects: false })
 }
 
-/** A draft of a new listing: what was given, else an example. */
+/** A new listing: the given fields, else an example. */
 export async function newListing(given: Fields): Promise<string> {
   const names = Object.keys(given)
   const lines = exampleOf('listing').split('\n')
@@ -35,7 +35,7 @@ export async function newListing(given: Fields): Promise<string> {
   return `${names.length === 0 ? '' : await listingDraft(given)}${rest.join('\n')}`
 }
 
-/** A listing of the caller's own, as it was written. @throws CliError not_found */
+/** An own listing. @throws CliError not_found */
 export async function ownListing(session: Session, id: string): Promise<Fields> {
   const { services } = await session.call('getCatalog', {
     query: { mine: 'true', limit: '100' },
@@ -49,14 +49,14 @@ export async function ownListing(session: Session, id: string): Promise<Fields> 
   return Object.fromEntries(WRITTEN.filter((name) => name in all).map((name) => [name, all[name]]))
 }
 
-/** What a draft says otherwise. @throws CliError cancelled where it says the same */
+/** Changed fields. @throws CliError cancelled when unchanged */
 export function changesIn(listing: Fields, draft: Fields): Fields {
   const changes = Object.entries(draft).filter(([name, value]) => !isDeepStrictEqual(listing[name], value))
   if (changes.length === 0) throw new CliError('cancelled', 'Nothing was changed.')
   return Object.fromEntries(changes)
 }
 
-/** `price=0.50 tags=["a"]`: JSON where it reads as JSON, else text. */
+/** Parses `price=0.50 tags=["a"]`: JSON if valid, else text. */
 export function readSettings(pairs: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     pairs.map((pair) => {
@@ -71,7 +71,7 @@ function value(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON: the text itself is meant.
+    // Plain text.
     return text
   }
 }
