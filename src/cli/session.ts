@@ -37,27 +37,27 @@ import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import { adminKey, resolveTarget, type Target, unreachable } from './target.ts'
 
-/** Any request, to any path of the instance. */
+/** A request to any path. */
 export type RawCall = Words & {
-  /** Statuses of 400 and above that are an answer here, no failure. */
+  /** Error statuses that count as a response. */
   readonly accept?: readonly number[]
 }
 
 export type Session = {
   readonly target: Target
   readonly transport: Transport
-  /** Calls an endpoint of the contract. @throws AppError for an error answer, CliError when none came, BadAnswer. */
+  /** Calls an endpoint. @throws AppError for an error response, CliError without a response, BadAnswer */
   call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
-  /** The answer of an endpoint that is a file, a page or a stream. @throws AppError for a refusal. */
+  /** The response of a file, page or stream endpoint. @throws AppError for a refusal */
   open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
-  /** Sends any request and reads its JSON, whatever it holds. @throws AppError for an error answer, CliError. */
+  /** Sends any request and parses its JSON. @throws AppError for an error response, CliError */
   send(call: RawCall): Promise<RawAnswer>
-  /** The wallet to act as. @throws AppError not_found when `--as` names none that exists. */
+  /** The acting wallet. @throws AppError not_found for an unknown `--as` */
   wallet(): Promise<NamedWallet | undefined>
-  /** API key of that wallet at this instance, if it registered here. */
+  /** API key of the wallet here, if registered. */
   apiKey(): Promise<string | undefined>
   adminHeaders(): Promise<Readonly<Record<string, string>>>
-  /** Headers that say who calls. @throws CliError auth when the wallet is not registered at this instance. */
+  /** The caller's credentials. @throws CliError auth when not registered */
   ownHeaders(): Promise<{ readonly 'x-api-key': string }>
 }
 
@@ -67,17 +67,17 @@ export type SessionHost = {
   readonly places: Places
   readonly system: System
   readonly signal: AbortSignal
-  /** Where connections are kept between reads. */
+  /** Kept connections. */
   readonly connections?: KeptConnections
-  /** What this command may still spend, over all its payments. */
+  /** Remaining spending limit of the command. */
   readonly budget: Budget
-  /** How a person agrees to a payment; asked on the terminal unless given. */
+  /** How to ask for approval (default: on the terminal). */
   readonly approve?: Spender['approve']
-  /** The spend policy of a wallet that has none of its own. */
+  /** Spending policy of wallets without one. */
   readonly unlessSet?: Spender['unlessSet']
 }
 
-/** What `--dry-run` held back: a request, or an act on this machine; the frame shows it. */
+/** A request or act held back by `--dry-run`; the frame shows it. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
   readonly held: HeldBack
@@ -87,7 +87,7 @@ export class DryRun extends Error {
   }
 }
 
-/** The same as it is printed for programs. */
+/** The JSON form. */
 export function heldData(held: HeldBack) {
   return 'act' in held ? { dry_run: true as const, ...held } : { dry_run: true as const, request: held }
 }
@@ -102,7 +102,7 @@ export type HeldBack =
       readonly price?: string | null
     }
 
-/** Stops here under `--dry-run`, before a change to this machine. */
+/** Stops under `--dry-run` before a local change. */
 export function wouldDo(globals: Globals, act: string): void {
   if (globals.dryRun) throw new DryRun({ act })
 }
@@ -131,7 +131,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
       throw error instanceof TransportError ? unreachable(error, target) : error
     }
   }
-  // Wallets bring hashing and key handling with them: loaded only where a command acts as somebody.
+  // Loaded on demand, since wallets need cryptography.
   const wallet = async () => (await import('../client/wallets.ts')).currentWallet(host.places, host.globals.as)
   const adminHeaders = async () => ({ authorization: `Bearer ${await adminKey(host.places, target)}` })
   const kept = keptKey(async () => {
@@ -166,7 +166,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
   }
 }
 
-/** `--debug` shows what is sent and what is answered; `--debug=http` with the bodies. */
+/** `--debug` shows requests and responses; `--debug=http` with bodies. */
 async function debuggedAs(
   { io, system }: SessionHost,
   transport: Transport,
@@ -187,13 +187,13 @@ export function isUnauthorized(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unauthorized'
 }
 
-/** Whether an instance knows nobody by a key: its data were reset, or another one answers at its address by now. */
+/** Whether the instance does not know the key: it was reset, or is another one. */
 async function isStranger(transport: Transport, key: string): Promise<boolean> {
   const { opens: _opens, ...words } = wordsOf('getBalance', { headers: { 'x-api-key': key } })
   return exchange(transport, words).then(() => false, isUnauthorized)
 }
 
-/** The key that is kept for an instance, until that turns out not to know it: then there is none. */
+/** The saved key, until the instance turns out not to know it. */
 function keptKey(find: () => Promise<string | undefined>) {
   let isUnknown = false
   const read = async () => (isUnknown ? undefined : find())
@@ -210,7 +210,7 @@ function keptKey(find: () => Promise<string | undefined>) {
 
 type Sent = { readonly isUnknown: boolean }
 
-/** A refusal with what it refused and where, for the sentence that tells it. */
+/** Adds the request and place to a refusal. */
 function placed(error: unknown, { name }: Target, { method, path, isUnknown }: RawCall & Sent): unknown {
   if (!(error instanceof AppError)) return error
   const { code, message, details, retryAfter, extra } = error
@@ -227,17 +227,17 @@ function unregistered(wallet: NamedWallet | undefined, target: Target): CliError
       })
 }
 
-/** Whether a call brings a credential of its own. */
+/** Whether a request has its own credential. */
 export function saysWho(headers: RawCall['headers'] = {}): boolean {
   return ['authorization', 'x-api-key'].some((name) => headers[name] !== undefined)
 }
 
-/** A question that is too long for an address changes nothing. */
+/** Long queries use POST without changing anything. */
 function changes({ method, path }: TransportRequest): boolean {
   return method !== 'GET' && path !== endpoints.getReputations[1]
 }
 
-/** A change of an instance whose name has to be given for it. @throws CliError usage, cancelled */
+/** A change for which a protected instance's name must be given. @throws CliError usage, cancelled */
 export async function confirmName({ globals, io }: SessionHost, { name }: Target, says = 'changes'): Promise<void> {
   const { confirm } = globals
   if (confirm === name) return
@@ -253,7 +253,7 @@ function isRedirect({ status }: Pick<RawAnswer, 'status'>): boolean {
   return status >= 300 && status < 400
 }
 
-/** Whoever redirects would have credentials carried to where they like: that is for a person to decide. */
+/** Redirects are not followed, since they would carry credentials elsewhere. */
 function redirected({ headers }: Pick<RawAnswer, 'headers'>): CliError {
   return new CliError('failure', 'The instance redirects to another address; souk does not follow.', {
     facts: headers.location === undefined ? [] : [`it names ${headers.location}`],
@@ -298,7 +298,7 @@ async function formWith(body: unknown, file: SentFile): Promise<Form> {
   return formOf(textFields(body), file)
 }
 
-/** An upload names the hash of what it kept. @throws CliError failure when that is not what was sent. */
+/** Checks the hash that an upload returns. @throws CliError failure when it differs */
 function checkArrived(body: unknown, sha256: string): void {
   const facts = isObject(body) && isObject(body.file) ? body.file : body
   if (isObject(facts) && facts.sha256 === sha256) return
@@ -309,11 +309,11 @@ function checkArrived(body: unknown, sha256: string): void {
 
 function jsonOf(text: string): unknown {
   const found = parseAnswer(text)
-  // Not every answer is JSON (pages, proxies in between): the text itself is the answer then.
+  // Non-JSON responses stay text.
   return found === undefined ? withoutMarks(text) : found.value
 }
 
-/** Why an answer that should have been a file or a stream is none. */
+/** The error of a response that should be a file or stream. */
 export async function refusalOf({ status, headers, text }: TransportResponse): Promise<Error> {
   const answer: RawAnswer = { status, headers, body: jsonOf(await text()) }
   return isRedirect(answer) ? redirected(answer) : errorOf(answer)

@@ -5,8 +5,8 @@ const WORD = /\s*((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+)/gsy
 const PART = /"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^"'\\]+/gs
 
 /**
- * Splits a command line into words as a shell would, quotes and backslashes included, but expands nothing.
- * @throws CliError usage when it is empty or a quote is not closed.
+ * Splits a command line like a shell, with quotes and backslashes but without expansion.
+ * @throws CliError usage when empty or a quote is unclosed
  */
 export function splitWords(line: string): readonly [string, ...string[]] {
   const words: string[] = []

@@ -13,27 +13,27 @@ import type { System } from './env.ts'
 import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
 
-/** The instance that a command talks to. */
+/** The selected instance. */
 export type Target = {
-  /** `local`, the name of a remote, or the address given with `--base-url`. */
+  /** `local`, a remote's name, or the `--base-url`. */
   readonly name: string
   readonly url: string
   readonly network: Remote['network']
-  /** Under which name its credentials are kept. */
+  /** Key of its saved credentials. */
   readonly instance: string
-  /** Folder of the daemon's data where it runs on this machine. */
+  /** Data folder of a local daemon. */
   readonly dataDir?: string
-  /** Changes ask for its name to be typed. */
+  /** Changes must be confirmed by typing its name. */
   readonly protected?: true
-  /** The one certificate that it may show. */
+  /** Pinned certificate. */
   readonly fingerprint?: string
-  /** What goes there over plain HTTP. */
+  /** What may be sent over plain HTTP. */
   readonly inTheClear?: InTheClear
 }
 
 type Host = { readonly globals: Globals; readonly places: Places; readonly system: System }
 
-/** Which instance: `--base-url`, then `--remote`, then `remote use`, then the local daemon. */
+/** Selects by `--base-url`, `--remote`, `remote use`, then the local daemon. */
 export async function resolveTarget(host: Host): Promise<Target> {
   const { globals, places } = host
   if (globals.baseUrl !== undefined) {
@@ -58,7 +58,7 @@ async function localTarget({ places, system }: Host): Promise<Target> {
   return { name: LOCAL, url, network, ...here, ...compact({ fingerprint }) }
 }
 
-/** Exit 10 with what is known about the missing daemon and the way out. */
+/** Exit 10 with the state of the daemon and the way out. */
 export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
   if (found.state === 'absent') {
     return new CliError('no_daemon', 'The local daemon is not running.', {
@@ -82,7 +82,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
   }
   return new CliError('no_daemon', 'The local daemon is not running: it ended without tidying up.', {
     facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
-    // Its words of last time are kept: `souk up` alone would begin with none.
+    // `restart` keeps its options; `up` would use defaults.
     next: ['souk restart'],
   })
 }
@@ -95,12 +95,12 @@ function lastStop(places: Places, now: number): string[] {
   return [`${nothing}last stop was ${span(now - at)} ago, cleanly`]
 }
 
-/** Time, and where it listened. */
+/** Time and address. */
 function lastStopWords(places: Pick<Places, 'state'>): readonly string[] {
   return (readText(`${places.state}/last-stop`) ?? '').trim().split(' ')
 }
 
-/** When the daemon last ended as it should, epoch milliseconds. */
+/** Time of the last clean stop, epoch milliseconds. */
 export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
   const at = Date.parse(lastStopWords(places)[0] ?? '')
   return Number.isNaN(at) ? undefined : at
@@ -135,7 +135,7 @@ export function unreachable(error: TransportError, target: Target): Error {
   return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
 }
 
-/** What opens an account would be in the hands of whoever stands between. */
+/** Refuses to send credentials that others could read on the way. */
 export function readable({ name, url }: Target, cause?: TransportError): CliError {
   const isNamed = name !== url
   const facts = [url, 'nothing was sent', 'souk up --tls serves https over there, and prints how to add it here']
@@ -150,7 +150,7 @@ export function readable({ name, url }: Target, cause?: TransportError): CliErro
   })
 }
 
-/** Somebody else may stand there: nothing goes to it, and a person decides. */
+/** The certificate differs: sends nothing, a person decides. */
 function untrusted(error: TransportError, { name, url }: Target): CliError {
   const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
   if (!(error.cause instanceof PinMismatch)) {

@@ -4,7 +4,7 @@ import { type Api, api, type EndpointName, endpointNames } from '../api/index.ts
 import { idPrefixes } from '../core/id-prefixes.ts'
 import type { AnswerShape } from './check.ts'
 
-/* The shape of every JSON answer. The build keeps the values alone: the program does not load the schema library. */
+/* Shapes of all JSON responses. The build keeps the values only, so the program needs no schema library. */
 
 /** Endpoints that send a stream of events. */
 export type Streaming = {
@@ -16,21 +16,18 @@ export type Callable = {
 }[EndpointName]
 
 type Tables = {
-  /** Shapes that several answers share, as JSON, by their name in the description. */
+  /** Shared shapes as JSON, by name. */
   readonly shared: Readonly<Record<string, string>>
-  /** What each endpoint answers, as JSON that is read when it is first needed. */
+  /** Response shapes as JSON, parsed on first use. */
   readonly answers: { readonly [K in Callable]: string }
-  /** What each event of a stream is. */
+  /** Event shapes of streams. */
   readonly events: { readonly [K in Streaming]: string }
 }
 
-/** `z.json()` is the one recursive schema without a name. */
+/** `z.json()` is the only anonymous recursive schema. */
 const isAnyJson = (id: string) => /^__schema\d+$/.test(id)
 const LOCAL = '#/$defs/'
-/**
- * Members that say how something stands, and are shown: a later instance may have a word for it that this version does
- * not know. Words that say what is paid, how often and in what, stay those that are known.
- */
+/** Status members, where a later instance may have new words. Words about payment must be known. */
 const STATUS_WORDS = /^(?:status|state|verdict|next_event|\w+_status|\w+_tier)$/
 
 export const { shared, answers, events } = tables()
@@ -48,7 +45,7 @@ function tables(): Tables {
   return { shared: Object.fromEntries(shapes), ...rows } as Tables // a row for each of these endpoints
 }
 
-/** Its shape; what it shares with others is kept beside it. */
+/** Its shape; shared ones are stored separately. */
 function shapeText(schema: z.ZodType, shapes: Map<string, string>): string {
   const { $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema & Definitions // as zod writes it
   for (const [id, definition] of Object.entries($defs)) {
@@ -118,7 +115,7 @@ function numberShape({ exclusiveMinimum, ...schema }: JsonSchema): AnswerShape {
   return bounded(kind, boundsOf({ ...schema, minimum }, ['minimum', 'maximum']))
 }
 
-/** Bounds behind a tag: none where there are none but what every number has. */
+/** Bounds after a tag; empty without special ones. */
 function boundsOf(schema: JsonSchema, names: readonly [string, string]): readonly (number | null)[] {
   const [min = null, max = null] = names.map((name) => {
     const bound = schema[name]

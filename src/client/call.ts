@@ -7,49 +7,49 @@ import type { HttpMethod, TransportRequest } from './transport.ts'
 import type { SentFile } from './upload.ts'
 
 export type { Callable }
-/** Endpoints that answer no JSON are opened. */
+/** Endpoints without JSON responses. */
 export type OpenName = Exclude<EndpointName, Callable>
 
-/** What is asked of an endpoint, typed by the contract, and how it is sent. */
+/** A typed request with send options. */
 export type Asked<K extends EndpointName> = Request<Api[K]> & FileOf<Api[K]> & Sending
 
-/** The body that an endpoint takes. */
+/** Body type of an endpoint. */
 export type SentBody<K extends EndpointName> =
   Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never
 
-/** The query that an endpoint takes. */
+/** Query type of an endpoint. */
 export type Queried<K extends EndpointName> =
   Request<Api[K]> extends { readonly query?: infer Q } ? NonNullable<Q> : never
 
 export type Sending = Pick<TransportRequest, 'headers' | 'timeoutMs' | 'signal'>
 
-/** Endpoints that take a file as JSON too can do without one. */
+/** Endpoints that also accept JSON need no file. */
 type FileOf<E> = E extends { body: { kind: 'multipart'; orJson: infer O } }
   ? O extends true
     ? { readonly file?: SentFile | undefined }
     : { readonly file: SentFile }
   : object
 
-/** What opens an endpoint, as the contract says: which credential goes along. */
+/** Access of an endpoint, which selects the credential. */
 export type Opens = (typeof endpoints)[EndpointName][2]
 
-/** Any call, ready to be sent. */
+/** A request ready to send. */
 export type Words = Sending & {
   readonly method: HttpMethod
-  /** Without its query. */
+  /** Without query. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
-  /** Sent as JSON, or beside `file` as the fields of a form. */
+  /** JSON, or form fields beside `file`. */
   readonly body?: unknown
-  /** Streamed as the file of a form; the hash in the answer is held against what was sent. */
+  /** File of a form; its hash in the response is checked. */
   readonly file?: SentFile | undefined
 }
 
 type AnyAsked = Omit<Words, 'method' | 'path'> & { readonly params?: Readonly<Record<string, string>> }
 
-/** The functions of this file: typed by the endpoint outside, the same for all of them inside. */
+/** Functions of this file, with endpoint types erased inside. */
 type Client = {
-  /** A call in words: its method, its path with the parameters in it. @throws AppError invalid_request for an empty one. */
+  /** Method and filled path of a call. @throws AppError invalid_request for an empty parameter */
   wordsOf<K extends EndpointName>(name: K, asked: Asked<K>): Words & { readonly opens: Opens }
 }
 
@@ -60,7 +60,7 @@ export const { wordsOf }: Client = {
   },
 }
 
-/** Puts parameters into the `:name` places of a path. @throws TypeError when one is missing: the types ask for all. */
+/** Fills `:name` parameters. @throws TypeError when one is missing */
 function filledPath(path: string, params: Readonly<Record<string, string>> = {}): string {
   return path.replace(/:([A-Za-z]+)/g, (_place, name: string) => {
     const value = params[name]
@@ -70,7 +70,7 @@ function filledPath(path: string, params: Readonly<Record<string, string>> = {})
   })
 }
 
-/** The query of an address, with its question mark; empty where nothing is given. */
+/** Query string with question mark; empty if none. */
 export function queryText(query: Words['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   return given.length === 0
@@ -81,16 +81,15 @@ export function queryText(query: Words['query'] = {}): string {
 const loading = () => Promise.all([import('./answers.ts'), import('./check.ts')])
 let shapes: ReturnType<typeof loading> | undefined
 
-/** To import what is there already costs more than to read a message of a stream. */
+/** Caches the import, which costs more than reading a message. */
 function loaded(): ReturnType<typeof loading> {
   shapes ??= loading()
   return shapes
 }
 
 /**
- * What an endpoint answered, as the contract has it. The shapes are loaded with the first answer, and without the
- * contract itself: its schemas cost more than the call.
- * @throws BadAnswer for another version, or no souk at all.
+ * A validated response. Loads the shapes, not the contract, whose schemas cost more than the call.
+ * @throws BadAnswer for another version, or no souk
  */
 export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<Api[K]>> {
   const [tables, { checkAnswer }] = await loaded()
@@ -100,7 +99,7 @@ export async function readAnswer<K extends Callable>(name: K, body: unknown): Pr
   return body
 }
 
-/** One message of a stream; undefined for one that is not of this version, and is passed over. */
+/** A stream message; undefined for one of another version, which is skipped. */
 export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<Api[K]> | undefined> {
   const [tables, { checkAnswer, BadAnswer }] = await loaded()
   const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>

@@ -2,13 +2,11 @@ import { isObject } from '../core/json.ts'
 import { clip, safe } from '../text/text.ts'
 
 /**
- * What a value of an answer has to be, as plain data:
- * - `s` text, `n` number, `i` whole number, `b` truth value, `0` null, `*` any JSON;
- * - `#job_` an id with that prefix, `@Job` a shape that is shared;
- * - an object: its members, with a `?` behind the name of those that may be missing; others may come along;
- * - `['s', min, max]`, `['i', …]`, `['n', …]` with bounds, null for none; `['/', pattern]` a text of that form;
- * - `['[', of, min, max]` a list, `['{', of]` a record, `['|', …]` one of several, `['=', …]` one of these values;
- * - `['w']` a word for how something stands, one that this version need not know.
+ * Shape of a response value, as plain data: - `s` text, `n` number, `i` integer, `b` boolean, `0` null, `*` any JSON;
+ * - `#job_` an id with that prefix, `@Job` a shared shape; - an object: its members, optional ones with `?`; further
+ * ones are allowed; - `['s', min, max]`, `['i', …]`, `['n', …]` with bounds, null for none; `['/', pattern]` a
+ * matching text; - `['[', of, min, max]` a list, `['{', of]` a record, `['|', …]` alternatives, `['=', …]` literals;
+ * - `['w']` a status word, possibly unknown.
  */
 export type AnswerShape = string | Tagged | Members
 type Tagged = readonly Part[]
@@ -16,7 +14,7 @@ type Part = AnswerShape | number | boolean | null
 type Members = { readonly [name: string]: AnswerShape }
 
 type Optional<M> = Extract<keyof M, `${string}?`>
-/** What has a shape, of those that files of ours are said with. */
+/** Type of a shape, for the shapes of our files. */
 export type Shaped<S> = S extends 's' | readonly ['/', string]
   ? string
   : S extends 'i' | readonly ['i', ...Part[]]
@@ -35,20 +33,20 @@ export type Shaped<S> = S extends 's' | readonly ['/', string]
                 }
               : unknown
 
-/** Shapes as JSON, by name: those that several answers share. */
+/** Shared shapes as JSON, by name. */
 type Shared = Readonly<Record<string, string>>
 
-/** Harmless wherever it is shown. */
+/** Safe to display. */
 const WORD = /^[a-z][a-z0-9_]{0,39}$/
 const PATH_CHARS_MAX = 120
 const WORDS_SHOWN = 8
 
-/** An answer of another shape than this version knows: another version, or no souk at all. */
+/** A response with another shape: another version, or no souk. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
-  /** Of the value that is odd, as dotted text; empty for the whole answer. */
+  /** Dotted path of the fault; empty for the whole response. */
   readonly path: string
-  /** The same, name by name, as the answer has them. */
+  /** The same as a list. */
   readonly at: readonly string[]
   readonly must: string
   constructor({ path, must }: Fault) {
@@ -61,22 +59,22 @@ export class BadAnswer extends Error {
 
 type Fault = { readonly path: readonly string[]; readonly must: string }
 
-/** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
+/** Validates a response. @throws BadAnswer for the first fault */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
   const known = knownFor(shared)
   const fault = faultOf(value, shapeOf(known, shape), known)
   if (fault) throw new BadAnswer(fault)
 }
 
-/** The first value that is of another shape than the given one, which names no shared ones. */
+/** The first fault; the shape must not use shared ones. */
 export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
   return faultOf(value, shape, knownOf({}))
 }
 
-/** What is read of the tables once, for answers and rows are many: shapes, their members, and patterns. */
+/** Parsed shapes, members and patterns. */
 type Known = {
   readonly shared: Shared
-  /** Of the answers themselves, by their text. */
+  /** Response shapes by text. */
   readonly answers: Map<string, AnswerShape>
   readonly shapes: Map<string, AnswerShape>
   readonly members: Map<Members, readonly Member[]>
@@ -88,7 +86,7 @@ function knownOf(shared: Shared): Known {
   return { shared, answers: new Map(), shapes: new Map(), members: new Map(), patterns: new Map() }
 }
 
-/** Tables are few, and live as long as the program. */
+/** Tables live as long as the program. */
 const knownTables = new WeakMap<Shared, Known>()
 
 function knownFor(shared: Shared): Known {
@@ -180,7 +178,7 @@ function membersOf(members: Members, { members: all }: Known): readonly Member[]
   return read
 }
 
-// A start pays for this before any of it is compiled: no copy is made of what is only looked at.
+// Runs before compilation in a start, so it avoids copies.
 function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   switch (shape[0]) {
     case 's':
@@ -204,12 +202,12 @@ function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undef
   }
 }
 
-/** All parts of a choice, a record or a list but its bounds are shapes. */
+/** Parts other than bounds are shapes. */
 function isShape(part: Part): part is AnswerShape {
   return typeof part === 'string' || (typeof part === 'object' && part !== null)
 }
 
-/** Bounds stand behind the tag. */
+/** Bounds follow the tag. */
 function boundsFault(size: number, shape: Tagged, what = ''): Fault | undefined {
   const min = shape[1]
   const max = shape[2]
@@ -231,7 +229,7 @@ function wordFault(value: unknown, shape: Tagged): Fault | undefined {
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
-/** The fault of the one form that it may have beside null, where there is one. */
+/** The fault of the only non-null alternative, if there is one. */
 function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   for (let at = 1; at < shape.length; at += 1) {
     const form = shape[at] ?? null

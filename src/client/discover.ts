@@ -9,7 +9,7 @@ import { isSameProcess, type ProcessName, processStartedMs, processWork } from '
 import { createTransport } from './transport.ts'
 
 const PROBE_TIMEOUT_MS = 2_000
-/** Of a daemon that gets no processor. */
+/** Probes of a daemon that gets no processor time. */
 const MOST_PROBES = 15
 
 type RegisteredProcess = ProcessName & {
@@ -17,40 +17,40 @@ type RegisteredProcess = ProcessName & {
   readonly data_dir: string
 }
 
-/** A daemon that serves. */
+/** A serving daemon. */
 export type DaemonRegistration = RegisteredProcess & {
   readonly state: 'serving'
   readonly url: string
-  /** Public name of the installation, also in `/health`; no credential. */
+  /** Public name of the installation, as in `/health`. */
   readonly instance_id: string
-  /** SHA-256 of its certificate where it serves https; see `src/client/pin.ts`. */
+  /** SHA-256 of its https certificate; see `src/client/pin.ts`. */
   readonly fingerprint?: string
-  /** Where other machines of its network find it then. */
+  /** Its address in the local network. */
   readonly lan_url?: string
-  /** Where payments settle (default: a sandbox). Payments are signed for this chain, never for one that an answer names. */
+  /** Chain of payments (default: sandbox). Payments are signed for this chain only. */
   readonly chain?: keyof typeof chainNetworks
-  /** What its store began with: demo, house or none. */
+  /** Initial data: demo, house or none. */
   readonly seed?: string
 }
 
-/** A daemon that starts: registered before anything slow, so that every command knows of it. */
+/** A starting daemon, registered first so that every command knows it. */
 export type StartRegistration = RegisteredProcess & {
   readonly state: 'starting'
-  /** One of `startSteps`, how far it is, and when it began. */
+  /** Step of `startSteps`, progress, start time. */
   readonly step: string
   readonly detail?: string
   readonly since: string
-  /** Known once the port is taken. */
+  /** Known after the port is taken. */
   readonly url?: string
-  /** The options that it was started with. */
+  /** Start options. */
   readonly launch: unknown
 }
 type AnyRegistration = DaemonRegistration | StartRegistration
 
 /**
- * `running`: the registered process lives and its `/health` answers with the registered instance id.
- * `starting`: it lives, and does not serve yet. `unresponsive`: it lives, but its address does not answer as it should.
- * `stale`: the process is gone, it ended without tidying up. `absent`: nothing is registered.
+ * `running`: the process lives and `/health` has its instance id. `starting`: it lives and does not serve yet.
+ * `unresponsive`: it lives and does not respond properly. `stale`: the process died without cleanup. `absent`: not
+ * registered.
  */
 export type FoundDaemon =
   | { readonly state: 'running'; readonly registration: DaemonRegistration }
@@ -59,7 +59,7 @@ export type FoundDaemon =
   | { readonly state: 'stale'; readonly registration: AnyRegistration }
   | { readonly state: 'absent' }
 
-/** Whether a process lives that has the data of the instance, or is about to. */
+/** Whether a process uses the instance's data, or will. */
 export function isLive(found: FoundDaemon): found is Exclude<FoundDaemon, { state: 'stale' | 'absent' }> {
   return found.state !== 'stale' && found.state !== 'absent'
 }
@@ -68,17 +68,17 @@ function fileOf(places: Pick<Places, 'runtime'>): string {
   return join(places.runtime, 'daemon.json')
 }
 
-/** Writes the registration, readable by its owner only. */
+/** Writes the registration, readable by the owner only. */
 export function register(places: Pick<Places, 'runtime'>, registration: AnyRegistration): void {
   writeJson(fileOf(places), registration)
 }
 
-/** Removes the registration, but only that of the given process: a later daemon's stays. */
+/** Removes the registration of the given process only. */
 export function unregister(places: Pick<Places, 'runtime'>, run: ProcessName): void {
   if (isRegistered(places, run)) removeFile(fileOf(places))
 }
 
-/** Whether the registration is that of this process. */
+/** Whether the registration is this process's. */
 export function isRegistered(places: Pick<Places, 'runtime'>, { pid, started_at }: ProcessName): boolean {
   const registered = readRegistration(places)
   return registered?.pid === pid && registered.started_at === started_at
@@ -96,11 +96,11 @@ function registrationFrom(text: string): AnyRegistration | undefined {
   try {
     const value = parseJson(text)
     if (!isObject(value)) return undefined
-    // An earlier version registered what serves, and named no state.
+    // Earlier versions registered serving daemons without a state.
     const registration = { state: 'serving', ...value }
     return isRegistration(registration) ? registration : undefined
   } catch {
-    // Not JSON: as damaged as a missing member.
+    // Invalid JSON counts as damaged.
     return undefined
   }
 }
@@ -112,7 +112,7 @@ const textsOf: Readonly<Record<string, { readonly needed: readonly string[]; rea
     starting: { needed: [...textsOfAll, 'step', 'since'], optional: ['url', 'detail'] },
   }
 
-// Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
+// Checked by hand, since every start reads it and a schema is slower.
 function isRegistration(value: Readonly<Record<string, unknown>>): value is AnyRegistration {
   const texts = textsOf[String(value.state)]
   if (texts === undefined || !texts.needed.every((name) => typeof value[name] === 'string')) return false
@@ -120,7 +120,7 @@ function isRegistration(value: Readonly<Record<string, unknown>>): value is AnyR
   return Number.isInteger(value.pid) && Number(value.pid) > 0
 }
 
-/** Finds the daemon of an instance; a registration is believed only after its process and its address agree. */
+/** Finds a daemon; its process and address must match the registration. */
 export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<FoundDaemon> {
   const found = registeredDaemon(places)
   if (found.state !== 'running') return found
@@ -129,7 +129,7 @@ export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found
   return { state: instanceId === registration.instance_id ? 'running' : 'unresponsive', registration }
 }
 
-/** What the registration and its process say; nobody is asked. */
+/** The registration with its process, without a request. */
 export function registeredDaemon(places: Pick<Places, 'runtime'>): FoundDaemon {
   const registration = readRegistration(places)
   if (!registration) return { state: 'absent' }
@@ -137,17 +137,14 @@ export function registeredDaemon(places: Pick<Places, 'runtime'>): FoundDaemon {
   return registration.state === 'serving' ? { state: 'running', registration } : { state: 'starting', registration }
 }
 
-/**
- * Finds the daemon without asking it: believed when its process is surely the registered one, which then also holds
- * its address. Where the system does not tell when a process started, its address is asked after all.
- */
+/** Finds a daemon without a request if its process is surely the registered one; otherwise asks its address. */
 export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<FoundDaemon> {
   const found = registeredDaemon(places)
   const isSure = found.state !== 'running' || processStartedMs(found.registration.pid) !== undefined
   return isSure ? found : findDaemon(places)
 }
 
-/** Asks again while the process waits for a processor: a busy machine is no silent daemon. */
+/** Repeats while the process waits for a processor, as on a busy machine. */
 async function probeBusy(registration: DaemonRegistration): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     const before = processWork(registration.pid)
@@ -158,7 +155,7 @@ async function probeBusy(registration: DaemonRegistration): Promise<string | und
   }
 }
 
-/** Asks an address for its instance id. @returns undefined when it is silent or no souk. */
+/** Instance id at an address. @returns undefined if silent or no souk */
 export async function probe(
   { url, fingerprint }: Pick<DaemonRegistration, 'url' | 'fingerprint'>,
   timeoutMs = PROBE_TIMEOUT_MS,
@@ -170,7 +167,7 @@ export async function probe(
     const health = parseJson(await answer.text())
     return isObject(health) && typeof health.instance_id === 'string' ? health.instance_id : undefined
   } catch {
-    // Refused, silent, or not JSON: in each case nobody of ours answered there.
+    // Nothing of ours responded.
     return undefined
   }
 }

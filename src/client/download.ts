@@ -5,17 +5,17 @@ import type { TransportResponse } from './transport.ts'
 import { writeWhole } from './whole-file.ts'
 
 const MAX_NAME_BYTES = 200
-// What no file system, or no terminal, should be given; `:` and its kind are for drives and streams of Windows.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
+// Characters unsafe in file names or on terminals; `:` and similar are special on Windows. biome-ignore
+// lint/suspicious/noControlCharactersInRegex: - these are what has to be found
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/g
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
 export type KeptFile = { readonly sizeBytes: number; readonly sha256: string }
-/** Takes each part of a download in turn. */
+/** Receives download chunks. */
 export type ChunkSink = (chunk: Uint8Array) => Promise<void> | void
 export type ProgressWatch = (received: number, total: number | undefined) => void
 
-/** The name that a download may have here, from what its sender calls it. */
+/** Safe local name of a download. */
 export function downloadName(response: Pick<TransportResponse, 'headers'>, otherwise: string): string {
   const header = response.headers['content-disposition'] ?? ''
   const extended = /filename\*=utf-8''([^;]+)/i.exec(header)?.[1]
@@ -23,7 +23,7 @@ export function downloadName(response: Pick<TransportResponse, 'headers'>, other
   return localName(decoded(extended) ?? plain ?? '', otherwise)
 }
 
-/** A name that is harmless on this machine. */
+/** A safe file name. */
 export function localName(sent: string, otherwise: string): string {
   const name = safeName(sent)
   return name === '' ? otherwise : name
@@ -33,7 +33,7 @@ function decoded(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text)
   } catch {
-    // A broken name is as good as none: the plain one is tried.
+    // An invalid encoding falls back to the plain name.
     return undefined
   }
 }
@@ -45,9 +45,8 @@ function safeName(sent: string): string {
 }
 
 /**
- * Passes a download on and checks it against the hash and length that came with it.
- * @throws AppError internal when it is not what its sender said, TransportError when it is larger than any file of a
- * marketplace may be, or trickles.
+ * Receives a download and checks hash and length.
+ * @throws AppError internal on a mismatch, TransportError when too large or too slow
  */
 export async function receive(response: TransportResponse, sink: ChunkSink, watch?: ProgressWatch): Promise<KeptFile> {
   const expected = digestOf(response.headers['repr-digest'])
@@ -68,7 +67,7 @@ export async function receive(response: TransportResponse, sink: ChunkSink, watc
   return { sizeBytes, sha256 }
 }
 
-/** SHA-256 of a `Repr-Digest` (RFC 9530), as hex. */
+/** Hex SHA-256 from `Repr-Digest` (RFC 9530). */
 function digestOf(header: string | undefined): string | undefined {
   const base64 = /(?:^|,\s*)sha-256=:([A-Za-z0-9+/=]+):/.exec(header ?? '')?.[1]
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex')
@@ -78,7 +77,7 @@ function damaged(why: string): AppError {
   return new AppError('internal', `The download is damaged: ${why}; nothing was kept.`)
 }
 
-/** Writes a download to a file, which is there when all of it came and the hash is right, or not at all. */
+/** Writes a download to a file atomically, after checking it. */
 export function receiveFile(response: TransportResponse, path: string, watch?: ProgressWatch): Promise<KeptFile> {
   return writeWhole(path, (append) => receive(response, append, watch))
 }

@@ -5,10 +5,7 @@ type Places = {
   readonly [K in EndpointName]: readonly [Api[K]['method'], Api[K]['path'], Api[K]['access']['kind']]
 }
 
-/**
- * Method, path and what opens it, of every endpoint. The build keeps the values alone: the program does not load the
- * contract.
- */
+/** Method, path and access of endpoints. The build keeps the values only, so the program needs no contract. */
 export const endpoints = tableOf(endpointNames, (name) => {
   const { method, path, access } = api[name]
   return [method, path, access.kind] as const

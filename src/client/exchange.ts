@@ -7,12 +7,12 @@ import type { Transport } from './transport.ts'
 
 const FIRST_ERROR = 400
 const FIRST_FAULT = 500
-/** Most that a call may cost, decimal USDC: what costs more by now is refused, and nothing is charged. */
+/** Price limit header, decimal USDC: higher prices are refused without a charge. */
 export const MAX_PRICE_HEADER = 'x-max-price'
-/** What is bought is worked on before the answer, for as long as the payment may wait for it, and is settled then. */
+/** Timeout of a paid request: the seller works before it settles. */
 export const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
-/** An answer of any status, before anybody has looked at what it holds. */
+/** An unchecked response of any status. */
 export type RawAnswer = {
   readonly status: number
   /** Lower-case names. */
@@ -20,12 +20,12 @@ export type RawAnswer = {
   readonly body: unknown
 }
 
-/** Sends a call once. What is no JSON is answered as text. @throws TransportError where no answer came */
+/** Sends a request once; non-JSON becomes text. @throws TransportError without a response */
 export async function dispatched(
   transport: Transport,
   { query, file, body, path, ...call }: Words,
 ): Promise<RawAnswer> {
-  // What sends files is loaded with the first one.
+  // Loads the upload code on demand.
   const form = file && (await import('./upload.ts')).formOf(textFields(body), file)
   const isJson = form === undefined && body !== undefined
   const { status, headers, text } = await transport({
@@ -48,12 +48,12 @@ export function withHeaders(words: Words, headers: Readonly<Record<string, strin
   return { ...words, headers: { ...words.headers, ...headers } }
 }
 
-/** The same as those read it that look for offers and receipts. */
+/** The response for payment code. */
 export function responseOf({ status, headers, body }: RawAnswer) {
   return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
 }
 
-/** Fields of a form are text; what is left out is left out. */
+/** Form fields as text, without undefined ones. */
 export function textFields(body: unknown): Record<string, string> {
   const fields = Object.entries(isObject(body) ? body : {}).filter(([, value]) => value !== undefined)
   return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]))
@@ -63,12 +63,12 @@ function bodyOf(text: string): unknown {
   try {
     return text === '' ? null : JSON.parse(text)
   } catch {
-    // Not every answer is JSON: pages, proxies in between.
+    // Not JSON: a page or a proxy's response.
     return text
   }
 }
 
-/** The error that an answer carries, whoever wrote it. */
+/** The error in a response, from any server. */
 export function errorOf(answer: RawAnswer): AppError {
   const body = isObject(answer.body) ? answer.body : {}
   const retryAfter = Number(body.retry_after ?? answer.headers['retry-after'])

@@ -6,7 +6,7 @@ import { type AnswerShape, faultIn, type Shaped } from './check.ts'
 
 export const PRIVATE_FILE_MODE = 0o600
 
-/** What a file of ours has to hold. */
+/** Schema of one of our files. */
 type Schema<T> = {
   safeParse(
     value: unknown,
@@ -16,7 +16,7 @@ type Schema<T> = {
 }
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** The same said as answers are: the schema library costs more than a whole short command that reads such a file. */
+/** A schema from a shape: the schema library is too slow for short commands. */
 export function shaped<const S extends AnswerShape>(shape: S): Schema<Shaped<S>> {
   return {
     safeParse(value) {
@@ -29,9 +29,9 @@ export function shaped<const S extends AnswerShape>(shape: S): Schema<Shaped<S>>
 }
 
 /**
- * Reads a small JSON file of ours.
- * @returns undefined when there is none.
- * @throws AppError invalid_request when it does not hold what we write, naming the file.
+ * Reads a small JSON file.
+ * @returns undefined if missing.
+ * @throws AppError invalid_request for invalid content, naming the file
  */
 export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   const text = readText(path)
@@ -42,12 +42,12 @@ export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   throw damaged(path, `${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}`)
 }
 
-/** A file of ours that does not hold what we write. */
+/** Error of a damaged file. */
 export function damaged(path: string, why: string): AppError {
   return new AppError('invalid_request', `${path} is damaged: ${why}`)
 }
 
-/** @returns undefined when the file is not there; other failures throw. */
+/** @returns undefined if missing */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -57,16 +57,16 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Replaces a file as a whole, readable by its owner only: a reader sees the old or the new text, never a part. */
+/** Replaces a private file atomically. */
 export function writePrivate(path: string, text: string): void {
   makeFolder(dirname(path))
   replaceFile(path, text, PRIVATE_FILE_MODE)
 }
 
-// A draft that a crash left behind is written over, but nothing is written through a link that waits in its place.
+// Overwrites a leftover draft, but never follows a link.
 const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
 
-/** Puts a file in the place of whatever bears its name; a link there is replaced, never followed. */
+/** Replaces a file; a link is replaced, not followed. */
 export function replaceFile(path: string, data: string | Uint8Array, mode?: number): void {
   const draft = `${path}.${process.pid}.tmp`
   const file = openSync(draft, DRAFT_FLAGS, mode)
@@ -78,14 +78,14 @@ export function replaceFile(path: string, data: string | Uint8Array, mode?: numb
   renameSync(draft, path)
 }
 
-/** Names that are tried for a file that must not take the place of another. */
+/** Names tried before giving up. */
 const MAX_NAMES_TRIED = 1_000
-// A link that bears the name counts as taken: nothing is written through it.
+// Never writes through a link.
 const NEW_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /**
- * Adds a file under the first name that is free, or leaves the one that holds the same.
- * @param nameOf - the name to try for the n-th time, from 0
+ * Adds a file under the first free name, or finds one with equal content.
+ * @param nameOf - name of attempt n, from 0
  * @returns its name
  * @throws AppError conflict when all names are taken
  */
@@ -105,7 +105,7 @@ export function addFile(nameOf: (again: number) => string, data: Uint8Array): st
   throw new AppError('conflict', `${nameOf(0)} and all names like it are taken.`)
 }
 
-/** Whether a file, and no link to one, holds exactly this. */
+/** Whether a regular file has exactly this content. */
 function holds(path: string, data: Uint8Array): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size === data.byteLength && readFileSync(path).equals(data)
@@ -123,7 +123,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON at all: the schema refuses undefined and the caller names the file.
+    // Invalid JSON: the caller reports the file.
     return undefined
   }
 }

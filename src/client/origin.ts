@@ -1,6 +1,6 @@
 import { invalidField } from '../core/error.ts'
 
-/** http(s) address without query, fragment, credentials or trailing slash. */
+/** http(s) origin without query, fragment, credentials or trailing slash. */
 export function originOf(text: string): string {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw invalidField('url', `"${text}" is not an http address`)

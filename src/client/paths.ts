@@ -3,20 +3,20 @@ import { join, resolve } from 'node:path'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The folders of one instance. `config` and `cache` are shared by all instances. */
+/** Folders of an instance. `config` and `cache` are shared by all. */
 export type Places = {
   readonly instance: string
   /** `remotes.json`, `settings.json`, `wallets/`, `secrets.json`. */
   readonly config: string
-  /** The daemon's store; nothing else writes there. */
+  /** Store of the daemon; nothing else writes there. */
   readonly data: string
   /** `daemon.log`, `daemon.out`, `last-stop.json`. */
   readonly state: string
-  /** `daemon.json`, the registration; gone after a reboot where the system offers such a folder. */
+  /** `daemon.json`, the registration; removed at reboot if supported. */
   readonly runtime: string
-  /** Compile cache; may be deleted at any time. */
+  /** Compile cache; safe to delete. */
   readonly cache: string
-  /** The folder that `--data` or `SOUK_DATA_DIR` named, if one did. */
+  /** Folder from `--data` or `SOUK_DATA_DIR`. */
   readonly chosenData?: string
 }
 
@@ -29,14 +29,14 @@ export type PlaceChoices = {
 export const DEFAULT_INSTANCE = 'default'
 const INSTANCE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/
 
-/** Whether a name may stand in a path: lower-case letters, digits, `-` and `_`, at most 32. */
+/** Valid instance name: lower-case letters, digits, `-` and `_`, at most 32. */
 export function isInstanceName(name: string): boolean {
   return INSTANCE_NAME.test(name)
 }
 
 /**
- * Folders by flag, then `SOUK_CONFIG_DIR`/`SOUK_DATA_DIR`, then XDG, then the home folder.
- * With a chosen data folder everything of the instance lies inside it, so two of them never meet.
+ * Folders by flag, `SOUK_CONFIG_DIR`/`SOUK_DATA_DIR`, XDG, then home. A chosen data folder contains everything of the
+ * instance.
  */
 export function placesOf(env: Env, choices: PlaceChoices = {}): Places {
   const instance = choices.instance ?? (env.SOUK_INSTANCE || DEFAULT_INSTANCE)
@@ -63,7 +63,7 @@ function xdg(env: Env, variable: string, underHome: string): string {
   return base ? join(base, 'souk') : join(env.HOME || homedir() || tmpdir(), underHome, 'souk')
 }
 
-/** A path as people type it: the home folder as `~`. */
+/** Path with the home folder as `~`. */
 export function shortPath(path: string, env: Env): string {
   const home = env.HOME
   return home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path

@@ -1,18 +1,18 @@
 import { endpoints } from './endpoints.ts'
 
-/** One row of the interface as the health report has it. */
+/** An endpoint in the health report. */
 type Door = { readonly method: string; readonly path: string; readonly status: string }
 
 const pausing: ReadonlySet<string> = new Set(
   Object.values(endpoints).flatMap(([method, path, access]) => (access === 'paid' ? [`${method} ${path}`] : [])),
 )
 
-/** Doors that a pause closes: those that only payment opens. What its own key opens as well goes on. */
+/** Endpoints that a pause closes: those that only payment opens. */
 export function pausingDoors<D extends Door>(doors: readonly D[]): readonly D[] {
   return doors.filter(({ method, path }) => pausing.has(`${method} ${path}`))
 }
 
-/** How many of them a pause would close now, in words: `31 endpoints`. */
+/** Their number as text: `31 endpoints`. */
 export function closedByPause(doors: readonly Door[]): string {
   return doorCount(pausingDoors(doors).filter(({ status }) => status === 'live').length)
 }

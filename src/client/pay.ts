@@ -22,12 +22,12 @@ import { isObject } from '../core/json.ts'
 import { formatAmount, MAX_AMOUNT, type Usdc, usdc } from '../core/money.ts'
 import { compact } from '../core/record.ts'
 
-/** Longest `PAYMENT-REQUIRED` that is read from a server that is not ours. */
+/** Longest `PAYMENT-REQUIRED` accepted from other servers. */
 const REQUIRED_HEADER_READ_MAX_CHARS = 16_384
-/** Longest validity that is ever signed, whatever a server asks for. */
+/** Longest validity ever signed. */
 export const MAX_WINDOW_SECONDS = 600
 
-/** The part of a viem `LocalAccount` that paying needs. */
+/** Part of a viem `LocalAccount` needed for paying. */
 export type PayingAccount = {
   address: Hex
   signTypedData(typed: {
@@ -39,14 +39,14 @@ export type PayingAccount = {
 }
 
 export type PayPolicy = {
-  /** Most that this request may cost. */
+  /** Price limit of the request. */
   maxPrice: Usdc
   /**
-   * `sandbox`: only `allowedAssets`, and never Circle's USDC, whatever the remote says about itself.
-   * A real network: only Circle's USDC there; such a remote was added with `--network`.
+   * `sandbox`: only `allowedAssets`, never Circle's USDC. A real network: only Circle's USDC; such a remote was added
+   * with `--network`.
    */
   network: 'sandbox' | Network
-  /** Assets of a sandbox or devnet, lower-case, learnt when the remote was added. */
+  /** Assets of a sandbox or devnet, lower case, recorded when the remote was added. */
   allowedAssets: readonly Wallet[]
 }
 
@@ -54,7 +54,7 @@ export type PayRequest = {
   response: { status: number; headers: { get(name: string): string | null }; body: unknown }
   account: PayingAccount
   policy: PayPolicy
-  /** 32 fresh random bytes. */
+  /** 32 random bytes. */
   nonce: Hex
   /** Epoch seconds of the machine. */
   nowSeconds: number
@@ -73,7 +73,7 @@ export type PayResult =
   | {
       ok: true
       version: 1 | 2
-      /** Headers to repeat the very same request with. They hold a signature: never log them. */
+      /** Headers to repeat the request with. They hold a signature: never log them. */
       headers: Record<string, string>
       price: Usdc
       payTo: Wallet
@@ -91,24 +91,24 @@ type Entry = {
   maxTimeoutSeconds: number
   name: unknown
   version: unknown
-  /** The entry as the server wrote it: v2 echoes it. */
+  /** The server's entry, which v2 echoes. */
   raw: unknown
 }
 
 type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, unknown> }
 type Refused = { ok: false; reason: PayRefusal; message: string; price?: Usdc }
 
-/** What a person is shown of a 402, and what is signed of it: the same entry. */
+/** The part of a 402 that is shown and signed: the same entry. */
 export type PaymentAsked = {
   readonly price: Usdc
   readonly payTo: Wallet
   readonly asset: Wallet
-  /** By the name of v1, where it has one. */
+  /** v1 name if it has one. */
   readonly network: string
   readonly maxTimeoutSeconds: number
 }
 
-/** What a 402 asks for in the first place, whatever may be signed here. */
+/** First request of a 402, regardless of policy. */
 export function askedBy(response: PayRequest['response']): ({ ok: true } & PaymentAsked) | Refused {
   const offer = readOffer(response)
   const [entry] = offer?.entries ?? []
@@ -118,7 +118,7 @@ export function askedBy(response: PayRequest['response']): ({ ok: true } & Payme
   return disagreement(offer, entry, response.body) ?? { ok: true, price, payTo, asset, network, maxTimeoutSeconds }
 }
 
-/** An entry that may be signed, and is not yet. */
+/** A chosen, unsigned entry. */
 export type Chosen = {
   readonly ok: true
   readonly price: Usdc
@@ -130,7 +130,7 @@ export type Chosen = {
 export type SignedPayment = Extract<PayResult, { ok: true }>
 export type Signer = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
 
-/** Chooses the first entry of a 402 that the policy allows, in v2 where the server speaks it, else in v1. */
+/** First entry of a 402 that the policy allows, v2 preferred. */
 export function chooseOffer(response: PayRequest['response'], policy: PayPolicy): Chosen | Refused {
   const offer = readOffer(response)
   if (offer === undefined) return refuse('malformed_offer', NO_OFFER)
@@ -157,8 +157,8 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
 const NO_OFFER = 'The 402 holds no payment offer that can be read.'
 
 /**
- * A 402 that says one thing to readers of its body and another to readers of its header is a trap: what is shown must
- * be what is signed. A body without `accepts` says nothing; one with it must hold the entry, in all four that matter.
+ * Body and header of a 402 must agree, since what is shown must be signed. A body without `accepts` says nothing;
+ * otherwise it must contain the entry.
  */
 function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused | undefined {
   if (version === 1 || typeof body !== 'object' || body === null || !('accepts' in body)) return undefined
@@ -182,7 +182,7 @@ function differences(entry: Entry, other: unknown): string[] {
   ]
 }
 
-/** The settlement header of an answer in either generation, undefined where there is none that can be read. */
+/** Settlement header of either generation; undefined if unreadable. */
 export function readPaymentResponse(headers: { get(name: string): string | null }): PaymentResponse | undefined {
   const value = headers.get(x402Headers.responseV2) ?? headers.get(x402Headers.responseV1)
   const decoded = value === null ? undefined : decodeObject(value)
@@ -190,7 +190,7 @@ export function readPaymentResponse(headers: { get(name: string): string | null 
   return PaymentResponse.safeParse(decoded.object).data
 }
 
-/** A signing account from a 32-byte private key; loads the signing library only now. */
+/** Account of a private key; loads the signing library on demand. */
 export async function accountFromKey(privateKey: Hex): Promise<PrivateKeyAccount> {
   const { privateKeyToAccount } = await import('viem/accounts')
   return privateKeyToAccount(privateKey)
@@ -206,7 +206,7 @@ function readOfferV2(header: string): Offer | undefined {
   if (!decoded.ok) return undefined
   const parsed = PaymentRequiredV2.safeParse(decoded.object)
   if (!parsed.success) return undefined
-  // A client echoes what it was sent to the letter: parsing would drop members that it does not know.
+  // Echoed unparsed, so that unknown members survive.
   const { accepts, resource, extensions } = isObject(decoded.object) ? decoded.object : {}
   const sent = Array.isArray(accepts) ? accepts : []
   const entries = parsed.data.accepts.map(({ amount, extra = {}, ...entry }, i) =>
@@ -234,7 +234,7 @@ type WireEntry = Pick<AcceptsV1, 'scheme' | 'network' | 'asset' | 'payTo' | 'max
   raw: unknown
 }
 
-/** undefined for entries of other chain families, whose addresses have another form. */
+/** Undefined for other chain families. */
 function toEntry({ asset, payTo, amount, extra, ...entry }: WireEntry): Entry | undefined {
   if (!isAddress(asset) || !isAddress(payTo) || BigInt(amount) > MAX_AMOUNT) return undefined
   return {
@@ -276,7 +276,7 @@ function assetAllowed(asset: Wallet, policy: PayPolicy): boolean {
   return !isRealUsdc(asset) && policy.allowedAssets.includes(asset)
 }
 
-/** Whether a token is worth dollars: Circle's, on a chain that everybody uses. */
+/** Whether a token is Circle's USDC on a public chain. */
 export function isRealUsdc(asset: Wallet): boolean {
   return Object.values(circleUsdc).some((token) => token.asset === asset)
 }

@@ -1,16 +1,16 @@
 import type { TLSSocket } from 'node:tls'
 
-/** A certificate as it is shown: SHA-256 over its DER form, 32 pairs of upper-case hex digits with colons between. */
+/** SHA-256 of the certificate's DER: 32 upper-case hex pairs with colons. */
 const FINGERPRINT = /^(?:sha256:)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})$/i
 const PAIR = /[0-9A-F]{2}/g
 
-/** One way to write a fingerprint; with or without colons is read. @returns undefined for what is none */
+/** Normalises a fingerprint, with or without colons. @returns undefined if invalid */
 export function fingerprintOf(text: string): string | undefined {
   const digits = FINGERPRINT.exec(text.trim())?.[1]?.replaceAll(':', '').toUpperCase()
   return digits?.match(PAIR)?.join(':')
 }
 
-/** Somebody answers with another certificate than the one that was agreed to. Nothing was sent to it. */
+/** The certificate differs from the pinned one; nothing was sent. */
 export class PinMismatch extends Error {
   override readonly name = 'PinMismatch'
   readonly pinned: string
@@ -22,17 +22,17 @@ export class PinMismatch extends Error {
   }
 }
 
-/** What an address shows before anything is sent to it. */
+/** Certificate of an address. */
 export type ShownCertificate = {
   readonly fingerprint: string
-  /** Whether an authority that this machine trusts says that it is of this name, now. */
+  /** Whether a trusted authority vouches for it. */
   readonly trusted: boolean
   readonly valid_to: string
 }
 
 type Patience = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined }
 
-/** Asks an address for its certificate, and sends nothing. @throws what connecting throws */
+/** Reads a certificate without sending data. @throws connection errors */
 export async function shownCertificate(url: URL, patience: Patience): Promise<ShownCertificate> {
   const socket = await handshake(url, patience)
   const { fingerprint256, valid_to } = socket.getPeerCertificate()
@@ -41,7 +41,7 @@ export async function shownCertificate(url: URL, patience: Patience): Promise<Sh
   return { fingerprint: fingerprint256, trusted, valid_to: new Date(valid_to).toISOString() }
 }
 
-/** A connection to whoever holds the pinned certificate's key. @throws PinMismatch before anything is sent */
+/** Connects to the holder of the pinned certificate. @throws PinMismatch before anything is sent */
 export async function pinnedSocket(url: URL, pinned: string, patience: Patience): Promise<TLSSocket> {
   const socket = await handshake(url, patience)
   const shown = socket.getPeerCertificate().fingerprint256
@@ -50,7 +50,7 @@ export async function pinnedSocket(url: URL, pinned: string, patience: Patience)
   throw new PinMismatch(pinned, shown)
 }
 
-/** SHA-256 of the public key of the pinned certificate, base64, as curl and others pin it. @throws PinMismatch */
+/** Base64 SHA-256 of the pinned certificate's public key, for curl. @throws PinMismatch */
 export async function pinnedKey(url: URL, pinned: string, patience: Patience): Promise<string> {
   const socket = await pinnedSocket(url, pinned, patience)
   const { X509Certificate, createHash } = process.getBuiltinModule('node:crypto')
@@ -61,9 +61,9 @@ export async function pinnedKey(url: URL, pinned: string, patience: Patience): P
     .digest('base64')
 }
 
-/** Whoever it is: the caller looks at the certificate before it goes on. No session is taken up again without one. */
+/** Accepts any certificate, which the caller checks. No session resumption, since that skips the certificate. */
 function handshake(url: URL, { timeoutMs, signal }: Patience): Promise<TLSSocket> {
-  // As a module it would be loaded by every command.
+  // An import would be loaded by every command.
   const { connect } = process.getBuiltinModule('node:tls')
   const { isIP } = process.getBuiltinModule('node:net')
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -1,44 +1,44 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { errnoOf } from '../core/error.ts'
 
-/** The kernel counts a start in clock ticks since boot: two readings of it may differ by this much. */
+/** Tolerance of process start times, which the kernel counts in ticks. */
 const START_TOLERANCE_MS = 2_000
-/** `sysconf(_SC_CLK_TCK)`, fixed at 100 by the Linux user interface. */
+/** `sysconf(_SC_CLK_TCK)`, always 100 on Linux. */
 const CLOCK_TICKS_PER_SECOND = 100
-/** Fields of `/proc/<pid>/stat`, counted behind the command name's closing bracket. */
+/** Fields of `/proc/<pid>/stat` after the command name. */
 const USER_FIELD = 11
 const SYSTEM_FIELD = 12
 const START_FIELD = 19
 
-/** One process of this boot: the start tells it from a later one with the same number. */
+/** A process; the start time distinguishes reused pids. */
 export type ProcessName = { readonly pid: number; readonly started_at: string }
 
-/** Whether the registered process still runs: its pid lives and was not given to a later process. */
+/** Whether the registered process still runs, and its pid was not reused. */
 export function isSameProcess({ pid, started_at }: ProcessName): boolean {
   if (!isAlive(pid)) return false
   const startedMs = processStartedMs(pid)
   return startedMs === undefined || Math.abs(startedMs - Date.parse(started_at)) <= START_TOLERANCE_MS
 }
 
-/** Whether a process of this number runs, zombies not counted. */
+/** Whether a process runs; zombies do not count. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it runs, but belongs to another user.
+    // EPERM: it belongs to another user.
     return errnoOf(error) === 'EPERM'
   }
   return statFields(pid)?.[0] !== 'Z'
 }
 
-/** Start of a process in epoch milliseconds. @returns undefined where there is no `/proc`. */
+/** Process start in epoch milliseconds. @returns undefined without `/proc` */
 export function processStartedMs(pid: number): number | undefined {
   const ticks = Number(statFields(pid)?.[START_FIELD])
   const bootSeconds = Number(/^btime (\d+)$/m.exec(proc('stat') ?? '')?.[1])
   return Number.isNaN(ticks + bootSeconds) ? undefined : bootSeconds * 1_000 + (ticks * 1_000) / CLOCK_TICKS_PER_SECOND
 }
 
-/** What a process has done, and whether it wants a processor now. @returns undefined where there is no `/proc` */
+/** CPU time of a process, and whether it is runnable. @returns undefined without `/proc` */
 export function processWork(pid: number): { readonly cpuMs: number; readonly isRunnable: boolean } | undefined {
   const fields = statFields(`${pid}`)
   if (fields === undefined) return undefined
@@ -55,7 +55,7 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** Fields of `/proc/<pid>/stat` from the state on; the name before them may hold blanks and brackets. */
+/** Fields of `/proc/<pid>/stat` after the name, which may contain spaces and brackets. */
 function statFields(pid: number | string): readonly string[] | undefined {
   const stat = proc(`${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -65,7 +65,7 @@ function proc(name: string): string | undefined {
   try {
     return readFileSync(`/proc/${name}`, 'utf8')
   } catch {
-    // No such process, or a system without /proc: the caller goes by the pid alone.
+    // No such process, or no /proc.
     return undefined
   }
 }

@@ -13,19 +13,19 @@ import { LOCAL } from './settings.ts'
 const REMOTES_MAX = 100
 const REMOTE_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
 
-/** Networks a remote may be trusted with; real USDC is signed for only under `base` (decisions §4). */
+/** Networks of a remote; real USDC is signed only for `base` (decisions §4). */
 export const remoteNetworks = keysOf(chainNetworks)
 
 const remoteShape = {
   url: 's',
   network: ['=', ...remoteNetworks],
-  /** Tokens of a sandbox or devnet that may be signed for, learnt when it was added. */
+  /** Allowed tokens of a sandbox or devnet, recorded when added. */
   'assets?': ['[', ['/', ADDRESS_SHAPE.source]],
-  /** SHA-256 of the one certificate that it may show, where no authority vouches for it. */
+  /** Pinned certificate, if no authority vouches for it. */
   'fingerprint?': 's',
-  /** Credentials go there over plain HTTP: somebody trusts the way. Payments never do. */
+  /** Allows credentials over plain HTTP; payments never. */
   'plain_credentials?': 'b',
-  /** Changes ask for the remote's name to be typed. */
+  /** Changes need the remote's name typed. */
   'protected?': 'b',
 } as const
 const Remotes = shaped(['{', remoteShape])
@@ -44,14 +44,14 @@ function read(places: Pick<Places, 'config'>): Readonly<Record<string, KeptRemot
   )
 }
 
-/** Instances that were added, by name. */
+/** Saved remotes by name. */
 export function listRemotes(places: Pick<Places, 'config'>): readonly Remote[] {
   return Object.entries(read(places))
     .map(([name, remote]) => ({ name, ...remote }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** @throws AppError not_found naming the remotes that exist. */
+/** @throws AppError not_found that lists the remotes */
 export function getRemote(places: Pick<Places, 'config'>, name: string): Remote {
   const remotes = read(places)
   const remote = Object.hasOwn(remotes, name) ? remotes[name] : undefined
@@ -65,7 +65,7 @@ export function getRemote(places: Pick<Places, 'config'>, name: string): Remote 
 
 /**
  * Adds or replaces a remote.
- * @throws AppError invalid_request for a bad name or address, conflict when the name is taken by another address.
+ * @throws AppError invalid_request for a bad name or address, conflict when the name has another address
  */
 export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remote {
   const { name, ...rest } = remote
@@ -87,7 +87,7 @@ export function removeRemote(places: Pick<Places, 'config'>, name: string): void
   writeJson(fileOf(places), rest)
 }
 
-/** Sets or lifts the protection of a remote. @throws AppError not_found. */
+/** Protects or unprotects a remote. @throws AppError not_found. */
 export function protectRemote(places: Pick<Places, 'config'>, name: string, isProtected: boolean): Remote {
   const { protected: _before, ...remote } = getRemote(places, name)
   return addRemote(places, isProtected ? { ...remote, protected: true } : remote)

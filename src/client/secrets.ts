@@ -3,23 +3,23 @@ import { AppError } from '../core/error.ts'
 import { readJson, readText, shaped, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
-/** Tokens of anonymous purchases, each kept for its job and for its conversation; the oldest are dropped. */
+/** Tokens of anonymous purchases, saved by job and conversation; the oldest are dropped. */
 const JOB_TOKENS_MAX = 2_000
 
 const Secrets = shaped({
-  /** Admin credentials by remote. */
+  /** Admin keys by remote. */
   'admin_keys?': ['{', 's'],
   /** API keys by `<instance> <wallet address>`. */
   'api_keys?': ['{', 's'],
-  /** Access tokens of jobs bought without an account, by `<instance> <job or thread id>`, oldest first. */
+  /** Tokens of anonymous purchases by `<instance> <job or thread id>`, oldest first. */
   'job_tokens?': ['{', 's'],
-  /** What messages to one's own endpoints are signed with, by `<instance> <wallet address>`. */
+  /** Webhook secrets by `<instance> <wallet address>`. */
   'webhook_secrets?': ['{', 's'],
-  /** What `listen` signs with when it hands events on. */
+  /** Signing secret of `listen`. */
   'listen_secret?': 's',
 })
 
-/** Which instance a credential belongs to: its instance id where known, else its address. */
+/** Instance of a credential: its id if known, else its address. */
 export type InstanceKey = string
 
 function fileOf(places: Pick<Places, 'config'>): string {
@@ -30,7 +30,7 @@ function read(places: Pick<Places, 'config'>) {
   return { admin_keys: {}, api_keys: {}, webhook_secrets: {}, job_tokens: {}, ...readJson(fileOf(places), Secrets) }
 }
 
-/** The local daemon's admin credential: a 0600 file that it writes at its first start (decisions §3). */
+/** Admin key of the local daemon, from its private file (decisions §3). */
 export function localAdminKey(dataDir: string): string | undefined {
   return readText(join(dataDir, 'admin.key'))?.trim() || undefined
 }
@@ -39,7 +39,7 @@ export function adminKeyOf(places: Pick<Places, 'config'>, remote: string): stri
   return read(places).admin_keys[remote]
 }
 
-/** What a header can carry; an instance that gives anything else gets it not kept. */
+/** Valid header values; others are not saved. */
 const CREDENTIAL = /^[\x21-\x7e]{1,256}$/
 
 function credential(given: string): string {
@@ -66,14 +66,14 @@ export function keepApiKey(
   writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
 }
 
-/** What an answer says of an account: its secrets are null where they are withheld. */
+/** Account data; withheld secrets are null. */
 type AccountAnswer = {
   readonly wallet: string
   readonly api_key?: string | null
   readonly webhook_secret?: string | null | undefined
 }
 
-/** Keeps the key and the webhook secret that came with a registration or a rotation. */
+/** Saves key and webhook secret from a registration or rotation. */
 export function keepAccount(places: Pick<Places, 'config'>, instance: InstanceKey, answer: AccountAnswer): void {
   const { wallet, api_key: key = null, webhook_secret: secret = null } = answer
   if (key !== null) keepApiKey(places, instance, { wallet, key })
@@ -94,7 +94,7 @@ export function webhookSecretOf(
   return read(places).webhook_secrets[`${instance} ${wallet.toLowerCase()}`]
 }
 
-/** Where the secrets of this machine lie; the file is its owner's alone. */
+/** Private file of secrets. */
 export function secretsFile(places: Pick<Places, 'config'>): string {
   return fileOf(places)
 }
@@ -103,7 +103,7 @@ export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey
   return read(places).job_tokens[`${instance} ${id}`]
 }
 
-/** Ids of what was bought at an instance without an account, the newest first. */
+/** Ids of anonymous purchases at an instance, newest first. */
 export function tokensAt(places: Pick<Places, 'config'>, instance: InstanceKey): readonly string[] {
   const names = Object.keys(read(places).job_tokens).filter((name) => name.startsWith(`${instance} `))
   return names.map((name) => name.slice(instance.length + 1)).reverse()
@@ -123,12 +123,12 @@ export function keepJobToken(
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
 }
 
-/** The secret that `listen` signs with, where it was used. */
+/** `listen`'s secret, if it was used. */
 export function keptListenSecret(places: Pick<Places, 'config'>): string | undefined {
   return read(places).listen_secret
 }
 
-/** The same, made at its first use. */
+/** The same, created on first use. */
 export function listenSecret(places: Pick<Places, 'config'>, make: () => string): string {
   const secrets = read(places)
   if (secrets.listen_secret !== undefined) return secrets.listen_secret
@@ -137,14 +137,14 @@ export function listenSecret(places: Pick<Places, 'config'>, make: () => string)
   return listen_secret
 }
 
-/** Drops everything kept for a remote that is removed. */
+/** Removes a remote's secrets. */
 export function dropSecrets(places: Pick<Places, 'config'>, remote: string): void {
   const secrets = read(places)
   const { [remote]: _gone, ...admin_keys } = secrets.admin_keys
   writeJson(fileOf(places), { ...secrets, admin_keys })
 }
 
-/** Drops the keys and tokens of an instance that knows them no more. */
+/** Removes credentials that an instance does not know any more. */
 export function dropInstance(places: Pick<Places, 'config'>, instance: InstanceKey): void {
   const secrets = read(places)
   const others = (kept: Record<string, string>) =>

@@ -4,15 +4,15 @@ import { isObject, parseJson } from '../core/json.ts'
 import { readText, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
-/** The daemon of this machine; found by its registration file, never stored. */
+/** The local daemon, found by its registration. */
 export const LOCAL = 'local'
 
 export type Settings = {
-  /** Remote used when neither flag nor environment names one. */
+  /** Default remote. */
   readonly remote?: string | undefined
-  /** Wallet used when neither flag nor environment names one. */
+  /** Default wallet. */
   readonly wallet?: string | undefined
-  /** Global options as typed, by key: what holds where neither flag nor environment says otherwise. */
+  /** Saved global options as typed. */
   readonly options?: Readonly<Record<string, string>> | undefined
 }
 
@@ -20,7 +20,7 @@ function fileOf(places: Pick<Places, 'config'>): string {
   return join(places.config, 'settings.json')
 }
 
-/** Choices that `wallet use` and `remote use` keep. @throws AppError invalid_request when the file is damaged. */
+/** Saved choices. @throws AppError invalid_request when damaged */
 export function readSettings(places: Pick<Places, 'config'>): Settings {
   const text = readText(fileOf(places))
   if (text === undefined) return {}
@@ -44,7 +44,7 @@ function textsOf(options: unknown): Settings {
   return { options: Object.fromEntries(texts) }
 }
 
-/** Changes the named members; a member set to undefined is dropped. */
+/** Changes members; undefined removes one. */
 export function changeSettings(places: Pick<Places, 'config'>, change: Settings): Settings {
   const settings = { ...readSettings(places), ...change }
   writeJson(fileOf(places), settings)

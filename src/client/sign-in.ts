@@ -5,9 +5,9 @@ import { networks } from '../core/authorization.ts'
 import type { Hex } from '../core/hex.ts'
 import { isObject } from '../core/json.ts'
 
-/** Longest `PAYMENT-REQUIRED` that is read for a challenge. */
+/** Longest `PAYMENT-REQUIRED` read for a challenge. */
 const HEADER_MAX_CHARS = 16_384
-/** What of a challenge may stand in the text that is signed: one line each, so that none can pretend to be another. */
+/** Challenge values must be single lines, so that none can imitate another. */
 const LINE = /^[\x20-\x7e]{1,2048}$/
 const CHAINS: readonly string[] = Object.values(networks).map(({ caip2 }) => caip2)
 
@@ -17,16 +17,15 @@ type Answer = {
   readonly body: unknown
 }
 
-/** The part of a viem `LocalAccount` that signing in needs. */
+/** Part of a viem `LocalAccount` needed for signing in. */
 export type SigningAccount = { readonly address: Hex; signMessage(message: { message: string }): Promise<Hex> }
 
-/** What is asked, and of whom: the challenge must be for this very address. */
+/** A challenge and the requested URL, which must match. */
 export type SignIn = { readonly answer: Answer; readonly url: string; readonly account: SigningAccount }
 
 /**
- * The header that proves a wallet without a payment, where a 401 or 402 offers that (CAIP-122 over EIP-191).
- * @returns undefined without a challenge, and for one that is for another host or another address there: what is
- * signed here must be of no use elsewhere.
+ * Sign-in header for a 401 or 402 (CAIP-122 over EIP-191).
+ * @returns undefined without a challenge, or for another host or path, where the signature could be misused
  */
 export async function signIn({ answer, url, account }: SignIn): Promise<Readonly<Record<string, string>> | undefined> {
   const challenge = challengeOf(answer)
@@ -50,7 +49,7 @@ export async function signIn({ answer, url, account }: SignIn): Promise<Readonly
   return { [signInHeader]: toBase64(payload) }
 }
 
-/** In the body of a 401 or 402, or in the header of a v2 402. */
+/** From the body, or from a v2 header. */
 function challengeOf({ headers, body }: Answer) {
   const required = headers.get(x402Headers.requiredV2)
   const decoded = required === null ? undefined : decodeObject(required, HEADER_MAX_CHARS)

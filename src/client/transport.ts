@@ -3,50 +3,47 @@ import { AppError, errnoOf } from '../core/error.ts'
 import { staysHere } from '../core/loopback.ts'
 import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 
-/** Largest answer that is read whole into memory; bigger ones are read as `chunks`. */
+/** Largest response read into memory; larger ones need `chunks`. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const REQUEST_TIMEOUT_MS = 30_000
-/** A body that is read whole has to be there in so many times the longest silence: no trickle keeps a caller for ever. */
+/** Total time of a whole body, in units of the longest silence. */
 const WHOLE_BODY_TIMES = 10
-/** Most of a file that no endpoint bounds: a backup, an export. */
+/** Size limit of backups and exports. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
-/** A file has as long as a body that is read whole, and from then on has to keep up this pace from its beginning. */
+/** Minimum transfer rate after the time of a normal body. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
-/** Longest header value that is shown. */
+/** Longest displayed header value. */
 const SHOWN_VALUE_CHARS_MAX = 60
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS'
 
 export type TransportRequest = {
   readonly method: HttpMethod
-  /** Path with its query, as the contract builds it: `/v1/services/catalog?limit=2`. */
+  /** Path with query: `/v1/services/catalog?limit=2`. */
   readonly path: string
-  /** Names in any case; a name given here replaces the transport's own. */
+  /** Case-insensitive; override the transport's own. */
   readonly headers?: Readonly<Record<string, string>>
-  /** A stream is sent as it comes; its `content-length` goes with the headers. */
+  /** A stream needs `content-length` in the headers. */
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
-  /** Ends the exchange, body included. */
+  /** Aborts the exchange, body included. */
   readonly signal?: AbortSignal
-  /**
-   * Longest silence before the answer's head arrives, from the end of a streamed body on, and then between two parts
-   * of it; 0 waits for ever.
-   */
+  /** Longest silence: before the response head (after a streamed body), then between chunks; 0 means unlimited. */
   readonly timeoutMs?: number
 }
 
 export type TransportResponse = {
   readonly status: number
-  /** Lower-case names; repeated headers are joined by a comma. */
+  /** Lower-case names; repeated ones joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
-  /** Reads the whole body, once. @throws TransportError when it is larger than 64 MiB. */
+  /** Reads the whole body, once. @throws TransportError above 64 MiB */
   bytes(): Promise<Uint8Array>
   text(): Promise<string>
-  /** The body as it arrives, for event streams, which have no end; once. */
+  /** Body chunks of an endless stream, once. */
   chunks(): AsyncIterable<Uint8Array>
   /**
-   * The same of a body that has an end, once.
-   * @throws TransportError when it is larger, or when it trickles: time that is spent on what was read does not count.
+   * Body chunks of a file, once.
+   * @throws TransportError when too large or too slow; the reader's time does not count
    */
   file(maxBytes?: number): AsyncIterable<Uint8Array>
 }
@@ -54,26 +51,26 @@ export type TransportResponse = {
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
 export type TransportOptions = {
-  /** Origin, with an optional path prefix; no trailing slash needed. */
+  /** Origin with an optional path prefix. */
   readonly baseUrl: string
-  /** Sent with every request, credentials among them. */
+  /** Headers of every request, with credentials. */
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
-  /** SHA-256 of the one certificate that may be shown, as `fingerprintOf` writes it; else authorities decide. */
+  /** Pinned certificate, from `fingerprintOf`; otherwise authorities decide. */
   readonly fingerprint?: string | undefined
   /**
-   * What may go over plain HTTP to another machine: without it no credential and no payment. `credentials` where
-   * somebody trusts the way there; `everything` where it never leaves this machine.
+   * What may go over plain HTTP to another machine (default: no credentials, no payments). `credentials`: the network
+   * is trusted; `everything`: local only.
    */
   readonly inTheClear?: InTheClear | undefined
-  /** Where connections are kept between reads, for whoever asks again and again; each has one of its own unless given. */
+  /** Kept connections for repeated reads (default: one per request). */
   readonly connections?: KeptConnections | undefined
 }
 
-/** The agent of an address, by its protocol. */
+/** Agent by address. */
 export type KeptConnections = (url: URL) => Agent
 
-/** Connections that stay open while they are used, and keep no process alive. */
+/** Keep-alive connections that do not keep the process alive. */
 export function keepConnections(): KeptConnections {
   const kept = new Map<string, Agent>()
   return ({ protocol }) => {
@@ -90,7 +87,7 @@ export type InTheClear = 'credentials' | 'everything'
 
 export type TransportFailure = 'refused' | 'untrusted' | 'in_the_clear' | 'timeout' | 'broken' | 'too_large' | 'aborted'
 
-/** No usable answer came: nothing listened, it took too long, or the connection broke. */
+/** No usable response: not listening, timeout, or broken connection. */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
   readonly failure: TransportFailure
@@ -112,7 +109,7 @@ const sentences: Record<TransportFailure, string> = {
   aborted: 'the request was ended',
 }
 
-/** Sends requests to one instance. Answers of any status resolve; only missing answers throw. */
+/** Sends requests to an instance. Any status resolves; only missing responses throw. */
 export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
@@ -134,20 +131,20 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Anything but a plain path: what a URL parser would take for a host, an escape, or white space to drop. */
+/** Not a plain path: URL parsers would see a host, escape, or dropped whitespace. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - control characters are among what has to be refused
 const NOT_A_PATH = /^(?!\/)|^\/\/|[\\#\u0000-\u0020\u007F]/
-/** Parts that lead up, also as an escape. */
+/** Parent segments, also encoded. */
 const DOTS = /^(\.|%2e){1,2}$/i
 
-/** Whether a text is a path of an instance, with or without a query, and leads nowhere else. */
+/** Whether a text is a path on the instance, with optional query. */
 export function isPlainPath(path: string): boolean {
   return !NOT_A_PATH.test(path) && !(path.split('?')[0] ?? '').split('/').some((part) => DOTS.test(part))
 }
 
 /**
- * The address of a path at this instance, and at no other: credentials go with it.
- * @throws AppError invalid_request for a path that leads to another host, or not where it says.
+ * URL of a path on this instance only, since credentials are sent.
+ * @throws AppError invalid_request for other targets
  */
 function urlOf(base: URL, prefix: string, path: string): URL {
   const url = isPlainPath(path) ? URL.parse(base.origin + prefix + path) : null
@@ -159,8 +156,8 @@ function urlOf(base: URL, prefix: string, path: string): URL {
   })
 }
 
-// Importing node:http as a module evaluates its lazy WebSocket export and with it all of undici, which costs more
-// than the rest of a start; the builtin object itself does not.
+// Importing node:http also loads undici through its WebSocket export, which dominates a start; the builtin object
+// does not.
 function requestOf(url: URL): (url: URL, options: RequestOptions) => ClientRequest {
   return url.protocol === 'https:'
     ? process.getBuiltinModule('node:https').request
@@ -174,7 +171,7 @@ type Terms = Pick<TransportOptions, 'connections'> & {
 
 async function exchange(url: URL, request: TransportRequest, terms: Terms): Promise<IncomingMessage> {
   const { timeoutMs, fingerprint, connections } = terms
-  // What changes something is never sent into a connection that the other side may be closing.
+  // Writes never reuse a connection that may be closing.
   const agent = request.method === 'GET' ? connections?.(url) : undefined
   if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url), agent })
   if (url.protocol !== 'https:') throw new TransportError('untrusted', url.href)
@@ -182,7 +179,7 @@ async function exchange(url: URL, request: TransportRequest, terms: Terms): Prom
     const socket = await pinnedSocket(url, fingerprint, { timeoutMs, signal: request.signal })
     const { request: start } = process.getBuiltinModule('node:http')
     const { hostname, port, pathname, search, host } = url
-    // An agent, even one of its own, would open a connection of its own.
+    // Even an own agent would open another connection.
     const place = { protocol: 'http:', hostname, port, path: pathname + search, createConnection: () => socket }
     return await converse(url, request, {
       timeoutMs,
@@ -228,7 +225,7 @@ function converse(url: URL, request: TransportRequest, conversation: Conversatio
       resolve(message)
     })
     outgoing.on('error', (error) => {
-      // A kept connection may have been closed from there meanwhile: that says nothing about the instance.
+      // The server may have closed the kept connection.
       if (outgoing.reusedSocket && errnoOf(error) === 'ECONNRESET') {
         clearTimeout(timer)
         resolve(converse(url, request, { timeoutMs, open }))
@@ -250,7 +247,7 @@ function isStream(body: TransportRequest['body']): body is AsyncIterable<Uint8Ar
   return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
-/** Writes a body as fast as it is taken; an answer that comes before its end, a refusal, ends it. */
+/** Writes a body at the reader's pace; an early response ends it. */
 async function feed(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
   let isAnswered = false
   const answered = new Promise<void>((done) => {
@@ -269,7 +266,7 @@ async function feed(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): P
 
 class Timeout extends Error {}
 
-/** What a check of certificates says. */
+/** Certificate error codes. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS_CERT)/
 
 function failureOf(error: Error): TransportFailure {
@@ -302,7 +299,7 @@ function answerOf(message: IncomingMessage, reading: Reading): TransportResponse
 
 async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading): AsyncGenerator<Uint8Array> {
   const parts: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]()
-  // Only the server is timed: a slow reader of these may take as long as it likes.
+  // Times the server only, not the reader.
   const next = async () => {
     const timer = timeoutMs > 0 ? setTimeout(() => message.destroy(new Timeout()), timeoutMs) : undefined
     return parts.next().finally(() => clearTimeout(timer))
@@ -313,7 +310,7 @@ async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading):
     if (error instanceof TransportError) throw error
     throw new TransportError(error instanceof Error ? failureOf(error) : 'broken', url, error)
   } finally {
-    // A reader that had enough: the rest is not waited for.
+    // The reader stopped early.
     message.destroy()
   }
 }
@@ -372,19 +369,19 @@ function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<stri
 const PAYMENT_HEADERS = new Set(['x-balance-auth', 'x-payment', 'payment-signature'])
 const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'sign-in-with-x', 'cookie', 'set-cookie'])
 
-/** Whether a header holds a credential or a signature. */
+/** Whether a header holds a credential or signature. */
 export function isSecretHeader(name: string): boolean {
   return PAYMENT_HEADERS.has(name.toLowerCase()) || CREDENTIAL_HEADERS.has(name.toLowerCase())
 }
 
-/** Whether anybody between here and there would read a secret among such headers. */
+/** Whether secrets among these headers would be readable on the way. */
 export function readOnTheWay(url: string | URL, names: readonly string[], allowed: InTheClear | undefined): boolean {
   if (allowed === 'everything' || new URL(url).protocol === 'https:' || staysHere(url)) return false
   const kept = allowed === 'credentials' ? names.filter((name) => PAYMENT_HEADERS.has(name.toLowerCase())) : names
   return kept.some(isSecretHeader)
 }
 
-/** Headers as one line for a dry run; credentials and signatures are never shown. */
+/** Headers as a line without secrets. */
 export function shownHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}=${isSecretHeader(name) ? '‹redacted›' : clipped(value)}`)

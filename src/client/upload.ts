@@ -7,25 +7,22 @@ const BOUNDARY_BYTES = 16
 const READ_BYTES = 256 * 1024
 const MEDIA_TYPE = 'application/octet-stream'
 
-/** A file of this machine that goes into a form. */
+/** A local file for a form. */
 export type SentFile = {
   readonly path: string
-  /** Called with the bytes of it that went out, and with all there are. */
+  /** Called with sent and total bytes. */
   readonly onBytes?: (sent: number, total: number) => void
 }
 
-/** A form on its way out; read from the disk as it is sent. */
+/** A form streamed from disk. */
 export type Form = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncIterable<Uint8Array>
-  /** Of the file, once all of it was sent. */
+  /** Hash of the file after sending. */
   readonly sha256: () => string
 }
 
-/**
- * Text fields and a file as multipart/form-data, fields first as the instance asks.
- * @throws AppError invalid_request when the file cannot be read, or the name cannot be sent.
- */
+/** multipart/form-data with fields first. @throws AppError invalid_request for an unreadable file or invalid name */
 export function formOf(fields: Readonly<Record<string, string>>, file: SentFile): Form {
   const sizeBytes = sizeOf(file.path)
   const boundary = `souk-${randomBytes(BOUNDARY_BYTES).toString('hex')}`
@@ -61,7 +58,7 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
   }
 }
 
-/** As much of a file as the form announced. */
+/** File content up to the announced size. */
 function contentOf(path: string, sizeBytes: number): AsyncIterable<Uint8Array> | readonly never[] {
   return sizeBytes === 0 ? [] : createReadStream(path, { highWaterMark: READ_BYTES, end: sizeBytes - 1 })
 }
@@ -72,7 +69,7 @@ function sizeOf(path: string): number {
   throw new AppError('invalid_request', `There is no file ${path}.`)
 }
 
-/** A name inside quotes (RFC 2183). */
+/** A quoted name (RFC 2183). */
 function quoted(name: string): string {
   if (/[\r\n\0]/.test(name))
     throw new AppError('invalid_request', 'A file with a line break in its name cannot be sent.')

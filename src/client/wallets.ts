@@ -13,7 +13,7 @@ type Config = Pick<Places, 'config'>
 const WALLETS_MAX = 200
 const WALLET_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
 export const PASSPHRASE_CHARS_MIN = 8
-/** scrypt cost: 2^15 × 8 × 128 B = 32 MiB, about 0.1 s, the parameters of RFC 7914's interactive use doubled. */
+/** scrypt cost: 2^15 × 8 × 128 B = 32 MiB, about 0.1 s; twice RFC 7914's interactive parameters. */
 const SCRYPT = { n: 2 ** 15, r: 8, p: 1 } as const
 const SCRYPT_MEMORY_BYTES_MAX = 64 * 1024 * 1024
 const KEY_BYTES = 32
@@ -29,7 +29,7 @@ const encrypted = {
   salt: 's',
   cipher: ['=', 'aes-256-gcm'],
   iv: 's',
-  /** Ciphertext and its 16-byte tag, hex. */
+  /** Ciphertext with 16-byte tag, hex. */
   data: 's',
 } as const
 type Encrypted = Shaped<typeof encrypted>
@@ -42,7 +42,7 @@ const WalletFile = shaped({
   'well_known?': ['=', true],
 })
 
-/** `plain`: a file that only its owner may read; `encrypted`: scrypt + AES-256-GCM under a passphrase. */
+/** `plain`: a private file; `encrypted`: scrypt + AES-256-GCM. */
 export type Protection = 'plain' | 'encrypted'
 export type NamedWallet = {
   readonly name: string
@@ -52,7 +52,7 @@ export type NamedWallet = {
   readonly created_at: string
   readonly file: string
   readonly active: boolean
-  /** Its key is the same on every machine: it may hold test money, and nothing else. */
+  /** A public key, for test money only. */
   readonly well_known?: true
 }
 
@@ -60,11 +60,11 @@ export type NewWallet = {
   readonly name: string
   readonly createdAt: string
   readonly passphrase?: string | undefined
-  /** An existing key to keep; a fresh one is drawn when missing. */
+  /** Key to import (default: a new one). */
   readonly privateKey?: string | undefined
-  /** Whether it becomes the active one where none is; it does unless told. */
+  /** Whether to make it active if none is (default: true). */
   readonly active?: boolean
-  /** Everybody has this key. */
+  /** A public key. */
   readonly wellKnown?: boolean
 }
 
@@ -80,8 +80,8 @@ function fileOf(places: Config, name: string): string {
 }
 
 /**
- * Makes or imports a wallet; it becomes the active one where none is.
- * @throws AppError conflict when the name is taken, invalid_request for a bad name, key or passphrase.
+ * Creates or imports a wallet; active if none is.
+ * @throws AppError conflict for a taken name, invalid_request for a bad name, key or passphrase
  */
 export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
   const file = fileOf(places, wallet.name)
@@ -114,7 +114,7 @@ export function listWallets(places: Config): readonly NamedWallet[] {
   return walletNames(places).map((name) => getWallet(places, name))
 }
 
-/** What may be shown of a wallet; the key stays in its file. @throws AppError not_found. */
+/** Public data of a wallet. @throws AppError not_found */
 export function getWallet(places: Config, name: string): NamedWallet {
   const { file, content } = load(places, name)
   return {
@@ -128,7 +128,7 @@ export function getWallet(places: Config, name: string): NamedWallet {
   }
 }
 
-/** The wallet to act as: the named one, else the one chosen by `wallet use`. @returns undefined without either. */
+/** The named wallet, else the active one. @returns undefined without either */
 export function currentWallet(places: Config, name?: string): NamedWallet | undefined {
   const chosen = name ?? readSettings(places).wallet
   return chosen === undefined ? undefined : getWallet(places, chosen)
@@ -140,7 +140,7 @@ export function chooseWallet(places: Config, name: string): NamedWallet {
   return getWallet(places, name)
 }
 
-/** Deletes the key file; whoever has no copy of the key loses what it holds. */
+/** Deletes the key file; without a copy its money is lost. */
 export function removeWallet(places: Config, name: string): void {
   const { file, active } = getWallet(places, name)
   removeFile(file)
@@ -148,9 +148,9 @@ export function removeWallet(places: Config, name: string): void {
 }
 
 /**
- * The private key itself, for signing only.
- * @param passphrase asked for only when the wallet is encrypted.
- * @throws AppError unauthorized for a wrong passphrase.
+ * The private key for signing.
+ * @param passphrase asked for only if encrypted
+ * @throws AppError unauthorized for a wrong passphrase
  */
 export async function unlockWallet(places: Config, name: string, passphrase: () => Promise<string>): Promise<Hex> {
   const { content } = load(places, name)

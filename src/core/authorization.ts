@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from './hex.ts'
 import type { Usdc } from './money.ts'
 
-/** Networks of the x402 `exact` scheme that souk speaks, by their v1 name. */
+/** Networks of the x402 `exact` scheme by v1 name. */
 export const networks = {
   base: { caip2: 'eip155:8453', chainId: 8453 },
   'base-sepolia': { caip2: 'eip155:84532', chainId: 84532 },
@@ -12,8 +12,8 @@ export const networks = {
 export type Network = keyof typeof networks
 
 /**
- * Which network each mode of the chain speaks. Made-up money says `base` too, chain id included, so that unmodified
- * clients of both generations pay it: what keeps real money out is the token's address, drawn for each installation.
+ * Network of each chain mode. Test money also says `base`, so that unmodified clients pay; the token's random address
+ * keeps real money out.
  */
 export const chainNetworks = {
   sandbox: 'base',
@@ -22,13 +22,13 @@ export const chainNetworks = {
   base: 'base',
 } as const satisfies Record<string, Network>
 
-/** USDC of Circle by network: real money, never the asset of a sandbox or devnet (decisions §4). */
+/** Circle's USDC by network: real money, never a sandbox asset (decisions §4). */
 export const circleUsdc: Readonly<Record<Network, { asset: Wallet; name: string; version: string }>> = {
   base: { asset: toWallet('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'), name: 'USD Coin', version: '2' },
   'base-sepolia': { asset: toWallet('0x036cbd53842c5426634e7929541ec2318f3dcf7e'), name: 'USDC', version: '2' },
 }
 
-/** The six fields of an EIP-3009 `TransferWithAuthorization`; times are unix seconds, value is micro-USDC. */
+/** Fields of an EIP-3009 `TransferWithAuthorization`; times in unix seconds, value in micro-USDC. */
 export type Authorization = {
   from: Wallet
   to: Wallet
@@ -38,25 +38,25 @@ export type Authorization = {
   nonce: Hex
 }
 
-/** What names a token in the EIP-712 domain. */
+/** EIP-712 domain of a token. */
 export type TokenDomain = { name: string; version: string; chainId: number; verifyingContract: Wallet }
 
-/** What a signature or a deposit may authorise; `min` is the quoted price. */
+/** Range of an authorised value; `min` is the quoted price. */
 export type PriceRange = { min: Usdc; max: Usdc }
 
-/** What a priced row asks for, before any wire generation (decisions §4). */
+/** Payment request, independent of the x402 version (decisions §4). */
 export type PaymentRequirement = {
-  /** A fixed price, or a range for deposits, where the authorised value is what counts. */
+  /** A fixed price, or a range in which the authorised value counts. */
   price: Usdc | PriceRange
   payTo: Wallet
   asset: Wallet
   network: Network
-  /** Name and version of the token's EIP-712 domain. */
+  /** Name and version of the EIP-712 domain. */
   domain: { name: string; version: string }
   maxTimeoutSeconds: number
 }
 
-/** The entry a v2 payer says it chose, with addresses lower-cased; `extra` may hold the client's own keys. */
+/** The entry accepted by a v2 payer, addresses lower case; `extra` may have other keys. */
 export type AcceptedEntry = {
   scheme: string
   network: string
@@ -67,10 +67,10 @@ export type AcceptedEntry = {
   extra: Readonly<Record<string, unknown>>
 }
 
-/** A payment header after parsing. Nothing in it is trusted but what `verifyAuthorization` has compared. */
+/** A parsed payment header; trust only what `verifyAuthorization` compared. */
 export type PaymentCredential = {
   scheme: string
-  /** As sent: `base` in v1, `eip155:8453` in v2. */
+  /** As sent: `base` (v1), `eip155:8453` (v2). */
   network: string
   authorization: Authorization
   signature: Hex
@@ -80,7 +80,7 @@ export const MAX_UINT256 = 2n ** 256n - 1n
 const WORD_BYTES = 32
 const SIGNATURE_BYTES = 65
 const SIGNATURE_SHAPE = /^0x[0-9a-fA-F]*$/
-/** Half of the order of secp256k1: a larger s is the malleated twin, which the token contract refuses. */
+/** Half the order of secp256k1: the token refuses malleable signatures with larger s. */
 const MAX_LOW_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const ERC6492_SUFFIX = '6492'.repeat(16)
 
@@ -98,7 +98,7 @@ const receiveTypehash = keccak_256(
   ),
 )
 
-/** The EIP-712 types of an authorization, for signers that take typed data. */
+/** EIP-712 types for typed-data signers. */
 export const authorizationTypes = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
@@ -110,7 +110,7 @@ export const authorizationTypes = {
   ],
 } as const
 
-/** keccak-256 of the encoded domain; constant for a token, so callers keep it. */
+/** keccak-256 of the domain; constant per token. */
 export function domainSeparator(domain: TokenDomain): Uint8Array {
   const words = new Uint8Array(5 * WORD_BYTES)
   words.set(domainTypehash, 0)
@@ -121,7 +121,7 @@ export function domainSeparator(domain: TokenDomain): Uint8Array {
   return keccak_256(words)
 }
 
-/** EIP-712 struct hash of an authorization: seven fixed words. */
+/** EIP-712 struct hash: seven words. */
 export function authorizationStructHash(authorization: Authorization, typehash = transferTypehash): Uint8Array {
   const words = new Uint8Array(7 * WORD_BYTES)
   words.set(typehash, 0)
@@ -134,12 +134,12 @@ export function authorizationStructHash(authorization: Authorization, typehash =
   return keccak_256(words)
 }
 
-/** The 32 bytes that the payer signs. */
+/** The digest that a payer signs. */
 export function authorizationDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
   return typedDigest(separator, authorizationStructHash(authorization))
 }
 
-/** The same where only the payee may take the money: a contract that must see it come. */
+/** The same for a payee-only transfer, as contracts need. */
 export function receiveDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
   return typedDigest(separator, authorizationStructHash(authorization, receiveTypehash))
 }
@@ -153,14 +153,14 @@ function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array 
   return keccak_256(message)
 }
 
-/** r and s as 64 bytes with the parity of the curve point, the form that recovery takes. */
+/** 64 bytes r and s with parity, for recovery. */
 export type SplitSignature = { compact: Uint8Array; parity: 0 | 1 }
 
 export type SignatureFault = 'signature_length' | 'signature_high_s' | 'signature_invalid' | 'smart_wallet_unsupported'
 
 /**
- * Reads an `r ‖ s ‖ v` signature strictly: 65 bytes, low s, v of 27 or 28 (0 and 1 are normalised).
- * Compact 64-byte and contract-wallet signatures are refused by their own names (decisions §4).
+ * Parses `r ‖ s ‖ v` strictly: 65 bytes, low s, v of 27 or 28 (0 and 1 are normalised). Other forms are refused by
+ * name (decisions §4).
  */
 export function splitSignature(
   signature: Hex,
@@ -177,12 +177,12 @@ export function splitSignature(
   return { ok: true, signature: { compact: hexToBytes(digits.slice(0, 128)), parity } }
 }
 
-/** Address of an uncompressed public key: the last 20 bytes of the keccak-256 of its 64 coordinate bytes. */
+/** Address of an uncompressed public key. */
 export function addressOfPublicKey(uncompressed: Uint8Array): Wallet {
   return toWallet(`0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12))}`)
 }
 
-/** The lowest and the highest value that satisfies a requirement. */
+/** Accepted range of a price. */
 export function priceRange(price: PaymentRequirement['price']): PriceRange {
   return typeof price === 'bigint' ? { min: price, max: price } : price
 }

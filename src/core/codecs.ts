@@ -1,11 +1,10 @@
-// Schemas of amounts and addresses, on the wire and in rows. What the values themselves are stands in `money.ts` and
-// `hex.ts`, which load no schema library: each short command counts amounts.
+// Schemas of amounts and addresses. The values are in `money.ts` and `hex.ts`, which need no schema library.
 import { z } from 'zod'
 import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
 import { type IdNoun, idPrefixes } from './id-prefixes.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from './money.ts'
 
-/** Schema of one noun's ids. */
+/** Id schema of a noun. */
 export function idOf(noun: IdNoun) {
   const prefix = idPrefixes[noun]
   return z
@@ -24,17 +23,17 @@ export const Price = z
   })
   .meta({ id: 'Price', description: 'USDC, dollar sign and 2 to 6 decimals', examples: ['$0.525'] })
 
-/** Wire form `"0.525"` ⇄ micro-USDC; a sign is allowed (histories hold debits). */
+/** Wire form `"0.525"` ⇄ micro-USDC; signed, for debits. */
 export const Amount = z
   .codec(z.string().regex(/^-?\d{1,12}(\.\d{1,6})?$/), isUsdc, { decode: readSigned, encode: formatAmount })
   .meta({ id: 'Amount', description: 'USDC as decimal text, 2 to 6 decimals', examples: ['0.525'] })
 
-/** Wire form: a JSON number of dollars with at most 6 decimals, of members named `…_usd` (decisions §5). */
+/** Wire form: JSON dollars with at most 6 decimals, for `…_usd` members (decisions §5). */
 export const UsdNumber = z
   .codec(
     z.number().refine((dollars) => parseAmount(String(dollars)) !== undefined, 'must be dollars, at most 6 decimals'),
     isUsdc,
-    // The shortest decimal form of a double is what its writer typed.
+    // A double's shortest decimal is what was typed.
     { decode: (dollars) => parseAmount(String(dollars)) ?? ZERO, encode: (amount) => Number(formatAmount(amount)) },
   )
   .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })
@@ -45,10 +44,10 @@ function readSigned(text: string): Usdc {
   return negative ? usdc(-amount) : amount
 }
 
-/** Row form: a bigint in memory, decimal text on disk (the engine finds it by its zod type). */
+/** Row form: bigint in memory, decimal text on disk. */
 export const Micro = z.bigint() as unknown as z.ZodType<Usdc> // zod has no branded input; the instance stays a ZodBigInt
 
-/** Wire form: checksummed or one-case address; inside: lower case. */
+/** Wire form: checksummed or single-case; internally lower case. */
 export const Address = z
   .codec(
     z.string().regex(ADDRESS_SHAPE),
@@ -60,7 +59,7 @@ export const Address = z
   )
   .meta({ id: 'Address', description: 'Ethereum address, EIP-55 checksummed in answers' })
 
-/** 32 bytes as `0x` and 64 hex digits, lower case inside. */
+/** 32 bytes hex; internally lower case. */
 export const Bytes32 = z
   .codec(
     z.string().regex(BYTES32_SHAPE),
@@ -72,7 +71,7 @@ export const Bytes32 = z
   )
   .meta({ id: 'Bytes32' })
 
-/** Text in a row: whoever wrote it had it from a codec, so that its form is not looked at again. */
+/** Text in a row, validated before it was written. */
 const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
 export const StoredWallet = stored<Wallet>()
 export const StoredHex = stored<Hex>()

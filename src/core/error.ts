@@ -1,7 +1,4 @@
-/**
- * Every error code of the marketplace with its HTTP status and the exit code of the
- * command line (decisions §2). The one table: statuses, exits and the OpenAPI derive from it.
- */
+/** Error codes with HTTP status and exit code (decisions §2); everything else derives from this table. */
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },
   input_invalid: { status: 400, exit: 2 },
@@ -35,15 +32,15 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** One offending field: `path` as dotted text, `""` for the whole body. */
+/** An invalid field: `path` dotted, `""` for the whole body. */
 export type ErrorDetail = { path: string; message: string }
 
-/** Code of an error of the system, such as `ENOENT`. */
+/** System error code, such as `ENOENT`. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Members that every error has, in one of its two forms (decisions §2, RFC 9457 section 3.1). */
+/** Members of every error in either form (decisions §2, RFC 9457 section 3.1). */
 type CommonMember =
   | 'error'
   | 'code'
@@ -56,19 +53,19 @@ type CommonMember =
   | 'detail'
   | 'instance'
 
-/** Members that one code has besides: a name of the common ones would hide what it says there. */
+/** Extra members of a code, not named like common ones. */
 type ExtraMembers = Readonly<Record<string, unknown>> & { readonly [name in CommonMember]?: never }
 
 export type ErrorFacts = {
   details?: readonly ErrorDetail[]
-  /** Seconds until a retry makes sense; also sent as `Retry-After`. */
+  /** Retry delay in seconds, also the `Retry-After`. */
   retryAfter?: number
-  /** Further members of the error body that a code promises: `from`, `to`, `allowed`, `feature`, … */
+  /** Extra members of the code: `from`, `to`, `allowed`, `feature`, … */
   extra?: ExtraMembers
   cause?: unknown
 }
 
-/** The one error that crosses module borders; its message is safe to show to a stranger. */
+/** The error that crosses modules; its message is public. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
@@ -89,7 +86,7 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 that names its one field. */
+/** A 400 that names its field. */
 export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] })
 }

@@ -2,26 +2,23 @@ import { parseAmount } from './money.ts'
 import { isKeyOf } from './record.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts'
 
-/* One grammar for what is looked for in lists: by the server, by `--filter`, and behind `/` of the cockpit. */
+/* The filter grammar of lists: server, `--filter`, and `/` in the cockpit. */
 
 export const MAX_FILTER_CHARS = 200
-/** Rows that one answer looks at: a longer list is looked through so far, and that is said. */
+/** Rows searched per response; longer lists say so. */
 export const MAX_SEARCHED_ROWS = 10_000
 const MAX_TERMS = 20
 const MAX_VALUES = 20
 
-/**
- * What a list can be asked about: one of a few words, text of which a part is enough, money, how many, how long ago
- * something was, or whether something holds.
- */
+/** Field types: choice, text, money, count, age, boolean. */
 export type ListField =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'text' | 'money' | 'count' | 'age' | 'flag' }
 
-/** The fields of a list by name. */
+/** Fields by name. */
 export type ListFields = Readonly<Record<string, ListField>>
 
-/** What a row has in a field: words, micro-USDC or a count, epoch milliseconds, or whether it holds; null where it has nothing. */
+/** Field value: words, micro-USDC or count, epoch milliseconds, boolean; null if none. */
 export type RowFact = string | readonly string[] | bigint | number | boolean | null
 export type Facts<L extends ListFields = ListFields> = { readonly [name in keyof L]: RowFact }
 
@@ -29,26 +26,26 @@ type Order = '=' | '<' | '<=' | '>' | '>='
 type Wanted = {
   readonly order: Order
   readonly value: string | bigint | number | boolean
-  /** Words have to be this one, not only have it in them. */
+  /** Exact match instead of substring. */
   readonly whole: boolean
 }
 
-/** A row passes where one of the values holds, or where none does if it is the contrary that is wanted. */
+/** Matches if any value matches, or none if negated. */
 export type Term = {
-  /** Undefined: anywhere in its words. */
+  /** Undefined: any text field. */
   readonly field: string | undefined
   readonly not: boolean
   readonly wanted: readonly Wanted[]
 }
 
-/** Every term has to hold. */
+/** All terms must match. */
 export type Filter = { readonly text: string; readonly terms: readonly Term[] }
 type Parsed = { readonly ok: true; readonly filter: Filter } | { readonly ok: false; readonly problem: string }
 
-/** Why a filter is none, in words. */
+/** Invalid filter. */
 class Refused extends Error {}
 
-/** Reads `status:disputed,failed amount:>1 age:<2h !acme "two words"`. @returns the filter, or what is wrong with it */
+/** Parses `status:disputed,failed amount:>1 age:<2h !acme "two words"`. @returns the filter, or its fault */
 export function parseFilter(text: string, fields: ListFields): Parsed {
   try {
     if (text.length > MAX_FILTER_CHARS) throw new Refused(`must have at most ${MAX_FILTER_CHARS} characters`)
@@ -91,7 +88,7 @@ function termOf(word: string, fields: ListFields): Term {
   return { field: name, not: not !== isContrary, wanted: given.map((value) => wantedOf(value, { name, field })) }
 }
 
-/** Commas part values, except between quotation marks. */
+/** Splits at commas outside quotes. */
 function splitValues(text: string): readonly string[] {
   return text.match(/(?:"[^"]*"|[^,"])+/g)?.map(plain) ?? ['']
 }
@@ -112,7 +109,7 @@ function wantedOf(text: string, { name, field }: Named): Wanted {
 
 const signs = { '': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 
-/** What may stand behind the name of a field. */
+/** Example value of a field. */
 export function exampleOf(name: string, field: ListField): string {
   if (field.kind === 'choice') return `it is one of ${field.choices.join(', ')}`
   return {
@@ -141,7 +138,7 @@ function spanOf(text: string): number | undefined {
   return digits === undefined || !isKeyOf(UNIT_MS, unit) ? undefined : Number(digits) * UNIT_MS[unit]
 }
 
-/** What was looked up of one row, against what is wanted. @param now epoch milliseconds, of the clock of the ages */
+/** Whether a row's facts match. @param now epoch milliseconds of the ages' clock */
 export function passesFilter({ terms }: Filter, facts: Facts, now: number): boolean {
   return terms.every(({ field, not, wanted }) => {
     if (field === undefined) return wanted.some(({ value }) => wordsHave(facts, String(value))) !== not
@@ -175,16 +172,16 @@ function compares(difference: number, order: Order): boolean {
   return order === '>' ? difference > 0 : difference >= 0
 }
 
-/** Orders of a list that no single field has, by name, with what they mean. */
+/** Named sort orders with their meaning. */
 export type ListOrders = Readonly<Record<string, string>>
 
-/** `amount`, `-amount` for the other way round, or the name of an order. */
+/** `amount`, reversed `-amount`, or an order's name. */
 export type SortWord<L extends ListFields, O extends ListOrders = Record<never, string>> =
   | (keyof L & string)
   | `-${keyof L & string}`
   | (keyof O & string)
 
-/** By what a list can be sorted: each of its fields, and the other way round; and the orders that it has a name for. */
+/** Sort words of a list. */
 export function sortWords<L extends ListFields, const O extends ListOrders = Record<never, string>>(
   fields: L,
   orders?: O,
@@ -194,16 +191,13 @@ export function sortWords<L extends ListFields, const O extends ListOrders = Rec
   return [...names, ...names.map((name) => `-${name}` as const), ...named]
 }
 
-/** What may be said of a sort. */
+/** Description of a sort option. */
 export function sortDescription(orders: ListOrders = {}): string {
   const named = Object.entries(orders).map(([name, meaning]) => `; ${name}: ${meaning}`)
   return `field, or -field for descending${named.join('')}`
 }
 
-/**
- * Compares the facts of two rows by a sort word: words by their letters, the least money, the youngest, what does not
- * hold before what does; who has nothing stands behind, either way.
- */
+/** Comparison by a sort word: text, least money, youngest, false before true; missing values last. */
 export function inOrder(fields: ListFields, word: string): (a: Facts, b: Facts) => number {
   const turn = word.startsWith('-') ? -1 : 1
   const name = word.replace(/^-/, '')

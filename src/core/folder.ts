@@ -5,9 +5,9 @@ import { errnoOf } from './error.ts'
 const PRIVATE_FOLDER_MODE = 0o700
 
 /**
- * Makes a folder and those above it, for its owner alone unless a mode says otherwise.
- * The recursive mkdir of Node never ends under /proc: there a folder that exists refuses new ones as if it did not.
- * @throws the error of the system, which names the highest folder that cannot be made
+ * Creates a folder with parents, private by default. Node's recursive mkdir hangs under /proc, where existing folders
+ * refuse children.
+ * @throws the system error with the highest failing folder
  */
 export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
   if (isFolder(path)) return path
@@ -16,7 +16,7 @@ export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
   try {
     mkdirSync(path, mode)
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it.
     if (errnoOf(error) !== 'EEXIST' || !isFolder(path)) throw error
   }
   return path
@@ -26,7 +26,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {
-    // Making it says what is wrong.
+    // mkdir will report the reason.
     return false
   }
 }

@@ -1,11 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
-/** Draws bytes from a CSPRNG. */
+/** Reads random bytes. */
 export type Entropy = (bytes: number) => Buffer
 
 export type Hex = `0x${string}`
 declare const form: unique symbol
-/** An address as it is kept and compared: lower-case inside, EIP-55 checksummed outside (decisions §3). */
+/** An address: lower case internally, EIP-55 outside (decisions §3). */
 export type Wallet = Hex & { readonly [form]: 'lower-case address' }
 
 export const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
@@ -16,27 +16,27 @@ export function isAddress(text: string): text is Hex {
   return ADDRESS_SHAPE.test(text)
 }
 
-/** 65 bytes: r, s and v. */
+/** 65 bytes: r, s, v. */
 export function isSignature(text: string): text is Hex {
   return SIGNATURE_SHAPE.test(text)
 }
 
-/** 32 bytes, in lower case; undefined for what is none. */
+/** 32 bytes, lower case; undefined if invalid. */
 export function toBytes32(text: string): Hex | undefined {
   return BYTES32_SHAPE.test(text) ? `0x${text.slice(2).toLowerCase()}` : undefined
 }
 
-/** @param address - in any case. @throws RangeError when it is none: look at what strangers sent with `isAddress`. */
+/** @param address - any case @throws RangeError if invalid: check foreign input with `isAddress` */
 export function toWallet(address: string): Wallet {
   if (!isAddress(address)) throw new RangeError(`${address} is no address`)
   return address.toLowerCase() as Wallet
 }
 
-/** Checksummed addresses kept: the same few stand in every 402 and answer, and a checksum costs a keccak-256. */
+/** Cached checksums: few addresses repeat, and each costs a keccak-256. */
 const MEMO_ENTRIES = 4_096
 const checksummed = new Map<Hex, Hex>()
 
-/** EIP-55: upper-cases a hex letter where the keccak-256 of the lower-case address has a nibble of 8 or more. */
+/** EIP-55: upper-cases letters where the hash nibble is 8 or more. */
 export function checksumAddress(address: Hex): Hex {
   const known = checksummed.get(address)
   if (known !== undefined) return known

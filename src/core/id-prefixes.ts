@@ -1,6 +1,6 @@
-// Apart from the schemas of ids: what a short command loads holds no schema library.
+// Separate from id schemas, so that short commands load no schema library.
 
-/** Record prefixes (decisions §1): an id is prefix + 16 lower-case hex digits. */
+/** Id prefixes (decisions §1): prefix + 16 lower-case hex digits. */
 export const idPrefixes = {
   service: 'svc_',
   participant: 'p_',

@@ -2,15 +2,12 @@ import { MAX_JSON_DIGITS, MAX_JSON_VALUES } from './limits.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Every value but the first of its list or object follows a comma, the first an opening bracket. */
+/** A value follows a comma or an opening bracket. */
 const BEFORE_A_VALUE: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 const ZERO = 0x30
 const NINE = 0x39
 
-/**
- * What a text of JSON holds that nobody should have to parse, looked for before it is parsed, outside of strings:
- * too many values, or a number of too many digits.
- */
+/** Finds costly JSON before parsing, outside strings: too many values, or too many digits. */
 export function costlyPart(text: Uint8Array, maxValues = MAX_JSON_VALUES): string | undefined {
   if (text.length <= maxValues) return undefined
   let values = 0
@@ -24,7 +21,7 @@ export function costlyPart(text: Uint8Array, maxValues = MAX_JSON_VALUES): strin
   return values > maxValues ? `holds more than ${maxValues} values` : undefined
 }
 
-/** Where the last byte is of a text or a row of digits that begins somewhere; that place itself where none does. */
+/** Last byte of a string or number at a position; otherwise the position. */
 function endOfPart(text: Uint8Array, from: number): number {
   if (text[from] === QUOTE) return endOfText(text, from + 1)
   let end = from
@@ -36,10 +33,10 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE
 }
 
-/** Bytes of a text that are looked at one by one before its end is searched for: that costs more, and then is fast. */
+/** Bytes scanned singly before a native search, which only pays for long strings. */
 const SHORT_TEXT_BYTES = 256
 
-/** Where the quote is that ends a text, or the end of all. */
+/** Closing quote of a string, or the end. */
 function endOfText(text: Uint8Array, from: number): number {
   for (let at = from; at < text.length; ) {
     at = walked(text, at)
@@ -52,7 +49,7 @@ function endOfText(text: Uint8Array, from: number): number {
   return text.length
 }
 
-/** Goes on inside of a text: to its end, or for as long as short ones are. */
+/** Scans a string to its end, or for a short distance. */
 function walked(text: Uint8Array, from: number): number {
   const end = Math.min(text.length, from + SHORT_TEXT_BYTES)
   let at = from
@@ -60,7 +57,7 @@ function walked(text: Uint8Array, from: number): number {
   return at
 }
 
-/** Whether an odd number of backslashes stands before a byte, none of them before `from`. */
+/** Whether an odd number of backslashes precedes a byte, from `from`. */
 function isEscaped(text: Uint8Array, at: number, from: number): boolean {
   let first = at
   while (first > from && text[first - 1] === BACKSLASH) first -= 1

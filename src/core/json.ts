@@ -1,7 +1,7 @@
-/** What JSON text holds. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 
-/** An object at whose members nobody has looked yet. */
+/** An object with unchecked members. */
 export type AnyObject = { readonly [member: string]: unknown }
 
 export function isObject(value: unknown): value is AnyObject {
@@ -17,7 +17,7 @@ export function parseJson(text: string): Json {
   return JSON.parse(text)
 }
 
-/** @returns undefined for what is no JSON, which pages, forms and files are not. */
+/** @returns undefined for invalid JSON */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) }
@@ -26,7 +26,7 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** Whether no list or object lies deeper than so many others. */
+/** Whether nesting is within a limit. */
 export function isShallow(value: unknown, left: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return left > 0 && Object.values(value).every((member) => isShallow(member, left - 1))

@@ -2,12 +2,12 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Hex } from './hex.ts'
 
-/** keccak-256 of bytes, or of the UTF-8 form of a text. */
+/** keccak-256 of bytes or UTF-8 text. */
 export function keccak256(content: Uint8Array | string): Hex {
   return `0x${bytesToHex(keccak_256(typeof content === 'string' ? utf8ToBytes(content) : content))}`
 }
 
-/** What a wallet signs of a text (EIP-191, version 0x45 `personal_sign`): keccak-256 over prefix, length and text. */
+/** EIP-191 digest (`personal_sign`). */
 export function personalDigest(text: string): Uint8Array {
   const message = utf8ToBytes(text)
   return keccak_256(Buffer.concat([utf8ToBytes(`\u0019Ethereum Signed Message:\n${message.length}`), message]))

@@ -1,10 +1,10 @@
-/** Amounts of USDC as whole micro-units (6 decimals). Money is never a `number`. */
+/** USDC amounts in micro-units (6 decimals). Never use `number` for money. */
 declare const unit: unique symbol
 export type Usdc = bigint & { readonly [unit]: 'micro-usdc' }
 
 export const MICRO_PER_USDC = 1_000_000n
 const DECIMALS = 6
-/** Widest amount that any edge accepts: 18 digits, the bound of published x402 v1 clients. */
+/** Largest amount: 18 digits, as published x402 v1 clients allow. */
 export const MAX_AMOUNT = usdc(999_999_999_999_999_999n)
 export const ZERO = usdc(0n)
 
@@ -15,24 +15,21 @@ export function usdc(micro: bigint): Usdc {
 
 const AMOUNT = /^(\d{1,12})(?:\.(\d{1,6}))?$/
 
-/**
- * Reads a decimal amount, with or without a dollar sign: `"0.50"`, `"$0.525"`.
- * @returns undefined when the text is not an amount with at most 12 + 6 digits.
- */
+/** Parses `"0.50"` or `"$0.525"`. @returns undefined unless an amount with at most 12 + 6 digits */
 export function parseAmount(text: string): Usdc | undefined {
   const match = AMOUNT.exec(text.startsWith('$') ? text.slice(1) : text)
   if (!match) return undefined
   return usdc(BigInt(match[1] ?? '') * MICRO_PER_USDC + BigInt((match[2] ?? '').padEnd(DECIMALS, '0')))
 }
 
-/** Amount of a text that `formatAmount` made. @throws RangeError when it is none. */
+/** Inverse of `formatAmount`. @throws RangeError if invalid */
 export function amountOf(text: string): Usdc {
   const amount = parseAmount(text)
   if (amount === undefined) throw new RangeError(`${text} is no amount`)
   return amount
 }
 
-/** Decimal text with at least 2 and at most 6 decimals: 525000n → `"0.525"`, -1n → `"-0.000001"`. */
+/** Decimal text with 2 to 6 decimals: 525000n → `"0.525"`, -1n → `"-0.000001"`. */
 export function formatAmount(amount: bigint): string {
   const sign = amount < 0n ? '-' : ''
   const magnitude = amount < 0n ? -amount : amount
@@ -41,7 +38,7 @@ export function formatAmount(amount: bigint): string {
   return `${sign}${magnitude / MICRO_PER_USDC}.${decimals}`
 }
 
-/** `formatAmount` with a dollar sign, the form of listing prices: 525000n → `"$0.525"`. */
+/** `formatAmount` with a dollar sign: 525000n → `"$0.525"`. */
 export function formatPrice(amount: bigint): string {
   return amount < 0n ? `-$${formatAmount(-amount)}` : `$${formatAmount(amount)}`
 }

@@ -1,6 +1,6 @@
 /**
- * Every way a payment can be refused, once, each with a 402: the reason string that each x402 generation expects, and
- * one sentence for people. `v1` strings follow the published v1 list, `v2` those of the v2 `exact` scheme.
+ * Payment refusals (402): reason by x402 generation, and a sentence. `v1` follows the published v1 list, `v2` the v2
+ * `exact` scheme.
  */
 const faults = {
   missing: {
@@ -155,7 +155,7 @@ export type PaymentFaultFacts = { v1: string; v2: string; sentence: string }
 
 export const paymentFaults: Readonly<Record<PaymentFault, PaymentFaultFacts>> = faults
 
-/** The reason string of a fault in the generation that the payer speaks. */
+/** Reason in the payer's generation. */
 export function faultReason(fault: PaymentFault, version: 1 | 2): string {
   return version === 1 ? faults[fault].v1 : faults[fault].v2
 }

@@ -1,22 +1,22 @@
 import { type AppError, invalidField } from './error.ts'
 import { parseAmount, type Usdc, usdc } from './money.ts'
 
-/** Every price is a multiple of $0.001 … */
+/** Prices are multiples of $0.001 … */
 export const PRICE_STEP = usdc(1_000n)
 /** … from $0.001 … */
 export const MIN_PRICE = usdc(1_000n)
 /** … to $10,000. */
 export const MAX_PRICE = usdc(10_000_000_000n)
 
-/** Whether an amount may be the price of a listing, plan, product, proposal or bid (decisions §5). */
+/** Whether an amount is a valid price (decisions §5). */
 export function isPrice(amount: bigint): boolean {
   return amount >= MIN_PRICE && amount <= MAX_PRICE && amount % PRICE_STEP === 0n
 }
 
 /**
- * Reads a price in any of its input forms: `"0.50"`, `"$0.50"`, `0.5`, `{ fixed: <any of these> }`.
- * @param path name of the field in the request, for the error.
- * @throws AppError invalid_request that names the field, or the member of `{fixed}` at fault.
+ * Parses a price: `"0.50"`, `"$0.50"`, `0.5`, `{ fixed: <any of these> }`.
+ * @param path field name for errors
+ * @throws AppError invalid_request that names the field
  */
 export function parsePrice(input: unknown, path = 'price'): Usdc {
   if (typeof input !== 'object' || input === null) return readPrice(input, path)
@@ -27,7 +27,7 @@ export function parsePrice(input: unknown, path = 'price'): Usdc {
 }
 
 function readPrice(input: unknown, path: string): Usdc {
-  // The shortest decimal form of a double is what its writer typed; one with more decimals is refused, not rounded.
+  // A double's shortest decimal is what was typed; extra decimals are refused, not rounded.
   const text = typeof input === 'number' ? String(input) : input
   const amount = typeof text === 'string' ? parseAmount(text) : undefined
   if (amount === undefined || !isPrice(amount)) throw notAPrice(path)

@@ -1,24 +1,23 @@
-/* What a public name of a participant, a listing, a plan or a product may be (decisions §12). */
+/* Rules of public names (decisions §12). */
 
 export const MAX_PUBLIC_NAME_CHARS = 80
 
-/** Controls, directions, and what has no shape of its own; an emoji may ask for its colored form. */
+/** Control, direction and invisible characters; emoji variation selectors are allowed. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
 const EMOJI_FORM = /(?<=\p{Extended_Pictographic})\uFE0F/gu
 
-/** The first character that nobody sees, as `U+200B`; undefined where all can be seen. */
+/** First invisible character, as `U+200B`. */
 export function hiddenCharacter(text: string): string | undefined {
   const code = HIDDEN.exec(text.replace(EMOJI_FORM, ''))?.[0]?.codePointAt(0)
   return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** The name that is the house's alone. */
+/** Reserved name of the house. */
 const HOUSE = 'souk'
 
 /**
- * What looks like one of its letters, as Unicode lists it (UTS #39, confusables), in lower case, and beyond that list
- * what people write for them: digits, a dollar sign, letters with a stroke. What compatibility forms and accents hide
- * is taken off before.
+ * Lookalikes of its letters (UTS #39 confusables, lower case), plus digits, dollar sign and stroked letters. Accents
+ * and compatibility forms are removed before.
  */
 const looksLike: Readonly<Record<string, string>> = {
   s: '5$§\u0455\uA731\u01BD\uABAA\u{118C1}\u{10448}\u057F\uABA5\uA4E2\u{16F3A}\u{10296}\u13D5\uABD5\u015F',
@@ -30,7 +29,7 @@ const letters = new Map(
   Object.entries(looksLike).flatMap(([letter, signs]) => [...signs].map((sign) => [sign, letter] as const)),
 )
 
-/** Whether a name reads as the house's: in any case, spaced or accented, with letters of other scripts or digits. */
+/** Whether a name imitates the house's. */
 export function isHouseName(text: string): boolean {
   const plain = text
     .replace(/[\u2122\u2120]/g, '') // marks of a trade, which would become letters

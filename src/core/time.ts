@@ -3,7 +3,7 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** Whole unix seconds, the unit of x402 validity windows and webhook timestamps. */
+/** Unix seconds, for x402 and webhooks. */
 export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / SECOND_MS)
 }

@@ -8,12 +8,12 @@ import {
   webhookForms,
 } from './webhook-verify.ts'
 
-/** Bodies of up to this size are searched for the one byte that differs; each guess is a digest. */
+/** Bodies searched for one changed byte; each guess is a digest. */
 const MAX_SEARCHED_BYTES = 4_096
 const MAX_GUESSES = 400_000
-/** Printable ASCII and the line break: what a body of JSON mostly holds. */
+/** Printable ASCII and newline. */
 const LIKELY_BYTES = [0x0a, ...Array.from({ length: 0x7f - 0x20 }, (_, i) => 0x20 + i)]
-/** How every message begins, in this order. */
+/** First members of every message, in order. */
 const FIRST_MEMBERS = ['type', 'event_id', 'created_at']
 
 export type WebhookExplained =
@@ -24,7 +24,7 @@ export type WebhookExplained =
         | 'body'
         | 'rewritten'
         | 'secret'
-      /** What to look at. */
+      /** Advice. */
       readonly advice: string
     })
 
@@ -38,7 +38,7 @@ const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> =
   stale: 'An old message that is sent again has a new time and signature; otherwise set the clock of the receiver.',
 }
 
-/** Why a message does not verify, as far as it can be told without asking anybody; takes up to a second. */
+/** Local diagnosis of a failed signature; takes up to a second. */
 export function explainWebhook(message: ReceivedWebhook): WebhookExplained {
   const verdict = verifyWebhook(message)
   if (verdict.ok) return verdict
@@ -74,7 +74,7 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   }
 }
 
-/** Whether the signature of the header that failed is that of other bytes, or under other secrets. */
+/** Whether the signature matches other bytes or secrets. */
 function signedBy(header: string, { headers }: ReceivedWebhook) {
   const form = webhookForms.find(({ signature }) => signature === header)
   const given = form === undefined ? [] : signaturesIn(form, headers)
@@ -92,7 +92,7 @@ function spellings(secret: string): string[] {
   return [trimmed, bare, `whsec_${bare}`, trimmed.replace(/^["']|["']$/g, '')].filter((one) => one !== secret)
 }
 
-/** What a body differs in from the one that was signed, where that is little. */
+/** A small difference to the signed body. */
 function changeOf(body: Buffer, isSigned: (guess: Uint8Array) => boolean): string | undefined {
   const text = body.toString('utf8')
   const whole = [text.trimEnd(), `${text}\n`, text.replaceAll('\r\n', '\n'), text.replace(/^\uFEFF/, '')]

@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto'
 import { unixSeconds } from './time.ts'
 
-/** What precedes the base64 of a secret's bytes (Standard Webhooks). */
+/** Prefix of base64 secrets (Standard Webhooks). */
 const SECRET_PREFIX = 'whsec_'
 
 export type Signing = {
-  /** Stable over tries, the receiver's idempotency key. */
+  /** Constant over attempts; the receiver's idempotency key. */
   readonly id: string
   readonly body: string
-  /** The current secret first; during a rotation the one before it too. */
+  /** Current secret first; during a rotation also the previous. */
   readonly secrets: readonly string[]
-  /** Wall time of this try, epoch milliseconds. */
+  /** Wall time of this attempt, epoch milliseconds. */
   readonly wall: number
 }
 
 /**
- * Signs one try in both forms at once (decisions §10): Standard Webhooks over `id.timestamp.body` with the decoded
- * secret and one signature for each secret, and the hex form over `timestamp.body` with the secret as it is written.
- * The hex form has one place only, so the signature under the old secret stands in a header of its own.
+ * Signs an attempt in both forms (decisions §10): Standard Webhooks over `id.timestamp.body` with a signature per
+ * secret, and hex over `timestamp.body` with the secret as text. The hex form's previous signature has its own
+ * header.
  */
 export function signedHeaders({ id, body, secrets, wall }: Signing): Record<string, string> {
   const timestamp = String(unixSeconds(wall))
@@ -32,7 +32,7 @@ export function signedHeaders({ id, body, secrets, wall }: Signing): Record<stri
   }
 }
 
-/** The bytes that a secret stands for (Standard Webhooks). */
+/** Bytes of a secret (Standard Webhooks). */
 export function standardKey(secret: string): Uint8Array {
   return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
 }

@@ -2,35 +2,35 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { unixSeconds } from './time.ts'
 import { standardKey } from './webhook-signature.ts'
 
-/** How far the time of a message may lie from the receiver's, both ways, as Standard Webhooks advises. */
+/** Clock tolerance, as Standard Webhooks advises. */
 export const WEBHOOK_TOLERANCE_SECONDS = 300
-/** Longest signature header that is read. */
+/** Longest signature header. */
 const MAX_HEADER_CHARS = 4_096
 const DIGEST_BYTES = 32
 const MAX_TIMESTAMP_DIGITS = 12
 
 export type WebhookFault =
-  /** A header is not there. */
+  /** Missing header. */
   | 'missing'
-  /** A header is there, and cannot be read. */
+  /** Unreadable header. */
   | 'malformed'
-  /** Signed in another way than this one. */
+  /** Another signature scheme. */
   | 'scheme'
-  /** The signature is shorter or longer than one of its kind. */
+  /** Wrong signature length. */
   | 'truncated'
-  /** The signature is not that of these bytes under this secret. */
+  /** Wrong signature. */
   | 'mismatch'
-  /** Rightly signed, and too long ago or in the future. */
+  /** Valid, but too old or in the future. */
   | 'stale'
 
 export type ReceivedWebhook = {
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The bytes as they came: never parsed and written again. */
+  /** Raw bytes, never re-serialised. */
   readonly body: string | Uint8Array
-  /** As the account shows it; after a rotation the old one beside the new. */
+  /** From the account; after a rotation both. */
   readonly secrets: readonly string[]
-  /** Epoch milliseconds of the receiver. */
+  /** Receiver's clock. */
   readonly now: number
   readonly toleranceSeconds?: number
 }
@@ -42,15 +42,15 @@ export type WebhookVerdict =
 type Form = {
   readonly signature: string
   readonly timestamp: string
-  /** What of the message is signed, before the body. */
+  /** Signed text before the body. */
   readonly prefix: (headers: ReceivedWebhook['headers']) => string
   readonly key: (secret: string) => string | Uint8Array
-  /** Signatures of a header in this scheme; those in another are left out. */
+  /** Signatures of this scheme in a header. */
   readonly read: (value: string) => readonly Buffer[]
   readonly written: string
 }
 
-/** The two ways in which every message is signed (decisions §10): Standard Webhooks, and the hex form. */
+/** Both signature forms (decisions §10). */
 export const webhookForms: readonly Form[] = [
   {
     signature: 'webhook-signature',
@@ -71,10 +71,7 @@ export const webhookForms: readonly Form[] = [
   },
 ]
 
-/**
- * Whether a message is what the marketplace sent. Both signatures are looked at where both are there: one that is
- * wrong is a fault whatever the other says.
- */
+/** Verifies a message. If both signatures are present, both must be valid. */
 export function verifyWebhook(message: ReceivedWebhook): WebhookVerdict {
   const { headers } = message
   const present = webhookForms.filter((form) => headers[form.signature] !== undefined)
@@ -105,7 +102,7 @@ function formFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undef
   return ageFault(form, message)
 }
 
-/** Every signature that the headers of a form hold; after a rotation the hex form has a header more. */
+/** Signatures of a form; the hex form has a second header after a rotation. */
 export function signaturesIn(form: Form, headers: ReceivedWebhook['headers']): readonly Buffer[] {
   return [form.signature, `${form.signature}-previous`].flatMap((name) => form.read(headers[name] ?? ''))
 }
@@ -131,7 +128,7 @@ function ageFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undefi
 
 type Signed = Pick<ReceivedWebhook, 'headers' | 'body'> & { readonly secret: string }
 
-/** The signature that a message should carry. */
+/** Expected signature. */
 export function signatureOf(form: Form, { headers, body, secret }: Signed): Buffer {
   return createHmac('sha256', form.key(secret)).update(form.prefix(headers)).update(body).digest()
 }

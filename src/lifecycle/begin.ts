@@ -16,13 +16,10 @@ import type { ReportStart } from '../model/start.ts'
 import type { ChildWord } from './child-word.ts'
 import type { Launch } from './launch.ts'
 
-/** Others hold the lock for a few file operations; on a busy machine they take their time. */
+/** Others hold the lock briefly, but a busy machine may be slow. */
 const LOCK_WAIT_MS = 60_000
 
-/**
- * Runs work that no other command of this instance does at the same moment: looking at the registration and writing
- * one. The kernel frees the lock however the process ends.
- */
+/** Runs work exclusively among this instance's commands; the kernel frees the lock at process end. */
 export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): T {
   const db = lockedFile(join(makeFolder(places.runtime), 'start.lock'))
   try {
@@ -45,7 +42,7 @@ function lockedFile(path: string): DatabaseSync {
 type Host = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
 type Begun = { readonly launch: Launch; readonly pid: number }
 
-/** A start as it is registered before its process has done anything. */
+/** Registration of a start before it has done anything. */
 export function firstRegistration({ places, system }: Omit<Host, 'signal'>, { launch, pid }: Begun): StartRegistration {
   const now = system.now()
   return {
@@ -61,8 +58,8 @@ export function firstRegistration({ places, system }: Omit<Host, 'signal'>, { la
 }
 
 /**
- * Registers the start that this process does; one that `souk up` spawned is registered already.
- * @throws CliError conflict while another daemon of the instance lives, terminated where the start was called off.
+ * Registers this start, unless `souk up` already did.
+ * @throws CliError conflict while another daemon lives, terminated when cancelled
  */
 function enter(host: Host, launch: Launch): StartRegistration {
   const { places, system } = host
@@ -87,15 +84,15 @@ function calledOff(): CliError {
 }
 
 export type StartUnderWay = {
-  /** Registers and tells the next step. @throws CliError terminated once the start was called off */
+  /** Registers the next step. @throws CliError terminated when cancelled */
   readonly report: ReportStart
-  /** Registers where it listens, or its data when that is another folder. */
+  /** Registers address or data folder. */
   readonly amend: (facts: { readonly url?: string; readonly data_dir?: string }) => void
-  /** Which process this is. */
+  /** The registered process. */
   readonly process: StartRegistration
 }
 
-/** Begins a start in this process: from here on every command knows of it. */
+/** Begins a start, visible to every command. */
 export function beginStart(host: Host, launch: Launch): StartUnderWay {
   const { places, system, signal } = host
   let own = enter(host, launch)

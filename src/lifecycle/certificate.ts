@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { readText, writePrivate } from '../client/files.ts'
 import { DAY_MS } from '../core/time.ts'
 
-/** The longest that systems believe a certificate that somebody installs by hand. */
+/** Longest validity accepted for manually installed certificates. */
 const VALID_MS = 825 * DAY_MS
-/** One that ends sooner is replaced at the next start. */
+/** Remaining validity below which the next start replaces it. */
 const RENEW_MS = 30 * DAY_MS
-/** A certificate may begin before the clock of who looks at it says so. */
+/** Validity begins earlier, for clocks that are behind. */
 const BEFORE_MS = DAY_MS
 const KEY_FILE = 'tls-key.pem'
 const CERTIFICATE_FILE = 'tls-cert.pem'
@@ -19,17 +19,17 @@ const KEY_KIND = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as cons
 export type OwnCertificate = {
   readonly cert: string
   readonly key: string
-  /** As `src/client/pin.ts` writes it. */
+  /** From `src/client/pin.ts`. */
   readonly fingerprint: string
-  /** Name or address by which other machines of the network reach this one. */
+  /** Network name or address of this machine. */
   readonly name: string
-  /** All of them, as a `Host` header has them. */
+  /** All names for `Host` headers. */
   readonly names: readonly string[]
 }
 
 type For = { readonly dataDir: string; readonly host: string; readonly now: number }
 
-/** The instance's own certificate and key, made at first and again before it ends. */
+/** The instance's certificate, created and renewed as needed. */
 export async function ownCertificate({ dataDir, host, now }: For): Promise<OwnCertificate> {
   const names = namesOfMachine()
   const kept = keptIn(dataDir, now)
@@ -61,7 +61,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-/** What this machine is called, and its addresses in the networks that it is in; those of one link alone lead nowhere. */
+/** Host name and routable addresses. */
 function namesOfMachine(): Names {
   const own = hostname().toLowerCase()
   const inNetworks = Object.values(networkInterfaces()).flatMap((found) => found ?? [])

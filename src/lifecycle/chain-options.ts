@@ -17,7 +17,7 @@ const NodeUrl = z.string().refine(isNode, 'must be an http or https URL')
 const Factory = z.string().refine(isAddress, 'must be an address')
 const Amount = z.string().refine((text) => parseAmount(text) !== undefined, 'must be an amount like 100.00')
 
-/** Where payments settle, and how that is reached. Keys are files: what is typed can be read by others. */
+/** Chain options. Keys are files, since options are visible to others. */
 export const chainOptions = {
   chain: z
     .enum(keysOf(chainNetworks))
@@ -69,10 +69,10 @@ type Asked = Chain & {
   readonly sdnSource?: string | undefined
 }
 
-/** Options that name a file. */
+/** File options. */
 export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satisfies readonly (keyof Chain)[]
 
-/** Options of a chain that runs elsewhere, and of one that is started here. */
+/** Options of remote and local chains. */
 const elsewhere = [
   'rpcUrl',
   'payToKeyFile',
@@ -86,16 +86,16 @@ const here = ['anvil', 'blockTime'] as const
 
 type Kept = Chain & Pick<Asked, 'sdnSource'>
 
-/** A launch on the chain that the data began on, reached as it was last, unless it says otherwise. */
+/** The data's chain with its last options, unless changed. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
-  // Real money began with a list of sanctions, and goes on with it.
+  // Real money keeps its sanctions list.
   const list = compact({ sdnSource: last.chain === 'base' ? last.sdnSource : undefined })
   return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
 }
 
-/** @throws CliError usage for options that cannot hold together, before anything is started. */
+/** @throws CliError usage for contradicting options, before starting */
 export function checkChain(asked: Asked): void {
   const said = (names: readonly (keyof Chain)[]) => names.find((name) => [asked[name] ?? []].flat().length > 0)
   const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })
@@ -124,7 +124,7 @@ export function checkChain(asked: Asked): void {
   if (chain === 'base' || chain === 'base-sepolia') checkPublic(asked)
 }
 
-/** A chain with other people on it: nothing is assumed, nothing is asked that was not named. */
+/** A public chain has no defaults: only named nodes are used. */
 function checkPublic(asked: Asked): void {
   const { chain = 'sandbox', rpcUrl } = asked
   const missing = (['rpcUrl', 'payToKeyFile', 'gasKeyFile'] as const).find(
@@ -154,7 +154,7 @@ function checkPublic(asked: Asked): void {
   if (asked.ephemeral) throw usage('--ephemeral would delete records of real money: leave it out.')
 }
 
-/** What a launch says of its chain, as the daemon takes it. */
+/** Chain options for the daemon. */
 export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSetup } {
   const {
     chain = 'sandbox',

@@ -4,13 +4,13 @@ import { errnoOf } from '../core/error.ts'
 import { keysOf } from '../core/record.ts'
 import { startSteps } from '../model/start.ts'
 
-/** What the child tells the `up` that waits for it. */
+/** Messages from the child to the waiting `up`. */
 export const ChildWord = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('step'), step: z.enum(keysOf(startSteps)), detail: z.string().optional() }),
   z.object({ kind: z.literal('ready'), notes: z.array(z.string()).default([]) }),
   z.object({
     kind: z.literal('failed'),
-    /** `EADDRINUSE` and the like; null where the system did not say no. */
+    /** System error such as `EADDRINUSE`; null otherwise. */
     cause: z.string().nullable(),
     exit: z.enum(keysOf(exits)),
     sentence: z.string(),
@@ -20,7 +20,7 @@ export const ChildWord = z.discriminatedUnion('kind', [
 ])
 export type ChildWord = z.output<typeof ChildWord>
 
-/** The system's own error code, however deep it lies. */
+/** System error code at any depth. */
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code = errnoOf(at)

@@ -5,10 +5,9 @@ import { EngineConfig } from '../model/engines/config.ts'
 import type { Launch } from './launch.ts'
 
 /**
- * Reads the engines file of a launch, which may hold keys: nothing of it is ever shown. Whoever starts a daemon does so
- * before it stops or starts anything.
- * @returns undefined where the launch names none.
- * @throws CliError usage that names the member.
+ * Reads the engines file, which may hold keys, before starting or stopping anything.
+ * @returns undefined if not set.
+ * @throws CliError usage that names the member
  */
 export function readEngines({ engines }: Pick<Launch, 'engines'>): EngineConfig | undefined {
   if (engines === undefined) return undefined

@@ -12,7 +12,7 @@ const Value = z
   .string()
   .refine((text) => (parseAmount(text) ?? 0n) > 0n, `must be an amount of USDC like ${formatAmount(1_000n)}`)
 
-/** Whether, for whom and how much a daemon settles for the servers of others. */
+/** Facilitator options. */
 export const facilitatorOptions = {
   facilitator: z.boolean().default(false).meta({ description: 'verify and settle x402 payments for other servers' }),
   facilitatorPayTo: z
@@ -32,7 +32,7 @@ export const facilitatorOptions = {
 
 const Facilitating = z.object(facilitatorOptions)
 
-/** What a launch says of it, as the daemon takes it: nothing where it is not to be one. */
+/** Facilitator options for the daemon; undefined if off. */
 export function facilitatorConfig(launch: z.output<typeof Facilitating>): { facilitator?: FacilitatorConfig } {
   if (!launch.facilitator) return {}
   const { facilitatorPayTo: payees, facilitatorMinValue: least, facilitatorDailyGas: dailyGas } = launch

@@ -7,7 +7,7 @@ import { runDaemon } from './run.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
 
-/** Runs the daemon in this process until ctrl-c; its log goes to the terminal. */
+/** Runs the daemon in this process until ctrl-c, logging to the terminal. */
 export async function serveHere(host: Host, launch: Launch): Promise<DaemonRegistration> {
   const { io } = host
   const logTo = new Writable({

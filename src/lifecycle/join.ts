@@ -12,8 +12,8 @@ import { LOOK_MS, patienceWith } from './patience.ts'
 export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
 
 /**
- * Waits for the daemon that another command is starting, or takes the one that serves.
- * @throws CliError conflict where that start has other options, pending where the waiting ended before it.
+ * Waits for another command's start, or uses the serving daemon.
+ * @throws CliError conflict for other options, pending at the time limit
  */
 export async function joinStart(
   host: StartHost,
@@ -30,7 +30,7 @@ export async function joinStart(
   }
 }
 
-/** Looks at the registration of the other start until it serves; nobody but who began it ends it. */
+/** Follows another start's registration; never ends it. */
 async function follow(
   host: StartHost,
   other: StartRegistration,
@@ -58,7 +58,7 @@ function requireWaiting({ aborted }: AbortSignal): void {
     throw new CliError('interrupted', 'Interrupted by ctrl-c; the start continues.', { next: ['souk status'] })
 }
 
-/** Whether the time is over that `--timeout` gives. */
+/** Whether `--timeout` is over. */
 export function timedOut({ system, globals: { timeoutMs } }: StartHost): () => boolean {
   const began = system.now()
   return () => timeoutMs !== undefined && system.now() - began >= timeoutMs
@@ -77,7 +77,7 @@ function endedFor({ pid }: StartRegistration): CliError {
   })
 }
 
-/** Two commands that start one daemon at the same moment mean the same, or one of them is told. */
+/** Concurrent starts must have equal options. */
 function refuseOther({ pid, launch: begun }: StartRegistration, said: Typed): void {
   const others = differences(begun, said)
   if (others.length === 0) return

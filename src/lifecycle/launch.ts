@@ -17,13 +17,13 @@ const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
 const WHOLE_BPS = 10_000n
 const BPS_PER_PCT = 100n
 
-/** Shares as they are typed: `operator=60,0x…=40`, in percent with at most 2 decimals. */
+/** Shares: `operator=60,0x…=40`, percent with at most 2 decimals. */
 export const Payees = z.string().refine(
   (text) => fault(text) === undefined,
   (text) => fault(text) ?? 'cannot be read',
 )
 
-/** The shares of a text that `Payees` took. */
+/** Parsed shares. */
 export function payeesOf(text: string): Payee[] {
   return text.split(',').map((part) => {
     const [, to = '', percent = '', decimals = ''] = SHARE.exec(part) ?? []
@@ -44,24 +44,24 @@ function fault(text: string): string | undefined {
   return sum === WHOLE_BPS ? undefined : `must sum to 100 percent, not ${Number(sum) / Number(BPS_PER_PCT)}`
 }
 
-/** The seed that is lived through before the daemon serves. */
+/** Seed with a history before serving. */
 export const DEMO = 'demo'
-/** The house's own listings, which the demo has too. */
+/** Seed of first-party listings, included in the demo. */
 export const HOUSE = 'house'
-/** A store without a listing. */
+/** Empty seed. */
 export const NO_SEED = 'none'
 const MAX_URL_CHARS = 2_048
 const TICK_MS_MIN = 100
 const TICK_MS_MAX = 60_000
 
-/** An on/off flag that must be told apart from one that was not given. */
+/** An on/off option that distinguishes "not given". */
 const OnOff = z.enum(['on', 'off']).meta({ value: 'on|off' })
 
 function isTick(ms: number | undefined): boolean {
   return ms !== undefined && ms >= TICK_MS_MIN && ms <= TICK_MS_MAX
 }
 
-/** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
+/** Start options, shared by `up`, `restart` and the child. */
 export const launchOptions = {
   host: z.string().optional().meta({
     description: 'address to listen on (default: loopback; with --tls: all)',
@@ -114,7 +114,7 @@ export const launchOptions = {
   logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 
-/** The same for a command that has to tell what was typed from what holds by default. */
+/** The same without defaults. */
 export const typedOptions = {
   ...launchOptions,
   profile: typed(launchOptions.profile),
@@ -130,10 +130,10 @@ function typed<T>(option: z.Param<T>): z.Param<Exclude<T, undefined> | undefined
     .meta({ ...meta, description: `${meta.description ?? ''} (default: ${fallback})` })
 }
 
-/** What was typed of a launch. */
+/** Typed start options. */
 export type Typed = Partial<Launch>
 
-/** The options that were typed; a flag that is off was not. */
+/** Typed options; a false flag counts as not typed. */
 export function saidOf(given: { readonly [name in keyof Launch]?: unknown }): Typed {
   const said = Object.entries(given).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
   return Object.fromEntries(said)
@@ -143,17 +143,17 @@ export function launchFrom(said: Typed): Launch {
   return Launch.parse(said)
 }
 
-/** Where it listens by default. */
+/** Port with default. */
 export function portOf({ port }: Pick<Launch, 'port'>): number {
   return port ?? DEFAULT_PORT
 }
 
-/** Where it listens unless told. */
+/** Address with default. */
 export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
   return host ?? (tls ? '0.0.0.0' : '127.0.0.1')
 }
 
-/** What a launch says of the sanctions list and of who gets the fees; a file is found from any folder. */
+/** Sanctions and payees for the daemon; file paths become absolute. */
 export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {
   return {
     ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
@@ -168,40 +168,37 @@ function wholePath(source: string): string {
 
 const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
-/** What holds for as long as a daemon runs; the others set switches that the store then holds, once. */
+/** Options without those stored as switches. */
 const Lasting = Launch.omit({ profile: true, checkoutV2: true })
 
 function fileOf(places: Pick<Places, 'state'>): string {
   return join(places.state, 'launch.json')
 }
 
-/** Keeps how the daemon was started, for `restart`. */
+/** Saves start options for `restart`. */
 export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void {
   writeJson(fileOf(places), launch)
 }
 
-/**
- * How to start the daemon of this instance as it was, but for the switches: they are in its store, where an
- * administrator may have changed them since. One that keeps no store starts with them as it did.
- */
+/** Last start options without switches, which the store holds; an ephemeral daemon keeps them. */
 export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
-/** How to start it again: as the start that is under way was begun, or else as it ran last. */
+/** Options of the current or last start. */
 export function lastLaunchOf(places: Places): Launch {
   const found = registeredDaemon(places)
   if (found.state === 'starting') return Launch.parse(found.registration.launch)
   const { seed, ...last } = lastLaunch(places)
-  // What a store began with is in it.
+  // The seed is in the store.
   return { ...last, ...(last.ephemeral || !hasStore({ places }) ? compact({ seed }) : {}) }
 }
 
-/** Options that name a file, which a child finds from any folder. */
+/** File options, made absolute for the child. */
 const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
-/** The words that give a child these options: all of them, as they are declared. */
+/** Options as words for a child. */
 export function launchWords(launch: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []

@@ -1,24 +1,24 @@
 import { setFlagsFromString } from 'node:v8'
 
-/* What keeps the resident memory of a daemon near to what it uses, whatever strangers make it read and throw away. */
+/* Keeps resident memory close to actual use. */
 
-/** Left to itself, V8 lets the heap grow to four times of what lives in it before it collects. */
+/** By default V8 lets the heap grow fourfold before collecting. */
 const HEAP_GROWTH_PERCENT = 30
-/** MB: young objects have three of these, which V8 would let grow to 64 each and not give back. */
+/** MB per semi-space, three in all; V8's default is 64. */
 const SEMI_SPACE_MB = 8
-/** Larger blocks, such as bodies, go back to the system at once; 128 KB is what the C library begins with. */
+/** Larger blocks return to the system at once; the C library starts with 128 KB. */
 const GIVE_BACK_FROM_BYTES = 128 * 1024
 
-/** Environment in which the process of a daemon is started: what can't be changed once it runs. */
+/** Environment that cannot change later. */
 export const memoryVariables: Readonly<Record<string, string>> = {
   NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB}`,
-  // Each thread would have pools of its own, which hold what was freed.
+  // Per-thread pools would keep freed memory.
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: String(GIVE_BACK_FROM_BYTES),
   MALLOC_TRIM_THRESHOLD_: String(GIVE_BACK_FROM_BYTES),
 }
 
-/** To be called first by a process that is a daemon. */
+/** Call first in a daemon process. */
 export function boundHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
 }

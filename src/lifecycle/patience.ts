@@ -1,23 +1,23 @@
 import type { processWork } from '../client/process.ts'
 
-/** A start that shows no progress for so long is ended. */
+/** A start without progress for this long is ended. */
 export const SILENCE_MS = 60_000
-/** How often is looked whether it still works. */
+/** Interval of checks. */
 export const LOOK_MS = 500
-/** More between two looks is time that this process did not get itself. */
+/** A longer gap means that this process itself was not scheduled. */
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
 type Work = ReturnType<typeof processWork>
 type Patience = {
-  /** Something was done: the wait begins anew. */
+  /** Resets the wait. */
   readonly progress: () => void
-  /** Looks at the process. @returns whether to wait on */
+  /** Checks the process. @returns whether to continue waiting */
   readonly look: () => boolean
 }
 
 /**
- * Waits for a process as long as it gets on. Time in which the machine gave it no processor is no silence of its own,
- * so that a busy machine never ends a start.
+ * Waits for a process while it makes progress. Time without a processor does not count, so a busy machine never ends
+ * a start.
  */
 export function patienceWith(now: () => number, workOf: () => Work): Patience {
   let silentMs = 0

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { processStartedMs } from '../client/process.ts'
 
-/** State of a listening socket in `/proc/net/tcp`. */
+/** LISTEN state in `/proc/net/tcp`. */
 const LISTEN = '0A'
 const STATE_FIELD = 3
 const INODE_FIELD = 9
@@ -9,10 +9,7 @@ const COMMAND_CHARS_MAX = 80
 
 export type PortOwner = { readonly pid: number; readonly program: string; readonly startedMs: number | undefined }
 
-/**
- * The process that listens on a TCP port of this machine.
- * @returns undefined where the system has no `/proc`, or the owner belongs to another user.
- */
+/** Process listening on a local port. @returns undefined without `/proc`, or for another user's */
 export function portOwner(port: number): PortOwner | undefined {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(textOf(`net/${table}`) ?? '', port)))
   if (inodes.size === 0) return undefined
@@ -24,7 +21,7 @@ export function portOwner(port: number): PortOwner | undefined {
     : { pid: Number(pid), program: programOf(pid), startedMs: processStartedMs(Number(pid)) }
 }
 
-/** Inodes of the sockets that listen on a port, from the text of `/proc/net/tcp`. */
+/** Inodes of listening sockets, from `/proc/net/tcp`. */
 export function listeningInodes(table: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return table
@@ -47,7 +44,7 @@ function programOf(pid: string): string {
   return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
 }
 
-// Processes come and go while they are looked at, and those of other users cannot be read: both count as no answer.
+// Vanished processes and those of others count as unknown.
 function textOf(name: string): string | undefined {
   return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }

@@ -8,7 +8,7 @@ import { LOCAL, readSettings } from '../client/settings.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 
-/** What a store holds that took the place of another. */
+/** Contents of a restored store. */
 export type Restored = {
   readonly data_dir: string
   readonly store_id: string
@@ -21,14 +21,14 @@ export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }):
   return existsSync(join(places.data, 'store', 'MANIFEST.json'))
 }
 
-/** @throws CliError usage where another instance than the one on this machine is meant. */
+/** @throws CliError usage for a remote instance */
 export function localOnly({ globals, places }: Host): void {
   const meant = globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   if (meant === LOCAL) return
   throw usage(`This is about the local daemon, and ${meant} is meant.`, { next: ['… -r local'] })
 }
 
-/** @throws CliError conflict while the daemon holds its store, with the way to do it after all. */
+/** @throws CliError conflict while the daemon runs, with the way out */
 export async function requireStopped(host: Host, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)
@@ -39,7 +39,7 @@ export async function requireStopped(host: Host, again: string): Promise<void> {
   })
 }
 
-/** A history comes before everything else that a marketplace has. */
+/** The demo history needs an empty marketplace. */
 export function demoRefused({ places }: Pick<Host, 'places'>): CliError {
   return new CliError('conflict', 'This marketplace already has data; demo data needs an empty one.', {
     facts: [`nothing was changed in ${places.data}`],
@@ -47,7 +47,7 @@ export function demoRefused({ places }: Pick<Host, 'places'>): CliError {
   })
 }
 
-/** Puts a backup in the place of the local store; see `replaceData`. */
+/** Restores a backup; see `replaceData`. */
 export async function restoreFrom({ places, io, system }: Host, file: string): Promise<Restored> {
   const replaced = hasStore({ places })
   const progress = io.progress(`checking ${io.path(file)} and putting it in place`)

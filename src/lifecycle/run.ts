@@ -22,11 +22,10 @@ import { boundHeapGrowth } from './memory.ts'
 import { demoRefused } from './restore.ts'
 
 /**
- * How long a stop may take: twice what it waits for answers under way, because after those the crons end and the store
- * is closed. A second signal ends the process at once.
+ * Time limit of a stop: twice that of running responses, since crons and store follow. A second signal ends at once.
  */
 export const STOP_MS = 20_000
-/** A handle that something left open may keep the process for this long, no longer. */
+/** How long leftover handles may keep the process. */
 const LINGER_MS = 500
 
 type Host = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
@@ -36,8 +35,8 @@ type Hooks = {
 }
 
 /**
- * Runs the daemon until a signal: registers its start, creates it, says ready, and tidies up behind it.
- * @throws what creating throws; CliError failure when stopping takes longer than `STOP_MS`.
+ * Runs the daemon until a signal: registers, creates, reports ready, cleans up.
+ * @throws creation errors; CliError failure when stopping exceeds `STOP_MS`
  */
 export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
@@ -62,7 +61,7 @@ async function runBegun(host: Host, hooks: Hooks, start: StartUnderWay): Promise
       : undefined
     const daemon = await createDaemon(configOf(options, dataDir, certificate), {
       logTo: log,
-      // A write that failed leaves memory ahead of the disk: nothing may be answered from it any more.
+      // After a failed write, memory is ahead of the disk, so exit.
       onFatal: (error) => fatal(system, error),
       onStep: start.report,
       async prepare(url) {
@@ -85,7 +84,7 @@ async function runBegun(host: Host, hooks: Hooks, start: StartUnderWay): Promise
   }
 }
 
-/** The demo is lived through before the daemon serves. */
+/** Creates the demo history before serving. */
 async function seeded(host: Host, dataDir: string, { report }: StartUnderWay): Promise<void> {
   if (host.options.seed !== DEMO) return
   report('history')
@@ -101,7 +100,7 @@ type Run = {
   readonly start: StartUnderWay
 }
 
-/** Registers a daemon that answers and says so; one that does not is stopped again. */
+/** Registers a responding daemon; stops another. */
 async function announced(host: Host, hooks: Hooks, run: Run) {
   try {
     const registration = registerRun(host, run)
@@ -120,7 +119,7 @@ function fatal({ stderr, exit }: Host['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-/** The seed that the daemon has to have; a new store has the services of the house unless another is named. */
+/** The seed; new stores default to the house's services. */
 function seedOf({ seed }: Launch): Pick<Start, 'seed' | 'seedOfNew'> {
   return seed === undefined ? { seedOfNew: HOUSE } : { seed }
 }
@@ -171,7 +170,7 @@ function registerRun({ options, places, system }: Host, run: Run): DaemonRegistr
   return registration
 }
 
-/** Where other machines of the network find it. */
+/** Local network address. */
 function lanUrl(url: string, { name }: OwnCertificate): string {
   const { port } = new URL(url)
   return `https://${name.includes(':') ? `[${name}]` : name}:${port}`

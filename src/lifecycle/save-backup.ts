@@ -15,15 +15,12 @@ const END_BYTES = 1_024
 type Chunks = AsyncIterable<string | Uint8Array>
 export type Saved = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
-/** A backup as the instance sends it, with the admin key. @throws AppError for what the instance refuses. */
+/** Requests a backup with the admin key. @throws AppError for a refusal */
 export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, 'timeoutMs'>): Promise<Chunks> {
   return (await session.open('getBackup', { timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS })).file()
 }
 
-/**
- * Writes a backup to a file, readable by its owner only, which is there when all of it came, or not at all; without
- * a file to stdout.
- */
+/** Writes a backup to a private file atomically, or to stdout. */
 export async function saveBackup(
   { io }: Pick<CommandContext<unknown, unknown>, 'io'>,
   chunks: Chunks,

@@ -17,18 +17,18 @@ export type Snapshot = {
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const ENDING = '.tar'
 
-/** Where the named copies of an instance's store lie: beside its log, out of reach of what clears its data. */
+/** Folder of snapshots: beside the log, so that clearing data keeps it. */
 export function snapshotFolder({ places }: Host): string {
   return join(places.state, 'snapshots')
 }
 
-/** @throws CliError usage for a name that may not stand in a path. */
+/** @throws CliError usage for an invalid name */
 export function snapshotFile(host: Host, name: string): string {
   if (!NAME.test(name)) throw usage(`NAME must be lower-case letters, digits, "-" or "_"; you gave "${name}".`)
   return join(snapshotFolder(host), name + ENDING)
 }
 
-/** Named copies, newest first. */
+/** Snapshots, newest first. */
 export function listSnapshots(host: Host): Snapshot[] {
   const folder = snapshotFolder(host)
   if (!existsSync(folder)) return []
@@ -41,7 +41,7 @@ export function listSnapshots(host: Host): Snapshot[] {
   return found.sort((one, other) => other.saved_at.localeCompare(one.saved_at))
 }
 
-/** @throws CliError not_found, with the name that was probably meant. */
+/** @throws CliError not_found with the nearest name */
 export function findSnapshot(host: Host, name: string): string {
   const file = snapshotFile(host, name)
   if (existsSync(file)) return file
@@ -54,7 +54,7 @@ export function findSnapshot(host: Host, name: string): string {
   })
 }
 
-/** Keeps a copy of the running daemon's store under a name, in place of the one before, and says nothing meanwhile. */
+/** Saves a snapshot of the running store, replacing one with the name; silent. */
 export async function keepSnapshot(context: CommandContext<unknown, unknown>, name: string): Promise<string> {
   const file = snapshotFile(context, name)
   makeFolder(snapshotFolder(context))

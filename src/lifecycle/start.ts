@@ -28,10 +28,10 @@ import { GRACE_MS, instancesBeside, stopDaemon } from './stop.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
-/** How long a start that stands still may take to end in order. */
+/** How long a stuck start may take to end. */
 const STUCK_GRACE_MS = 5_000
 
-/** What the daemon keeps of the caller's environment; the rest (tokens, proxies, shell state) stays behind. */
+/** Environment passed to the daemon; tokens, proxies and shell state are not. */
 const KEPT_VARIABLES =
   /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SOUK_(CONFIG_DIR|DATA_DIR|INSTANCE)|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_\w+)$/
 
@@ -39,14 +39,14 @@ export type Started = {
   readonly registration: DaemonRegistration
   readonly alreadyRunning: boolean
   readonly recovered: boolean
-  /** What the daemon found at its start. */
+  /** Notes of the start. */
   readonly notes: readonly string[]
 }
 
 /**
- * Brings the instance's daemon up, detached. One that runs already is left as it is, and one that starts is waited for.
- * @param said - what was typed: another start that is under way has to agree to it
- * @throws CliError naming whoever holds the port, what of the engines file is wrong, or what the child said before it ended.
+ * Starts the daemon detached; leaves a running one and waits for a starting one.
+ * @param said - typed options, which a concurrent start must match
+ * @throws CliError about the port's owner, the engines file, or the child's last words
  */
 export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started> {
   readEngines(launch)
@@ -77,13 +77,13 @@ function alreadyUp(registration: DaemonRegistration): Started {
   return { registration, alreadyRunning: true, recovered: false, notes: [] }
 }
 
-/** Registers the child in the same moment as it is made: no other command ever finds a start that it does not know. */
+/** Registers the child when it is spawned, so that no command misses it. */
 function begin(host: StartHost, launch: Launch) {
   const { places } = host
   const found = registeredDaemon(places)
   if (isLive(found)) return { other: found.registration }
   const child = spawnChild(host, launch)
-  // Without a number it never began: its `error` says why.
+  // Without a pid it never started: `error` says why.
   if (child.pid !== undefined) register(places, firstRegistration(host, { launch, pid: child.pid }))
   return { child, recovered: found.state === 'stale' }
 }
@@ -106,7 +106,7 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
 
 type Ended = Exclude<ChildWord, { kind: 'step' }>
 
-/** Waits as long as the child gets on; whoever ends this command ends the start that it began. */
+/** Waits while the child makes progress; ending this command ends the start. */
 async function waitFor(host: StartHost, child: ChildProcess, progress: Progress): Promise<Ended> {
   const { system, places, signal } = host
   const patience = patienceWith(system.now, () => (child.pid === undefined ? undefined : processWork(child.pid)))
@@ -166,7 +166,7 @@ function endedEarly(how: number | string, file: string): Ended {
   )
 }
 
-/** What the child said, and where more of it stands; a start that failed leaves no registration. */
+/** The child's error with the log's path; removes its registration. */
 async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }>, host: StartHost) {
   const { places, io } = host
   const found = registeredDaemon(places)
@@ -176,14 +176,14 @@ async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }
   return new CliError(exit, sentence, { facts: [...facts, `log: ${io.path(logFile(places.state))}`], next })
 }
 
-/** As the child registered it just before it said that it is ready: it is not asked again, which takes time. */
+/** As registered by the child; no request needed. */
 function served({ places }: StartHost): DaemonRegistration {
   const found = registeredDaemon(places)
   if (found.state === 'running') return found.registration
   throw new CliError('failure', 'The daemon said that it is ready, and ended.', { next: ['souk logs --tail 50'] })
 }
 
-/** Says who holds the port of a launch, and the ways out. */
+/** The port's owner and the ways out. */
 async function portTaken(host: StartHost, launch: Launch): Promise<CliError> {
   const port = portOf(launch)
   const owner = portOwner(port)

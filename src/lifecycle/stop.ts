@@ -9,7 +9,7 @@ import { isSameProcess, type ProcessName } from '../client/process.ts'
 import { errnoOf } from '../core/error.ts'
 import { whileLocked } from './begin.ts'
 
-/** Longer than a daemon takes at most to end in order: a kill never comes between its last answer and its store. */
+/** Longer than an orderly stop takes, so a kill never interrupts one. */
 export const GRACE_MS = 25_000
 const KILL_WAIT_MS = 5_000
 const PORT_WAIT_MS = 1_000
@@ -17,11 +17,11 @@ const POLL_MS = 25
 
 export type Stopped = {
   readonly stopped: boolean
-  /** `graceful`: it ended in order. `killed`: it had to be. `crashed`: it was gone already. `absent`: none ran. */
+  /** `graceful`: ended in order. `killed`: by force. `crashed`: was gone. `absent`: none ran. */
   readonly how: 'graceful' | 'killed' | 'crashed' | 'absent'
   readonly pid: number | null
   readonly url: string | null
-  /** Its port can be bound again. */
+  /** Whether its port is free. */
   readonly port_free: boolean | null
 }
 
@@ -29,13 +29,10 @@ type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'io'>
 const ABSENT = { state: 'absent' } as const
 type Choice = { graceMs: number; force: boolean }
 
-/**
- * Ends the instance's daemon, one that is still starting too: SIGTERM, then SIGKILL after the grace; already down is
- * fine.
- */
+/** Stops a running or starting daemon: SIGTERM, then SIGKILL; fine if already down. */
 export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
   const { places } = host
-  // A start that is just being made is waited for, so that it does not come up behind our back.
+  // Waits for a concurrent registration.
   const found = existsSync(places.runtime) ? whileLocked(places, () => registeredDaemon(places)) : ABSENT
   if (found.state === 'absent') return { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
   const { registration } = found
@@ -46,7 +43,7 @@ export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
   return { stopped: how !== 'crashed', how, pid, url, port_free: free }
 }
 
-/** All instances of this machine whose state lies beside this one's, itself included. */
+/** Local instances beside this one, including it. */
 export function instancesBeside({ places, system }: Pick<Host, 'places' | 'system'>): Places[] {
   const { chosenData: dataDir } = places
   const names = namesIn(dataDir ?? dirname(places.state)).filter(isInstanceName)
@@ -81,7 +78,7 @@ async function end(host: Host, registration: ProcessName, { graceMs, force }: Ch
 }
 
 function signal(registration: ProcessName, name: 'SIGTERM' | 'SIGKILL'): void {
-  // Looked at once more just before: the number may have gone to somebody else's process meanwhile.
+  // Checked again, since pids are reused.
   if (!isSameProcess(registration)) return
   try {
     process.kill(registration.pid, name)
@@ -98,7 +95,7 @@ async function gone({ system }: Host, registration: ProcessName, withinMs: numbe
   return !isSameProcess(registration)
 }
 
-/** Threads of a killed process may hold its sockets for a moment after it counts as ended. */
+/** A killed process may hold its sockets briefly. */
 async function portGetsFree({ system }: Host, url: string): Promise<boolean> {
   for (let waited = 0; waited < PORT_WAIT_MS; waited += POLL_MS) {
     if (await portIsFree(url)) return true
@@ -107,7 +104,7 @@ async function portGetsFree({ system }: Host, url: string): Promise<boolean> {
   return portIsFree(url)
 }
 
-/** Whether an address can be bound: tried, not guessed. */
+/** Whether an address can be bound, by trying. */
 function portIsFree(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

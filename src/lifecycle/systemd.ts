@@ -3,13 +3,13 @@ import { DEFAULT_INSTANCE } from '../client/paths.ts'
 import { type Launch, launchWords } from './launch.ts'
 import { STOP_MS } from './run.ts'
 
-/** systemd waits a little longer than the daemon takes at most to end in order. */
+/** systemd waits slightly longer than an orderly stop. */
 const STOP_MARGIN_S = 5
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
 export type Unit = { readonly unit: string; readonly name: string }
 
-/** A unit of the user's own systemd that runs this instance as `souk up` would, and what to call it. */
+/** User unit that runs this instance, and its name. */
 export function unitOf({ places, system }: Host, launch: Launch): Unit {
   const { instance, chosenData } = places
   const words = [
@@ -41,7 +41,7 @@ export function unitOf({ places, system }: Host, launch: Launch): Unit {
   return { unit: `${lines.join('\n')}\n`, name }
 }
 
-/** A word as systemd reads it: it has escapes, specifiers and variables of its own. */
+/** A systemd word with escaped specifiers and variables. */
 function quoted(word: string): string {
   const escaped = word.replaceAll('%', '%%').replaceAll('$', () => '$$')
   return /^[\w./:@=,%+-]+$/.test(escaped) ? escaped : `"${escaped.replace(/[\\"]/g, '\\$&')}"`

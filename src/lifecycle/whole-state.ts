@@ -18,7 +18,7 @@ type Door = Awaited<ReturnType<Host['system']['daemon']>>
 type Wanted = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
-/** Tries to find a running marketplace without a payment that is halfway. */
+/** Attempts to find a moment without payments in progress. */
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 
@@ -26,13 +26,13 @@ export type SavedState = {
   readonly file: string | null
   readonly records: number
   readonly files: number
-  /** Of the state: of two that are equal, the state is. */
+  /** Hash of the state. */
   readonly sha256: string
 }
 
 type Row = { readonly [member: string]: Json }
 
-/** One line of a whole state (docs/reference/storage-format.md): the first, a row of a list, a part of a file, or the last. */
+/** A line of an export (docs/reference/storage-format.md): start, row, file part, or end. */
 export type WrittenLine =
   | {
       readonly souk: 'state'
@@ -57,7 +57,7 @@ export type WrittenLine =
       readonly header_sha256: string
     }
 
-/** Writes the whole state of the marketplace to a file or stdout: of a running daemon, or of one that is down. */
+/** Exports the marketplace to a file or stdout, running or stopped. */
 export async function exportWhole(context: Host, file: string): Promise<SavedState> {
   const { io } = context
   const progress = io.progress('reading the whole state')
@@ -110,7 +110,7 @@ async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
   return door.exportData(places.data, wanted)
 }
 
-/** By way of a backup, which is of one moment; where payments are halfway in it, of another moment. */
+/** From a backup, which is one moment; retries while payments are in progress. */
 async function ofRunning(context: Host, door: Door, wanted: Wanted): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
@@ -137,11 +137,11 @@ export type LoadedState = {
   readonly files: number
   readonly sha256: string
   readonly replaced: boolean
-  /** Whether signatures that were made for the installation of the file count here. */
+  /** Whether the file's signatures stay valid here. */
   readonly kept_installation: boolean
 }
 
-/** Makes the local store out of a whole state, which is checked to its end before anything changes. */
+/** Creates the local store from an export, verified before any change. */
 export async function importWhole(context: Host, file: string, keep: boolean): Promise<LoadedState> {
   const { io, places, system } = context
   const replaced = hasStore(context)

@@ -12,11 +12,11 @@ const UP = (lines: number) => (lines > 0 ? `\u001B[${lines}A` : '')
 const CLEAR_LINE = '\u001B[K'
 const CLEAR_BELOW = '\u001B[J'
 const CLEAR_ALL = '\u001B[H\u001B[2J\u001B[3J'
-// A line that wrapped would be two: then nobody knows any more where the others stand.
+// A wrapped line would take two rows and break the repainting.
 const WRAP_OFF = '\u001B[?7l'
 const WRAP_ON = '\u001B[?7h'
 
-/** Failures after which it is worth to look again. */
+/** Temporary failures after which to look again. */
 const PASSING: ReadonlySet<string> = new Set(['paused', 'unavailable', 'rate_limited', 'internal'])
 
 export type Watching = {
@@ -24,11 +24,11 @@ export type Watching = {
   readonly settings: IoSettings
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Runs the command once more and shows what it answers. */
+  /** Runs the command once and shows the result. */
   readonly look: (io: Io) => Promise<void>
 }
 
-/** Looks until ctrl-c. @throws what the first look throws; later ones may fail for a while. */
+/** Repeats until ctrl-c. @throws what the first look throws; later failures may be temporary */
 export async function watch(watching: Watching): Promise<void> {
   const { system, settings, signal, everyMs } = watching
   const isPainted = system.stdout.isTTY === true && settings.format === 'human'
@@ -49,7 +49,7 @@ export async function watch(watching: Watching): Promise<void> {
   }
 }
 
-/** The next look; where nobody answers, the last one with a word on that. */
+/** The next look; if unreachable, the last one with a note. */
 async function again(watching: Watching, last: string): Promise<string> {
   try {
     return await lookAt(watching)
@@ -76,7 +76,7 @@ function isPassing(error: unknown): boolean {
   return error instanceof AppError && PASSING.has(error.code)
 }
 
-/** What one look prints. */
+/** Output of one look. */
 async function lookAt({ system, settings, look }: Watching): Promise<string> {
   const said: string[] = []
   const io = createIo(aside(system, said, { notes: true }), { ...settings, ask: false })
@@ -85,7 +85,7 @@ async function lookAt({ system, settings, look }: Watching): Promise<string> {
   return said.join('')
 }
 
-/** In a pipe, and for programs: what is there each time that it changed. */
+/** Without a terminal: prints each changed output. */
 function printer(stdout: OutputStream): (text: string) => void {
   let before: string | undefined
   return (text) => {
@@ -95,7 +95,7 @@ function printer(stdout: OutputStream): (text: string) => void {
   }
 }
 
-/** On a terminal: over what stood there, a line only where it changed. */
+/** On a terminal: repaints changed lines only. */
 function painter(stdout: OutputStream): (text: string) => void {
   let shown: readonly string[] = []
   let size = sizeOf(stdout)
@@ -104,7 +104,7 @@ function painter(stdout: OutputStream): (text: string) => void {
     const isResized = now.rows !== size.rows || now.columns !== size.columns
     size = now
     const lines = fitted(text.replace(/\n$/, '').split('\n'), size.rows)
-    // Where what stood there wraps in another width, nobody knows where it stands now.
+    // After a resize, lines wrap differently, so everything is repainted.
     const before = isResized ? [] : shown
     stdout.write((isResized ? CLEAR_ALL : '') + repaint(before, lines))
     shown = lines
@@ -115,14 +115,14 @@ function sizeOf({ rows = DEFAULT_ROWS, columns = 0 }: OutputStream) {
   return { rows, columns }
 }
 
-/** One row stays free for the cursor. */
+/** Leaves a row for the cursor. */
 function fitted(lines: readonly string[], rows: number): readonly string[] {
   const room = Math.max(1, rows - 1)
   if (lines.length <= room) return lines
   return [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`]
 }
 
-/** From the line below the last one shown to the line below the new last one. */
+/** Moves from below the old output to below the new. */
 function repaint(shown: readonly string[], lines: readonly string[]): string {
   const painted = lines.map((line, at) => (line === shown[at] ? '\n' : `\r${line}${CLEAR_LINE}\n`))
   return UP(shown.length) + painted.join('') + (shown.length > lines.length ? CLEAR_BELOW : '')

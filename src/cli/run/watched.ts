@@ -5,15 +5,15 @@ import * as z from '../params.ts'
 const INTERVAL_MS = 2_000
 const INTERVAL_MS_MIN = 200
 
-/** The options of a command whose answer can be looked at again and again. */
+/** Options of repeatable commands. */
 export const watchOptions = {
   watch: z.boolean().default(false).meta({ description: 'repeat until ctrl-c' }),
   interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),
 }
 
-/** How often a command is to look again, milliseconds; undefined where it looks once. */
+/** Interval in milliseconds; undefined without --watch. */
 export function intervalOf(command: Command, options: Readonly<Record<string, unknown>>): number | undefined {
-  // Some commands have a --watch of their own, which means something else.
+  // Some commands have another --watch.
   if (command.options.shape.watch !== watchOptions.watch || options.watch !== true) return undefined
   return typeof options.interval === 'number' ? Math.max(options.interval, INTERVAL_MS_MIN) : INTERVAL_MS
 }

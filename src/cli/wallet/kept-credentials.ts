@@ -2,14 +2,14 @@ import { AppError } from '../../core/error.ts'
 import { CliError } from '../exit.ts'
 import type { Session } from '../session.ts'
 
-/** What an instance says of a credential that is kept for it. */
+/** What an instance says about a saved credential. */
 export type CredentialCheck = {
   readonly id: 'admin key' | 'api key'
   readonly status: 'ok' | 'none' | 'problem'
   readonly detail: string
 }
 
-/** Asks an instance whether it takes the credentials that are kept for it here. */
+/** Asks an instance whether it accepts saved credentials. */
 export async function checkCredentials(session: Session): Promise<readonly CredentialCheck[]> {
   return [
     await credential('admin key', () => askAsAdmin(session)),
@@ -17,7 +17,7 @@ export async function checkCredentials(session: Session): Promise<readonly Crede
   ]
 }
 
-/** @returns what the credential is good for; undefined when there is none. */
+/** @returns what the credential allows; undefined without one */
 async function askAsAdmin(session: Session): Promise<string | undefined> {
   try {
     await session.call('getPlatformStatus', {})

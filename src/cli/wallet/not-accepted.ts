@@ -6,10 +6,10 @@ import { formatPrice, type Usdc } from '../../core/money.ts'
 import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 
-/** A clock that is off by less refuses no payment. */
+/** Clock difference that affects no payment. */
 const CLOCK_SKEW_MS = 5_000
 
-/** A payment that is refused for its time was signed by a wrong clock: whose it is says the date of the answer. */
+/** A payment refused for its time: the response's date shows whose clock is wrong. */
 export function clockFault(answer: RawAnswer, now: number): CliError | undefined {
   const error = errorOf(answer)
   const there = Date.parse(answer.headers.date ?? '')

@@ -24,16 +24,16 @@ import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending
 
 const PAYMENT_REQUIRED = 402
 
-/** How an answer was paid for; `none` where nothing had to be paid. */
+/** How a response was paid; `none` if free. */
 export type Payment = {
   readonly method: 'none' | 'balance' | 'x402'
   readonly amount: Usdc
   readonly payer: Hex | null
-  /** Hash of the settling transaction, where the answer names one. */
+  /** Settlement transaction, if known. */
   readonly transaction: string | null
 }
 
-/** What a 402 asks for. */
+/** Request of a 402. */
 export type Offer = {
   readonly price: Usdc
   readonly payTo: string
@@ -42,7 +42,7 @@ export type Offer = {
   readonly validSeconds: number
 }
 
-/** Reads the first entry of a 402. @throws CliError when it holds none, or contradicts itself. */
+/** The first entry of a 402. @throws CliError when missing or contradictory */
 export async function offerOf(answer: RawAnswer): Promise<Offer> {
   const { askedBy } = await import('../../client/pay.ts')
   const asked = askedBy(responseOf(answer))
@@ -61,36 +61,36 @@ export async function offerOf(answer: RawAnswer): Promise<Offer> {
   }
 }
 
-/** A call that may cost money. */
+/** A possibly paid request. */
 export type PaidCall = RawCall & {
   readonly idempotencyKey: string
-  /** The price that was shown before this call: a 402 above it is refused, whatever the limit is. */
+  /** Price shown before; a higher 402 is refused. */
   readonly shown?: Usdc | undefined
-  /** What an answer says that it took, as decimal text. */
+  /** Amount that a response says it took. */
   readonly stated?: (body: unknown) => Promise<string | undefined>
-  /** What is paid for, with its price, for whoever cannot pay it. */
+  /** Item and price, for errors. */
   readonly costs?: string | undefined
 }
 
-/** An endpoint that may cost money, and what is asked of it. */
+/** A possibly paid endpoint call. */
 export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   readonly endpoint: K
   readonly asked: Asked<K>
-  /** A new one unless given, or chosen by `--idempotency-key`. */
+  /** (default: `--idempotency-key`, else new) */
   readonly idempotencyKey?: string
-  /** Where the answer states what it took. */
+  /** Amount member of the response. */
   readonly stated?: (answer: WireAnswer<Api[K]>) => string
 }
 
-/** Sends a request unpaid and returns what it would cost; undefined when it costs nothing. */
+/** Price of a request, sent unpaid; undefined if free. */
 export async function quote(session: Session, call: RawCall): Promise<Offer | undefined> {
   const answer = await session.send({ ...call, accept: [PAYMENT_REQUIRED] })
   return answer.status === PAYMENT_REQUIRED ? offerOf(answer) : undefined
 }
 
 /**
- * Calls an endpoint, and pays as `payFor` does.
- * @throws BadAnswer for an answer that cannot be read; what it took is counted, and what opens its job kept, all the same.
+ * Calls an endpoint with `payFor`.
+ * @throws BadAnswer for an unreadable response; its payment and job token are still recorded
  */
 export async function pay<K extends Callable>(host: SessionHost, session: Session, purchase: Purchase<K>) {
   const {
@@ -117,10 +117,10 @@ export async function pay<K extends Callable>(host: SessionHost, session: Sessio
   }
 }
 
-/** A token as instances make them for who bought without an account. */
+/** Token form of anonymous purchases. */
 const JOB_TOKEN = /^jt_[0-9a-f]{64}$/
 
-/** What was paid for is not lost with an odd answer: of its job is kept what has the form of an id and of a token. */
+/** Saves the token even of an unreadable response. */
 async function keepToken({ places }: SessionHost, { target }: Session, body: unknown): Promise<void> {
   const { job_id: job, thread_id: thread, access_token: token } = isObject(body) ? body : {}
   if (!isId('job', job) || typeof token !== 'string' || !JOB_TOKEN.test(token)) return
@@ -129,9 +129,9 @@ async function keepToken({ places }: SessionHost, { target }: Session, body: unk
 }
 
 /**
- * Sends a request and pays if a 402 comes back: from the balance first, else by a signature of the wallet.
- * The same idempotency key goes with every attempt, so a repeat never pays twice; what it may cost goes along too.
- * @throws CliError payment when it may not or cannot pay; AppError for what the instance refuses.
+ * Sends a request and pays a 402: from the balance, else by signature. All attempts share an idempotency key and a
+ * price limit, so a repeat never pays twice.
+ * @throws CliError payment when not allowed or not possible; AppError for a refusal
  */
 export async function payFor(host: SessionHost, session: Session, paid: PaidCall): Promise<PaidFor> {
   const agreed = host.budget.taken()
@@ -140,9 +140,9 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
   } catch (error) {
     const { 'x-api-key': key, ...headers } = paid.headers ?? {}
     if (!isUnauthorized(error) || error.extra.unknown_key !== true || key === undefined) throw error
-    // Whoever was let charge the key and only then does not know it is not paid once more.
+    // An instance that was offered a key and then does not know it is not paid again.
     if (host.budget.taken() !== agreed) throw error
-    // The wallet pays as one that is not registered.
+    // Pays as an unregistered wallet.
     return payOnce(host, session, { ...paid, headers })
   }
 }
@@ -182,7 +182,7 @@ const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transa
 
 type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
 
-/** Stops above what was shown, above `--max-price` and under `--pay none`, before anybody is asked anything. */
+/** Stops above the shown price, above `--max-price` and under `--pay none`, before asking anybody. */
 function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
@@ -203,7 +203,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
 
 type BalancePayment = { key: string; wallet: NamedWallet }
 
-/** The key to pay with from the balance, where that is wanted and the balance suffices. */
+/** Key for a balance payment, if wanted and sufficient. */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()
@@ -218,7 +218,7 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
   if (found === undefined) return undefined
   const available = await session.call('getBalance', { headers: { 'x-api-key': found.key } }).then(
     (balance) => parseAmount(balance.available),
-    // A key that nobody knows here opens no balance.
+    // An unknown key has no balance.
     (error) => (isUnauthorized(error) ? undefined : Promise.reject(error)),
   )
   return available !== undefined && available >= offer.price ? found : undefined
@@ -256,9 +256,8 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
 type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick<RawCall, 'method' | 'path' | 'body'> }
 
 /**
- * Signs what a 402 asks for, within what may be signed at this instance, and only through the gate of all spending.
- * The headers are as good as the money.
- * @throws CliError payment for what may not be signed.
+ * Signs a 402 within the rules of the instance and through the spending gate. The headers are as good as money.
+ * @throws CliError payment when not allowed
  */
 export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit, call }: Unsigned) {
   const { accountFromKey, askedBy, chooseOffer } = await import('../../client/pay.ts')
@@ -277,7 +276,7 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   return { ...spent, network: policy.network }
 }
 
-/** Whoever has souk can take what such a wallet holds. */
+/** Demo keys are public, so never use them for real money. */
 function wellKnown({ name }: NamedWallet): CliError {
   return new CliError('payment', `Wallet ${name} is a public demo wallet: it can only pay test money.`, {
     facts: ['nothing was signed and nothing was paid'],
@@ -292,7 +291,7 @@ function refused(signed: { readonly message: string }): CliError {
   })
 }
 
-/** The wallet's key; an encrypted one asks for its passphrase, or reads it from the file that is named for it. */
+/** The wallet's key; asks for the passphrase of an encrypted one, or reads its file. */
 export async function unlock({ io, places, system }: SessionHost, wallet: NamedWallet): Promise<Hex> {
   return unlockWallet(places, wallet.name, async () => {
     const file = system.env.SOUK_PASSPHRASE_FILE
@@ -307,7 +306,7 @@ function isPublic(network: Target['network']): network is Network {
 
 type Wanted = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
-/** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the token of its chain. */
+/** Tokens that may be signed: of a remote, as fixed when added; locally, of the chain. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
   const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === LOCAL)
@@ -325,7 +324,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
   return staysHere(target.url) ? here : { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }
 }
 
-/** What pays for one could be taken by whoever stands between, and shown elsewhere. */
+/** Payments over plain HTTP could be intercepted. */
 function refuseInTheClear({ target }: Session): void {
   if (target.name === LOCAL || target.url.startsWith('https:') || staysHere(target.url)) return
   throw new CliError(
@@ -340,7 +339,7 @@ function refuseInTheClear({ target }: Session): void {
 
 type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Hex | null; stated: Stated }
 
-/** What was paid, in the words of the answer; a signature that says nothing else took what was signed. */
+/** Amount paid by the response, else the signed amount. */
 async function paidBy(
   { budget, io }: SessionHost,
   answer: RawAnswer,
@@ -363,7 +362,7 @@ function amountIn(settled: Readonly<Record<string, unknown>>, stated: string | u
     : undefined
 }
 
-/** The settlement header of either generation; empty where there is none. */
+/** Settlement header of either generation; empty if none. */
 function settlementOf({ headers }: RawAnswer): Readonly<Record<string, unknown>> {
   const header = headers['payment-response'] ?? headers['x-payment-response']
   if (header === undefined) return {}
@@ -371,7 +370,7 @@ function settlementOf({ headers }: RawAnswer): Readonly<Record<string, unknown>>
     const settled: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
     return isObject(settled) ? settled : {}
   } catch {
-    // The header is a courtesy: the answer itself says what was bought.
+    // The header is optional.
     return {}
   }
 }

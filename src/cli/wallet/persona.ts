@@ -7,13 +7,13 @@ import { usage } from '../exit.ts'
 import { type Session, type SessionHost, wouldDo } from '../session.ts'
 import { pay } from './paying.ts'
 
-/** Before the name of somebody of the demo whose name a wallet of one's own has. */
+/** Prefix of a demo user whose name is taken by an own wallet. */
 export const OF_DEMO = 'demo-'
 
 /**
- * Makes whoever `--as` names there for the first time somebody at this marketplace: a wallet, test money, an account.
- * Whoever is known is left as they are; where two could be meant, who it is is said.
- * @throws CliError usage where nobody can be asked, cancelled; what the marketplace refuses
+ * On first use creates a demo user for `--as` here: wallet, test money, account. Existing ones stay; ambiguous names
+ * are explained.
+ * @throws CliError usage without a terminal, cancelled; refusals of the marketplace
  */
 export async function becomeKnown(
   host: SessionHost,
@@ -24,7 +24,7 @@ export async function becomeKnown(
   const names = walletNames(places)
   if (names.includes(name)) return sayWhichIsMeant(host, session, name)
   const { target } = session
-  // Where money is real, nobody gets a wallet by a slip of the keyboard.
+  // With real money, a typo must not create a wallet.
   if (target.network !== 'sandbox' && target.network !== 'devnet') return
   wouldDo(globals, `make wallet ${name}, fund it from the faucet and register it at ${target.name}`)
   const question = `There is no wallet ${name}. Make one, with test money and an account at ${target.name}?`
@@ -54,7 +54,7 @@ export async function becomeKnown(
   io.say(`registered as ${publicName} (${answer.participant_id}) at ${target.name}`)
 }
 
-/** A wallet of one's own may be called as somebody of the demo is, who then has another one here. */
+/** An own wallet has a demo user's name: names the other. */
 async function sayWhichIsMeant({ places, io }: SessionHost, { target }: Session, name: string): Promise<void> {
   const twin = listWallets(places).find((wallet) => wallet.name === OF_DEMO + name)
   if (!twin?.well_known || target.name !== LOCAL) return

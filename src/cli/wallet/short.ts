@@ -9,16 +9,16 @@ import type { Session, SessionHost } from '../session.ts'
 type Short = {
   readonly price: Usdc
   readonly available: Usdc
-  /** Whose balance it is, as it is called here. */
+  /** Name of the balance's owner. */
   readonly who: string
-  /** What is paid for, with its price: `svc_… costs $1.00 + 5%`. */
+  /** Item and price: `svc_… costs $1.00 + 5%`. */
   readonly costs: string | undefined
   readonly pay: Globals['pay']
   readonly hasWallet: boolean
   readonly requestId?: string
 }
 
-/** A balance is short of a price, and nothing else may or can pay. */
+/** Error of an insufficient balance without another way to pay. */
 function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId }: Short): CliError {
   const missing = usdc(price - available)
   const why = hasWallet
@@ -38,7 +38,7 @@ function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId 
   )
 }
 
-/** What a balance has and what was asked of it, as the refusal says. */
+/** Available and required amounts of a refusal. */
 function shortageIn(extra: Readonly<Record<string, unknown>>) {
   const { required, available, request_id: requestId } = isObject(extra) ? extra : {}
   const [price, there] = [amountIn(required), amountIn(available)]
@@ -52,7 +52,7 @@ function amountIn(value: unknown): Usdc | undefined {
 
 type Refused = { readonly error: unknown; readonly costs: string | undefined }
 
-/** A refusal for want of money with who has how much; any other as it is. */
+/** Adds amounts to a refusal for lack of money. */
 export async function shortFor(
   { globals }: SessionHost,
   session: Session,
@@ -67,7 +67,7 @@ export async function shortFor(
 
 type Asked = { readonly price: Usdc; readonly costs: string | undefined }
 
-/** Of a key without a wallet: its balance is all that could pay. */
+/** For a key without wallet, only its balance can pay. */
 export async function shortBalance({ globals: { pay } }: SessionHost, session: Session, { price, costs }: Asked) {
   const key = await session.apiKey()
   if (key === undefined) return undefined

@@ -13,12 +13,11 @@ import { quote } from './paying.ts'
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
 
-/** Signs in anew for each read, since a challenge opens once; a passphrase is asked for once. */
+/** Signs in for each read, since a challenge works once; asks for a passphrase once. */
 export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<Api[K]> | undefined>
 
 /**
- * Reads what needs a key or a payment without paying: as the call stands, else signed in by the wallet where the
- * instance offers that. The reader gives undefined where only money, or an account, would do.
+ * Reads without paying: as is, else signed in. The reader returns undefined if only payment or an account would help.
  */
 export function freeReader(host: SessionHost, session: Session): FreeReader {
   const accountOf = once(host)
@@ -42,7 +41,7 @@ export function freeReader(host: SessionHost, session: Session): FreeReader {
 
 type AccountOf = (wallet: NamedWallet) => ReturnType<typeof accountFromKey>
 
-/** The account of the one wallet of a reader, unlocked when it first signs. */
+/** The wallet's account, unlocked on first use. */
 function once(host: SessionHost): AccountOf {
   let opened: ReturnType<AccountOf> | undefined
   return (wallet) => {
@@ -56,7 +55,7 @@ function once(host: SessionHost): AccountOf {
 
 type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 
-/** undefined for whoever has no wallet, sent another credential, or is asked to sign for somewhere else. */
+/** Undefined without a wallet, with another credential, or for a foreign challenge. */
 async function signedIn(session: Session, { call, first }: Refused, accountOf: AccountOf) {
   const wallet = saysWho(call.headers) ? undefined : await session.wallet()
   if (wallet === undefined) return undefined
@@ -71,10 +70,10 @@ async function signedIn(session: Session, { call, first }: Refused, accountOf: A
   })
 }
 
-/** A call that costs something, and how it is shown. */
+/** A paid request with its display. */
 type Shown = RawCall & { readonly title: string; readonly input: Readonly<Record<string, unknown>> }
 
-/** Shows what is asked and what it costs, and asks for a yes. @returns the same host, which pays no more than was shown */
+/** Shows request and cost and asks. @returns the host with a limit at the shown cost */
 export async function agreedTo<H extends SessionHost>(host: H, session: Session, { title, input, ...call }: Shown) {
   const { io, globals } = host
   const offer = await quote(session, call)

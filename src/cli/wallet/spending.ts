@@ -12,10 +12,10 @@ import { CliError } from '../exit.ts'
 import type { RawCall, Session, SessionHost } from '../session.ts'
 
 const PAYMENT_REQUIRED = 402
-/** Fees of the marketplace itself: nobody in particular sells there. */
+/** Payee of API fees. */
 const MARKET = 'market'
 
-/** Who spends: this command, asking on its terminal. */
+/** This command as spender, asking on its terminal. */
 export function spenderOf({ places, budget, system, io, approve, unlessSet }: SessionHost): Spender {
   return {
     places,
@@ -27,7 +27,7 @@ export function spenderOf({ places, budget, system, io, approve, unlessSet }: Se
   }
 }
 
-// `--yes` is no person: a threshold that a flag gets over would be none.
+// `--yes` does not approve: a flag must not defeat the threshold.
 const ASKED = { flag: '… in a terminal' }
 
 function saidYes(answer: string): boolean {
@@ -42,7 +42,7 @@ export type Wanted = {
   readonly call: Pick<RawCall, 'method' | 'path' | 'body'>
 }
 
-/** What the gate is asked. Who sells is looked up only where a policy may ask for it. */
+/** The payment for the gate; looks up the seller only if a policy needs it. */
 export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
   const { price, limit, wallet, payTo, call } = wanted
   const { name: at, instance } = session.target
@@ -52,13 +52,13 @@ export async function spendOf(host: SessionHost, session: Session, wanted: Wante
   return { price, limit, wallet, payee, call: `${call.method} ${call.path}` }
 }
 
-/** Counts a charge of the balance before the key goes out. */
+/** Counts a balance charge before sending the key. */
 export async function charge(host: SessionHost, session: Session, wanted: Wanted): Promise<Hold> {
   const { chargeSpend } = await import('../../client/spending/gate.ts')
   return chargeSpend(spenderOf(host), await spendOf(host, session, wanted)).catch(explained)
 }
 
-/** A refusal as the command line tells it. */
+/** A refusal as a command line error. */
 export function explained(error: unknown): never {
   if (!(error instanceof SpendRefused)) throw error
   const { message, facts, next, rule } = error
@@ -67,14 +67,14 @@ export function explained(error: unknown): never {
 
 type Held = { readonly hold: Hold; readonly call: RawCall }
 
-/** Sends a payment and writes down what became of it; one whose answer is lost stays counted. */
+/** Sends a payment and records its result; without a response it stays counted. */
 export async function answeredUnder(host: SessionHost, session: Session, { hold, call }: Held): Promise<RawAnswer> {
   const isTrusted = session.target.name === LOCAL
   const note = (write: () => void) => {
     try {
       write()
     } catch (error) {
-      // It counts as it stands: what was bought is not lost for that.
+      // The purchase succeeded, and the payment stays counted.
       host.io.warn(`! the spending log was not updated: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
@@ -97,21 +97,20 @@ export async function answeredUnder(host: SessionHost, session: Session, { hold,
   }
 }
 
-/** Whether nothing was taken, by the word of the instance: an error of its own says nothing about that. */
+/** Whether the instance says that nothing was taken; internal errors do not. */
 function isRefusal({ code }: AppError): boolean {
   return !['internal', 'request_timeout'].includes(code)
 }
 
-/** Ids of what is sold, or of where its price was agreed. */
+/** Ids of items and negotiations. */
 const SUBJECT = /^(svc|plan|prod|post|thr)_[0-9a-f]{16}$/
-/** Endpoints that sell something of somebody; all others with a price take a fee of the marketplace. */
+/** Endpoints that pay a seller; others pay a marketplace fee. */
 const BUYS = /\/(purchase|subscribe|award|accept)$/
-/** Advertised paths: only the instance knows whose listing stands behind them. */
+/** Named paths: only the instance knows the seller. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
 /**
- * Who a call pays, as far as its path says: what it names, or the marketplace. The path is read as the daemon reads
- * it, whatever its spelling; one that is no endpoint with a price pays nobody who is known.
+ * Payee by path: the named item, or the marketplace. Parses paths like the daemon; unknown ones have no known payee.
  */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
@@ -125,13 +124,13 @@ function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recip
   return subject !== undefined && SUBJECT.test(subject) ? { seller: null, subject } : nobody
 }
 
-/** The decoded parts of a path, without query and trailing slash; none where it cannot be decoded. */
+/** Decoded path segments; empty if invalid. */
 function partsOf(path: string): readonly string[] {
   try {
     const { pathname } = new URL(path, 'http://instance.invalid')
     return pathname.replace(/\/$/, '').split('/').map(decodeURIComponent)
   } catch {
-    // No endpoint has such a path.
+    // Matches no endpoint.
     return []
   }
 }
@@ -140,17 +139,17 @@ function isAt(parts: readonly string[], template: readonly string[]): boolean {
   return parts.length === template.length && template.every((part, at) => part.startsWith(':') || part === parts[at])
 }
 
-/** Whoever can be asked what is sold by whom. */
+/** Looks up sellers. */
 type Asking = Pick<Session, 'call'>
 
-/** The same with who sells, by the word of the instance; null where it does not say. */
+/** Adds the seller by the instance's word; null if unknown. */
 export async function payeeOf(session: Asking, call: Wanted['call']): Promise<Pick<Recipient, 'seller' | 'subject'>> {
   const paid = paidFor(call)
   if (paid.subject === null) return paid
   try {
     return { ...paid, seller: await providerOf(session, paid.subject, call.body) }
   } catch (error) {
-    // Not known is an answer: lists that name sellers do not hold then.
+    // Unknown sellers match no list.
     if (error instanceof Error) return paid
     throw error
   }

@@ -3,24 +3,24 @@ import { MAX_JSON_DEPTH } from '../../core/limits.ts'
 import { endpoints } from '../endpoints.ts'
 import { isSecretHeader, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 
-/** Longest header value and body shown, in characters. */
+/** Longest displayed header value and body. */
 const SHOWN_VALUE_CHARS_MAX = 200
 const SHOWN_BODY_CHARS_MAX = 4_000
-/** Of a larger body only the size is shown. */
+/** Larger bodies show their size only. */
 const SHOWN_BODY_BYTES_MAX = 512 * 1024
 
 export type DebugLog = {
-  /** Gets each line: `>` before what is sent, `<` before what is answered. */
+  /** Called with each line: `>` sent, `<` received. */
   readonly line: (line: string) => void
-  /** Headers that the transport sends with every request. */
+  /** The transport's own headers. */
   readonly headers: Readonly<Record<string, string>>
-  /** Bodies are shown too. */
+  /** Also show bodies. */
   readonly bodies: boolean
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
 }
 
-/** A transport that reports each request and answer for `--debug`, without credentials. */
+/** A transport that logs requests and responses for `--debug`, without credentials. */
 export function debugTransport(transport: Transport, to: DebugLog): Transport {
   const masker = createMasker()
   return async (request) => {
@@ -55,7 +55,7 @@ function logHeaders(sign: '>' | '<', headers: Readonly<Record<string, string>>, 
   }
 }
 
-/** A body without its credentials: what is no JSON may hold them in any form, so only its size is shown. */
+/** A body without credentials; non-JSON shows its size only. */
 function bodyOf(text: string, masker: Masker): string {
   const bytes = Buffer.byteLength(text)
   const shown = bytes > SHOWN_BODY_BYTES_MAX ? undefined : masker.json(text)
@@ -66,7 +66,7 @@ function clipped(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max)}…` : text
 }
 
-/** An answer that reports its text once it is read. */
+/** A response that reports its text when read. */
 function onRead(answer: TransportResponse, report: (text: string) => void): TransportResponse {
   return {
     ...answer,
@@ -88,11 +88,11 @@ export const REDACTED = '‹redacted›'
 
 const SECRET_NAME =
   /(^|[_-])(secret|token|signature|api_?key|private_?key|password|passphrase|authorization|cookie|mnemonic)$/i
-/** Keys, tokens and signatures as instances and wallets make them, anywhere in a text, also as an address spells them. */
+/** Credentials by shape, anywhere in text, also URL-encoded. */
 const SECRET_VALUES =
   /(sk|adm)_[0-9a-f]{40,}|jt_[0-9a-f]{64,}|0x[0-9a-f]{130,}|whsec_(?:[A-Za-z0-9+/_=-]|%2[bf]|%3d){16,}/gi
 
-/** Paths of which a part is a credential: what they begin with. */
+/** Path prefixes before a credential. */
 const secretPaths = Object.values(endpoints).flatMap(([, path]) => {
   const [start = ''] = path.split(':token')
   return path.includes('/:token') ? [start] : []
@@ -104,19 +104,19 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'))
 }
 
-/** How many credentials are remembered; a long run signs each payment anew, and nobody repeats those of an hour ago. */
+/** Credentials remembered; long runs sign many payments. */
 const REMEMBERED_MAX = 256
 
 export type Masker = {
-  /** Remembers the credentials among headers that are sent: an answer may repeat them. */
+  /** Remembers sent credentials, which responses may repeat. */
   remember(headers: Readonly<Record<string, string>>): void
   header(name: string, value: string): string
   text(text: string): string
-  /** @returns the JSON without credentials; undefined for what is none, or is nested too deep to be looked at */
+  /** @returns the JSON without credentials; undefined if invalid or too deep */
   json(text: string): string | undefined
 }
 
-/** Takes credentials out of what is shown: by their names, by their shapes, and those that were sent wherever they are. */
+/** Removes credentials by name, by shape, and those sent. */
 export function createMasker(): Masker {
   const sent = new Set<string>()
   const remember: Masker['remember'] = (headers) => {
@@ -152,7 +152,7 @@ export function createMasker(): Masker {
   }
 }
 
-/** A credential as somebody may repeat it: as it was sent, without the word before it, and encoded. */
+/** Forms of a credential: as sent, without scheme, encoded. */
 function formsOf(value: string): string[] {
   const plain = [value, value.split(' ').at(-1) ?? ''].filter((one) => one !== '')
   return plain.flatMap((one) => {

@@ -3,40 +3,40 @@ import { formatPrice, type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { isId } from '../wire-id.ts'
 import { SpendRefused } from './refused.ts'
 
-/** A payment that left this machine and was not refused: what leads back to what it bought. */
+/** A sent payment that was not refused, with what it bought. */
 export type SentPayment = {
   readonly idempotencyKey: string
-  /** Ids in its answer; undefined while none has come. */
+  /** Ids in the response; undefined until then. */
   bought?: { readonly job?: string; readonly product?: string }
 }
 
-/** Payments of one command that are remembered: the newest. */
+/** Newest payments remembered. */
 const SENT_MAX = 3
 
 /**
- * What one command may spend, over all its payments: each signature and each charge of a balance is taken from it
- * first. What was taken is never given back: whoever has a signature can use it, whatever they answered.
+ * Spending of one command: every signature and balance charge is deducted first. Deductions stay, since a signature
+ * can be used whatever the response was.
  */
 export type Budget = {
-  /** @throws SpendRefused when a price, with all that was taken, would be above the limit. */
+  /** @throws SpendRefused when the total would exceed the limit */
   check(price: Usdc, limit: Usdc): void
-  /** Takes a price out. @throws as `check` does. */
+  /** Deducts a price. @throws like `check` */
   take(price: Usdc, limit: Usdc): void
-  /** What is left under a limit. */
+  /** Amount left under a limit. */
   left(limit: Usdc): Usdc
-  /** Counts what an answer says that it took; `agreed` is what had been taken out for it. */
+  /** Records a stated amount; `agreed` was deducted for it. */
   spend(stated: Usdc, agreed: Usdc): void
-  /** Counts what was agreed to and refused, so that nothing of it can be taken any more. */
+  /** Records a refusal that can no longer be charged. */
   refuse(agreed: Usdc): void
-  /** What was refused, in all. */
+  /** Total refused. */
   refused(): Usdc
-  /** What answers said that they took, in all. */
+  /** Total stated. */
   spent(): Usdc
-  /** What was signed for or allowed to be charged, in all. */
+  /** Total authorised. */
   taken(): Usdc
-  /** Remembers a payment that is about to leave; `refused` forgets it, `answered` keeps what it bought. */
+  /** Remembers a payment being sent; `refused` drops it, `answered` adds ids. */
   send(idempotencyKey: string): { refused(): void; answered(body: unknown): void }
-  /** The newest payments that were sent and not refused, oldest first. */
+  /** Newest sent payments, oldest first. */
   sent(): readonly SentPayment[]
 }
 
@@ -58,7 +58,7 @@ export function createBudget(): Budget {
     },
     spend(stated, agreed) {
       spent = usdc(spent + stated)
-      // Who takes more than was agreed takes it from what is left.
+      // An excess is deducted, too.
       if (stated > agreed) taken = usdc(taken + stated - agreed)
     },
     refuse(agreed) {

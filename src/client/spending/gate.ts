@@ -19,22 +19,22 @@ import { SpendRefused } from './refused.ts'
 const MS_PER_SECOND = 1_000
 const NONCE_BYTES = 32
 
-/** What the gate knows of whoever pays. */
+/** The payer for the gate. */
 export type Spender = {
   readonly places: Pick<Places, 'config'>
-  /** What this command may still spend. */
+  /** The command's budget. */
   readonly budget: Budget
-  /** Epoch milliseconds of the machine: business time that somebody moves changes no limit. */
+  /** Machine time: business time must not affect limits. */
   now(): number
-  /** Asks the person; undefined where nobody can be asked. */
+  /** Asks the user; undefined without a terminal. */
   approve(question: string): Promise<boolean | undefined>
-  /** What holds for a wallet without a policy of its own. */
+  /** Policy of wallets without one. */
   readonly unlessSet?: SpendPolicy
 }
 
 export type Spend = {
   readonly price: Usdc
-  /** Most that the command may spend in all, or that was shown. */
+  /** Limit of the command, or the shown price. */
   readonly limit: Usdc
   readonly wallet: { readonly name: string; readonly address: string }
   readonly payee: Recipient
@@ -42,24 +42,20 @@ export type Spend = {
   readonly call: string
 }
 
-/** A payment that is counted. Whatever happens, it stays counted until one of these says otherwise. */
+/** A counted payment; it stays counted unless changed. */
 export type Hold = {
-  /** Nothing has left this machine, and nothing will. */
+  /** Nothing was sent, and nothing will be. */
   release(): void
-  /** It was answered as paid. */
+  /** Paid. */
   settle(): void
-  /**
-   * It was refused. Only the word of the daemon of this machine gives anything back: a stranger who has a signature
-   * can use it whatever they answered.
-   */
+  /** Refused. Only the local daemon's word uncounts it: others could still use the signature. */
   refuse(isTrusted: boolean): void
 }
 
 /**
- * The one gate of every payment: nothing is signed, and no key that pays goes out, but through `signSpend` and
- * `chargeSpend`. The command's budget, the lists and limits of the wallet's policy and the person above its threshold
- * come first; then the payment is counted durably, under a lock that all processes of this wallet share.
- * @throws SpendRefused with nothing signed and nothing counted.
+ * The only gate of payments: every signature and paying key goes through `signSpend` or `chargeSpend`. Checks budget,
+ * policy and approval, then counts the payment durably under a lock of the wallet's processes.
+ * @throws SpendRefused with nothing signed or counted
  */
 async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402' | 'balance' }) {
   const { places, budget } = spender
@@ -67,16 +63,16 @@ async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402
   budget.check(price, limit)
   const policy = policyFor(spender, wallet.address)
   if (policy !== undefined && needsAsking(policy, price)) {
-    // Nobody is asked about what is refused anyway.
+    // Check first: do not ask about refused payments.
     const before = spentBefore(places, { wallet: wallet.address.toLowerCase(), now: spender.now() }, payee)
     judge(spend, policy, { ...before, command: budget.taken() })
     await agreed(spender, spend)
   }
   const at = spender.now()
-  // No validity that is ever signed goes beyond it.
+  // No signature is valid longer.
   const until = at + MAX_WINDOW_SECONDS * MS_PER_SECOND
   const entry = { wallet: wallet.address.toLowerCase(), at, amount: price, until, method, call, payee }
-  // A person may have changed the policy meanwhile: what holds now is read again, in the same breath as it is counted.
+  // Checks the current policy again while counting, since it may have changed.
   const id = reserveSpend(places, entry, (before) => {
     budget.check(price, limit)
     const now = policyFor(spender, wallet.address)
@@ -125,15 +121,15 @@ function holdOf({ places, budget }: Spender, { id, method, price }: Counted): Ho
     release: () => markSpend(places, id, 'released'),
     settle: () => markSpend(places, id, 'settled'),
     refuse(isTrusted) {
-      // Elsewhere a balance is what its instance says it is; a signature is as good as the money to whoever has it.
+      // A balance is the instance's own claim; a signature is as good as money.
       if (isTrusted || method === 'balance') budget.refuse(price)
-      // What was signed lives until it runs out, whoever says that it was not used.
+      // A signature stays usable until it expires, whatever the instance says.
       if (isTrusted) markSpend(places, id, method === 'x402' ? 'reserved' : 'released')
     },
   }
 }
 
-/** Signs an offer that was chosen, once the gate has let it through. The headers are as good as the money. */
+/** Signs a chosen offer through the gate. The headers are as good as money. */
 export async function signSpend(
   spender: Spender,
   spend: Spend,
@@ -150,7 +146,7 @@ export async function signSpend(
   return { signed, hold }
 }
 
-/** Counts a charge of the balance; the caller sends the key only afterwards. */
+/** Counts a balance charge before the key is sent. */
 export async function chargeSpend(spender: Spender, spend: Spend): Promise<Hold> {
   const { id } = await reserve(spender, { ...spend, method: 'balance' })
   markSpend(spender.places, id, 'sent')

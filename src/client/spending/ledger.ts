@@ -8,31 +8,30 @@ import { PRIVATE_FILE_MODE } from '../files.ts'
 import type { Places } from '../paths.ts'
 import type { Recipient, SpentTotals } from './policy.ts'
 
-/** The window of `per_day` and `per_seller`: it rolls, by the machine's clock. */
+/** Rolling window of `per_day` and `per_seller`, machine time. */
 export const DAY_MS = 86_400_000
-/** How long another process of the same person is waited for. */
+/** How long to wait for another process. */
 const BUSY_TIMEOUT_MS = 15_000
-/** Most payments of a wallet that are counted in a window; more are refused. */
+/** Payments per wallet and window; more are refused. */
 const WINDOW_ENTRIES_MAX = 100_000
-/** Entries that are kept; older ones live on in the totals. */
+/** Entries kept; older ones are summed up. */
 const ENTRIES_MAX = 200_000
-/** How many are folded into the totals at once. */
+/** Entries summed up at once. */
 const FOLD_ENTRIES = 1_000
 
 /**
- * `reserved`: nothing has left this machine, or the local daemon gave it back; counted until `until` has passed.
- * `sent`: a signature or a key went out, and no answer that is believed says what became of it; counted.
- * `settled`: answered as paid; counted. `released`: surely never used; not counted.
+ * `reserved`: nothing sent, or returned by the local daemon; counted until `until`. `sent`: signature or key sent,
+ * result unknown; counted. `settled`: paid; counted. `released`: never used; not counted.
  */
 export type SpendState = 'reserved' | 'sent' | 'settled' | 'released'
 
 export type SpendEntry = {
   readonly id: number
-  /** Epoch milliseconds by the machine's clock. */
+  /** Machine milliseconds. */
   readonly at: number
   readonly amount: Usdc
   readonly state: SpendState
-  /** Epoch milliseconds until which a reservation counts. */
+  /** Milliseconds until which a reservation counts. */
   readonly until: number
   readonly method: 'x402' | 'balance'
   /** Method and path of the call. */
@@ -54,24 +53,21 @@ const SCHEMA = `
     wallet TEXT PRIMARY KEY, count INTEGER NOT NULL, amount INTEGER NOT NULL
   ) STRICT;
 `
-/** What counts, of the entries of a wallet. */
+/** Condition of counted entries. */
 const COUNTS = `(state IN ('sent', 'settled') OR (state = 'reserved' AND until > :now))`
 
 export function ledgerFile(places: Config): string {
   return join(places.config, 'spending.db')
 }
 
-/**
- * Everything inside is one transaction that no other process interleaves with: SQLite holds the file for it and gives
- * it back however the process ends.
- */
+/** Runs in one SQLite transaction, exclusive among processes and rolled back at a crash. */
 function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   const file = ledgerFile(places)
   makeFolder(places.config)
   closeSync(openSync(file, 'a', PRIVATE_FILE_MODE))
   let db: DatabaseSync | undefined
   try {
-    // Taken as it lies: an import of it would not link on Node 20, which gets a sentence instead.
+    // Not imported, so that Node 20 can show a message instead of failing.
     const sqlite = process.getBuiltinModule('node:sqlite')
     db = new sqlite.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readBigInts: true })
     db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
@@ -81,15 +77,15 @@ function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
     return done
   } catch (error) {
     if (!(error instanceof Error && 'errcode' in error)) throw error
-    // What was spent is not known: nothing more is.
+    // Unknown spending allows no more.
     throw new AppError('internal', `The spending log ${file} cannot be used: ${error.message}.`, { cause: error })
   } finally {
-    // Closing rolls back what was not committed.
+    // Closing rolls back.
     db?.close()
   }
 }
 
-/** What a wallet agreed to within a day, in all and to one payee. */
+/** Total of a wallet within a day, overall and per payee. */
 function totalsIn(db: DatabaseSync, { wallet, now }: Window, payee: Recipient): SpentTotals {
   const where = `wallet = :wallet AND at > :since AND ${COUNTS}`
   const given = { wallet, since: now - DAY_MS, now }
@@ -114,9 +110,9 @@ function amountIn(value: unknown): Usdc {
 export type Reserving = Omit<SpendEntry, 'id' | 'state'> & { readonly wallet: string }
 
 /**
- * Counts a payment before anything of it is signed.
- * @param judge - sees what was agreed to before; what it throws, nothing is counted
- * @returns the entry's number
+ * Counts a payment before signing.
+ * @param judge - sees earlier totals; if it throws, nothing is counted
+ * @returns entry number
  */
 export function reserveSpend(places: Config, entry: Reserving, judge: (before: SpentTotals) => void) {
   const { payee, ...rest } = entry
@@ -134,7 +130,7 @@ export function reserveSpend(places: Config, entry: Reserving, judge: (before: S
   })
 }
 
-/** Keeps the log bounded: the oldest entries become a sum. What still counts for a day is never among them. */
+/** Sums up the oldest entries, never those of the current day. */
 function foldOldest(db: DatabaseSync, now: number): void {
   if (Number(db.prepare('SELECT COUNT(*) AS n FROM spends').get()?.n) < ENTRIES_MAX) return
   const given = { now, since: now - DAY_MS }
@@ -150,7 +146,7 @@ export function markSpend(places: Config, id: number, state: SpendState): void {
   within(places, (db) => db.prepare('UPDATE spends SET state = :state WHERE id = :id').run({ id, state }))
 }
 
-/** What was agreed to before a payment to somebody, nothing changed. */
+/** Earlier totals, without a change. */
 export function spentBefore(places: Config, window: Window, payee: Recipient): SpentTotals {
   return within(places, (db) => totalsIn(db, window, payee))
 }
@@ -158,16 +154,16 @@ export function spentBefore(places: Config, window: Window, payee: Recipient): S
 export type Spending = {
   /** Newest first. */
   readonly entries: readonly SpendEntry[]
-  /** What counts for the limits of a day. */
+  /** Counted within the last day. */
   readonly day: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
   readonly all: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
-  /** Of the last day, the largest first. */
+  /** Sellers of the last day, largest first. */
   readonly sellers: readonly { readonly name: string; readonly count: number; readonly amount: Usdc }[]
 }
 
 const SELLERS_SHOWN = 20
 
-/** The log of a wallet, with its totals. */
+/** Log of a wallet with totals. */
 export function readSpending(places: Config, { wallet, now }: Window, limit: number): Spending {
   return within(places, (db) => {
     const since = now - DAY_MS

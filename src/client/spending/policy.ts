@@ -6,13 +6,13 @@ import { keysOf } from '../../core/record.ts'
 import { readJson, writeJson } from '../files.ts'
 import type { Places } from '../paths.ts'
 
-/** Names on either list of a policy. */
+/** Names per list. */
 const NAMES_MAX = 200
 const NAME_CHARS_MAX = 256
-/** A participant, listing, plan, product or posting of one instance, `market` for its own fees; an address; an instance. */
+/** A participant, listing, plan, product or request of an instance, `market` for fees, an address, or an instance. */
 const NAME = /^[\w.:/[\]-]+(@[\w.:/[\]-]+)?$/
 
-/** What each limit is about, in the words of a refusal. */
+/** Descriptions of limits in refusals. */
 export const limits = {
   per_payment: 'a payment',
   per_command: 'all payments of a command',
@@ -27,51 +27,51 @@ const Limit = z.string().refine((text) => parseAmount(text) !== undefined, 'must
 const Name = z.string().max(NAME_CHARS_MAX).regex(NAME)
 const Names = z.array(Name).max(NAMES_MAX)
 
-/** What a wallet may sign for: USDC as decimal text; what is absent is not limited. */
+/** Limits in decimal USDC; absent means unlimited. */
 export const SpendPolicy = z.strictObject({
   per_payment: Limit.optional(),
   per_command: Limit.optional(),
   per_day: Limit.optional(),
   per_seller: Limit.optional(),
-  /** A person is asked about a payment above it. */
+  /** Payments above this need approval. */
   ask_above: Limit.optional(),
-  /** Where it holds names, nobody else is paid. */
+  /** If not empty, only these are paid. */
   allow: Names,
-  /** Never paid, whatever `allow` says. */
+  /** Never paid, even if allowed. */
   deny: Names,
 })
 export type SpendPolicy = z.output<typeof SpendPolicy>
 
-/** Policies by wallet address, lower-case: another name for the same key changes nothing. */
+/** Policies by lower-case address, so names do not matter. */
 const Policies = z.record(z.string(), SpendPolicy)
 
-/** Who gets a payment, by every name that a list may hold. */
+/** A payee by all names that lists may use. */
 export type Recipient = {
-  /** The instance as it is chosen here: `local`, the name of a remote, an address. */
+  /** Selected instance: `local`, a remote's name, or an address. */
   readonly at: string
-  /** Under which name its credentials are kept: one and the same whatever it is called. */
+  /** Key of its credentials, the same under every name. */
   readonly instance: string
-  /** Whoever sells, as the instance says; `market` for fees of its own; null where that is not known. */
+  /** Seller as the instance says; `market` for fees; null if unknown. */
   readonly seller: string | null
-  /** What the call names: a listing, a plan, a product, a posting, a thread. */
+  /** Listing, plan, product, request or thread. */
   readonly subject: string | null
-  /** Whom the signature pays, lower-case. */
+  /** Receiver of the signature, lower case. */
   readonly payTo: string | null
 }
 
-/** What was agreed to before, in USDC. */
+/** Earlier payments in USDC. */
 export type SpentTotals = { readonly day: Usdc; readonly seller: Usdc }
 
-/** The same with what this command agreed to. */
+/** With this command's payments. */
 type AllTotals = SpentTotals & { readonly command: Usdc }
 
 export type Proposed = { readonly price: Usdc; readonly payee: Recipient }
 
-/** Which rule stands in the way. */
+/** The violated rule. */
 export type Broken = {
   readonly rule: LimitName | 'allow' | 'deny'
   readonly message: string
-  /** What would let it pass: the words behind `wallet policy set`. */
+  /** Words after `wallet policy set` that would allow it. */
   readonly change: readonly string[]
 }
 
@@ -81,12 +81,12 @@ function fileOf(places: Config): string {
   return join(places.config, 'spending.json')
 }
 
-/** @returns undefined where none was set. @throws AppError for a damaged file: nothing is signed then. */
+/** @returns undefined without a policy. @throws AppError for a damaged file: then nothing is signed */
 export function policyOf(places: Config, wallet: string): SpendPolicy | undefined {
   return readJson(fileOf(places), Policies)?.[wallet.toLowerCase()]
 }
 
-/** @throws AppError invalid_request for a limit or a name that cannot be one. */
+/** @throws AppError invalid_request for an invalid limit or name */
 export function keepPolicy(places: Config, wallet: string, policy: SpendPolicy): SpendPolicy {
   const parsed = SpendPolicy.safeParse(policy)
   if (!parsed.success) {
@@ -97,7 +97,7 @@ export function keepPolicy(places: Config, wallet: string, policy: SpendPolicy):
   return parsed.data
 }
 
-/** The first rule that a payment would break. */
+/** First rule that a payment violates. */
 export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, totals: AllTotals): Broken | undefined {
   const denied = policy.deny.find((name) => isNamed(name, payee))
   if (denied !== undefined) {
@@ -123,24 +123,24 @@ export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, tota
   return undefined
 }
 
-/** The option of `wallet policy set` that changes a limit. */
+/** Option that changes a limit. */
 export function flagOf(rule: LimitName): string {
   return `--${rule.replaceAll('_', '-')}`
 }
 
-/** Whether a person has to agree first. */
+/** Whether approval is needed. */
 export function needsAsking({ ask_above: above }: SpendPolicy, price: Usdc): boolean {
   const limit = above === undefined ? undefined : parseAmount(above)
   return limit !== undefined && price > limit
 }
 
-/** A payee as a list names it. */
+/** List name of a payee. */
 export function nameOf({ at, seller, subject }: Recipient): string {
   const named = seller ?? subject
   return named === null ? at : `${named}@${at}`
 }
 
-/** An id means somebody of one instance: another may claim the same one. */
+/** Ids only match within their instance, since others may use the same. */
 function isNamed(name: string, { at, instance, seller, subject, payTo }: Recipient): boolean {
   const found = /^([a-z0-9_]+)@(.+)$/i.exec(name)
   const [id, where] = [found?.[1] ?? null, found?.[2] ?? name]

@@ -1,9 +1,9 @@
-/** A payment that is not made: which rule stands in the way, and what would change it. Nothing was signed. */
+/** A refused payment with its rule and remedy; nothing was signed. */
 export class SpendRefused extends Error {
   override readonly name = 'SpendRefused'
   readonly rule: string
   readonly facts: readonly string[]
-  /** Commands that lead out, as typed. */
+  /** Commands that help. */
   readonly next: readonly string[]
   constructor(rule: string, message: string, { facts, next }: Pick<SpendRefused, 'facts' | 'next'>) {
     super(message)

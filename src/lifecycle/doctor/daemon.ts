@@ -11,12 +11,12 @@ import { span } from '../../text/text.ts'
 import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
-/** Of the newest disputes. */
+/** Newest disputes. */
 const DISPUTES_SHOWN = 100
 
 type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 
-/** What needs a hand, by what it is about. */
+/** Attention items by topic. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
   chain: { kinds: ['chain', 'reversed'], none: 'it answers, and holds what the books say' },
@@ -26,7 +26,7 @@ const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind
   platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
 }
 
-/** What a daemon that runs says of itself. */
+/** Checks by a running daemon. */
 export const runningProbes: readonly Examination[] = [
   { id: 'version', look: versionOf },
   { id: 'clock', look: clockOf },
@@ -42,7 +42,7 @@ export const runningProbes: readonly Examination[] = [
   })),
 ]
 
-/** What can be seen of the data of one that is down. */
+/** Checks of a stopped daemon's data. */
 export const stoppedProbes: readonly Examination[] = [
   { id: 'store', look: storeOf },
   { id: 'files', look: filesOf },
@@ -84,7 +84,7 @@ async function storeOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** Files that no record names, and records that name a file that is not there. */
+/** Files without a record, and missing files. */
 async function filesOf(host: Examined): Promise<Diagnosis> {
   if (!hasStore(host)) return fine('none yet')
   const door = await host.system.daemon()
@@ -150,7 +150,7 @@ async function booksOf(host: Examined): Promise<Diagnosis> {
   return { status: 'problem', detail: wrong.join(', '), fix: 'souk money audit' }
 }
 
-/** Disputes that do not end by themselves wait for whoever runs this. */
+/** Disputes that wait for the operator. */
 async function disputesOf(host: Examined): Promise<Diagnosis> {
   const session: Session = await host.session()
   const query = { status: 'disputed', limit: String(DISPUTES_SHOWN) } as const
@@ -174,14 +174,14 @@ async function sanctionsOf(host: Examined): Promise<Diagnosis> {
   return fine(`${sdn.total} addresses, ${age}`)
 }
 
-/** What recovers the signers of payments. */
+/** Signature recovery engine. */
 async function signaturesOf(host: Examined): Promise<Diagnosis> {
   const text = await (await (await host.session()).open('getMetrics', {})).text()
   const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(text) ?? []
   return fine(engine === 'native' ? 'recovered by native code' : 'recovered by WebAssembly, in three times the time')
 }
 
-/** The services of the house are there while what they work with is. */
+/** Engines of first-party services. */
 async function enginesOf(host: Examined): Promise<Diagnosis> {
   const { engines } = await (await host.session()).call('listEngines', {})
   const troubled = engines.filter(({ status }) => status === 'missing' || status === 'failing')
@@ -194,7 +194,7 @@ async function enginesOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** Those outside are only asked where that is wanted. */
+/** External APIs are asked only with --online. */
 async function eachEngine(host: Examined, { online }: LookBounds): Promise<readonly PartDiagnosis[]> {
   const session = await host.session()
   const { engines } = await (online ? session.call('checkEngines', {}) : session.call('listEngines', {}))

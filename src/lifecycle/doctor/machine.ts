@@ -22,7 +22,7 @@ const DISK_FULL_BYTES = 100 * 1024 ** 2
 const DEVNET_LARGE_BYTES = 200 * 1024 ** 2
 const START_FILES = ['.bashrc', '.zshrc', '.config/fish/config.fish'] as const
 
-/** What can be seen of this machine without a daemon. */
+/** Checks without a daemon. */
 export const machineProbes: readonly Examination[] = [
   { id: 'node', look: ({ system }) => nodeOf(system.node) },
   { id: 'terminal', look: terminalOf },
@@ -107,7 +107,7 @@ function completionOf({ system: { env } }: Examined): Diagnosis {
   return fine(files.length === 0 ? 'not installed' : `in ${files.join(', ')}`)
 }
 
-/** Whether each remote answers, and takes what is kept here for it. */
+/** Whether remotes respond and accept their credentials. */
 async function remotesOf(host: Examined): Promise<Diagnosis> {
   const remotes = readableRemotes(host.places)
   const asked = await Promise.all(
@@ -126,7 +126,7 @@ async function remotesOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** What a remote does not take of what is kept for it; undefined where it takes all. */
+/** Refused credentials of a remote, if any. */
 async function refusedAt(host: Examined, remote: string): Promise<string | undefined> {
   const { baseUrl: _instead, ...globals } = host.globals
   try {
@@ -142,7 +142,7 @@ function readableRemotes(places: Examined['places']): ReturnType<typeof listRemo
   try {
     return listRemotes(places)
   } catch {
-    // That they cannot be read is what `config` says.
+    // `config` reports unreadable files.
     return []
   }
 }
@@ -157,7 +157,7 @@ function diskOf({ places }: Examined): Diagnosis {
   return free < DISK_LOW_BYTES ? { status: 'warning', detail } : fine(detail)
 }
 
-/** All of its chain is read at each start, and written out while it grows. */
+/** The chain is read at each start and written as it grows. */
 function devnetOf({ places }: Examined): Diagnosis {
   const folder = join(places.data, 'chain')
   if (!existsSync(folder)) return fine('none')
@@ -167,12 +167,12 @@ function devnetOf({ places }: Examined): Diagnosis {
   return { status: 'warning', detail: `${detail}: the devnet is large, and starts slowly; souk reset begins anew` }
 }
 
-/** Of a file that may go while it is looked at. */
+/** Size of a possibly vanishing file. */
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The registration stands for the daemon that holds the data; the lock itself ends with its process. */
+/** The registration shows who holds the data; the lock ends with its process. */
 function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
   if (found.state === 'absent') return fine('no daemon uses the data')
   const { pid, started_at: since } = found.registration

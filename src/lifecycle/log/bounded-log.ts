@@ -4,16 +4,16 @@ import { Writable } from 'node:stream'
 import { errnoOf } from '../../core/error.ts'
 import { makeFolder } from '../../core/folder.ts'
 
-/** A log file and its one predecessor together stay under twice this. */
+/** Size per log file; there are two. */
 export const LOG_BYTES_MAX = 8 * 1024 * 1024
 const PRIVATE_FILE_MODE = 0o600
 
 export const logFile = (state: string): string => join(state, 'daemon.log')
 export const olderLogFile = (state: string): string => join(state, 'daemon.log.1')
-/** What the process itself says when it dies: stack traces, warnings of Node. Begins anew at each start. */
+/** Output of a dying process: stack traces, Node warnings. Truncated at each start. */
 export const outputFile = (state: string): string => join(state, 'daemon.out')
 
-/** Appends to `daemon.log`; a full file becomes `daemon.log.1` and the one before that goes. */
+/** Appends to `daemon.log`; a full file becomes `daemon.log.1`. */
 export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writable {
   const path = logFile(makeFolder(state))
   let file = openSync(path, 'a', PRIVATE_FILE_MODE)
@@ -33,7 +33,7 @@ export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writabl
         append(chunk)
         done()
       } catch (error) {
-        // A full disk must not end the daemon by its log; the store has its own rule for a failed write.
+        // A full disk must not end the daemon by its log.
         if (errnoOf(error) === 'ENOSPC') done(null)
         else done(error instanceof Error ? error : new Error(String(error)))
       }

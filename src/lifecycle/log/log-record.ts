@@ -6,19 +6,19 @@ import { cyan, dim, oneLine, red, yellow } from '../../text/text.ts'
 
 export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
 
-/** What the daemon logged of one of its parts: beside what every line has, whatever is known of the matter. */
+/** A log record: common members and any others. */
 export type LogFields = {
-  /** null where the line does not say */
+  /** null if missing */
   readonly time: string | null
   readonly level: LogLevel
-  /** the part that it is of; `process` for what is no record, such as a stack trace */
+  /** the logging part; `process` for text such as a stack trace */
   readonly source: string
   readonly msg: string
   readonly remembered?: never
   readonly [detail: string]: Json | undefined
 }
 
-/** A request that the instance remembers, as a line of the same list. */
+/** A request as a log record. */
 export type RequestFields = Omit<RequestRecord, 'id' | 'at'> & {
   readonly time: string
   readonly level: LogLevel
@@ -26,14 +26,14 @@ export type RequestFields = Omit<RequestRecord, 'id' | 'at'> & {
   readonly msg: string
 }
 
-/** One line of the daemon's log. */
+/** A log line. */
 export type LogLine = {
-  /** Epoch milliseconds; NaN where the line does not say. */
+  /** Epoch milliseconds; NaN if missing. */
   readonly atMs: number
   readonly fields: LogFields | RequestFields
 }
 
-/** Reads a log line; one that is no record (a stack trace, say) becomes the message of one. */
+/** Parses a log line; other text becomes a message. */
 export function readRecord(line: string): LogLine {
   const { time, level, source, msg, remembered: _, ...details } = fieldsOf(line)
   const at = new Date(typeof time === 'number' ? time : String(time))
@@ -55,7 +55,7 @@ function fieldsOf(line: string): { readonly [member: string]: Json } {
     const value = parseJson(line)
     if (isJsonObject(value)) return value
   } catch {
-    // Not JSON: shown as it is below.
+    // Not JSON.
   }
   return { msg: line }
 }
@@ -65,10 +65,10 @@ const tints: Readonly<Record<LogLevel, (text: string) => string>> = { debug: dim
 const LEVEL_COLUMNS = 5
 const SOURCE_COLUMNS = 8
 
-/** Whole, since a log reaches back for days; a terminal shows it short (`14:03:07`, `21 Nov 14:03`). */
+/** Full time, since logs span days; terminals shorten it (`14:03:07`, `21 Nov 14:03`). */
 export const loggedTime = (atMs: number) => (Number.isNaN(atMs) ? '--:--:--' : new Date(atMs).toISOString())
 
-/** A record for people: `14:03:07 info  http     POST /v1/… 200 41ms`. */
+/** A record as text: `14:03:07 info  http     POST /v1/… 200 41ms`. */
 export function recordLine({ atMs, fields }: LogLine): string {
   const { level, source, msg } = fields
   const extra = Object.entries(fields)

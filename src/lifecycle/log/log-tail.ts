@@ -7,7 +7,7 @@ const POLL_MS = 200
 const READ_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 
-/** Complete lines of the log and its predecessor, oldest first. */
+/** Complete lines of both log files, oldest first. */
 export function loggedLines(state: string): string[] {
   return [olderLogFile(state), logFile(state)]
     .flatMap((file) => (readText(file) ?? '').split('\n'))
@@ -16,10 +16,7 @@ export function loggedLines(state: string): string[] {
 
 type Waiting = { sleep(ms: number, signal?: AbortSignal): Promise<void> }
 
-/**
- * Lines as they are written, from now on; goes on when the file is rotated and when the daemon restarts.
- * Ends when the signal is aborted.
- */
+/** New lines, across rotation and restarts, until aborted. */
 export async function* followLines(state: string, system: Waiting, signal: AbortSignal): AsyncGenerator<string> {
   const path = logFile(state)
   let open = openAtEnd(path)
@@ -28,7 +25,7 @@ export async function* followLines(state: string, system: Waiting, signal: Abort
       if (open !== undefined) yield* newLines(open)
       const next = rotated(path, open)
       if (next !== undefined) {
-        // The old file's last lines were read above, before the new one is looked at.
+        // The old file was read to its end above.
         if (open !== undefined) closeSync(open.file)
         open = next
         continue
@@ -57,7 +54,7 @@ function openAtEnd(path: string): Open | undefined {
   return openFrom(path, true)
 }
 
-/** The file that now has the name, when it is another than the open one. */
+/** The new file after a rotation. */
 function rotated(path: string, open: Open | undefined): Open | undefined {
   const now = openFrom(path, false)
   if (now === undefined) return undefined
