@@ -166,6 +166,8 @@ describe('money', () => {
     await advance(SETTLED_MS)
     expect(text()).toContain('─ Payees ─')
     expect(text()).toMatch(/NAME +SOLD 7D +PAID +DUE +HELD/)
-    expect(text()).toMatch(/Pixelforge +\$64\.30 +\$340\.90 +\$61\.20 +\$26\.25 .*in review, scheduled +is sent in 59m \d+s/)
+    expect(text()).toMatch(
+      /Pixelforge +\$64\.30 +\$340\.90 +\$61\.20 +\$26\.25 .*in review, scheduled +is sent in 59m \d+s/,
+    )
   })
 })

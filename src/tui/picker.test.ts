@@ -97,6 +97,21 @@ describe('the palette', () => {
     expect(ran).toEqual([])
   })
 
+  it.each([
+    ['job_0123456789abcdef', 'jobs', 'id:job_0123456789abcdef'],
+    ['thr_0123456789abcdef', 'threads', 'id:thr_0123456789abcdef'],
+    ['plan_0123456789abcdef', 'services', 'id:plan_0123456789abcdef'],
+    ['out_0123456789abcdef', 'money', 'id:out_0123456789abcdef'],
+    ['0x00000000000000000000000000000000000000b1', 'people', 'wallet:0x00000000000000000000000000000000000000b1'],
+  ] as const)('offers to go to %s, which was pasted', async (id, screen, filter) => {
+    const { type, host, until } = await cockpit({ screen: 'logs' })
+    await type(':')
+    await type(`\u001B[200~ ${id}\n\u001B[201~`)
+    await type('\r')
+    await until(() => host.ui.get().screen === screen)
+    expect(host.ui.get().filters[screen]).toBe(filter)
+  })
+
   it('offers its last line again', async () => {
     const { type, text } = await cockpit()
     await type(':people\r:\u001B[A')

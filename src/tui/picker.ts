@@ -11,6 +11,7 @@ import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
 import { commandDialog, commandIn, type Named, shopViewOf, shownOn, whyNot } from './shell/commands.ts'
 import { isPutAway, turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
+import { placeOf } from './shell/places.ts'
 import type { CommandLine, Host, LineWord, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker, type ShopView } from './shell/ui.ts'
 
@@ -93,7 +94,15 @@ export function palettePicks(palette: Palette): readonly Pick[] {
         text: `${begun}${value} `,
       }),
     )
-  return [...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
+  return [...recordPicks(host, typed.trim()), ...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
+}
+
+/** The record whose id or wallet stands there, in its list. */
+function recordPicks(host: Host, id: string): readonly Pick[] {
+  const place = placeOf(host, id)
+  if (place === undefined) return []
+  const title = screens.find((screen) => screen.id === place.screen)?.title ?? place.screen
+  return [{ words: id, summary: `go to it in ${title}`, key: '', does: 'do', act: place.go }]
 }
 
 /** Other marketplaces, by the names of `souk remote list`. */

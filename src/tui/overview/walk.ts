@@ -1,11 +1,11 @@
-import type { ScreenId } from '../../model/words.ts'
 import { accent, type Line } from '../parts/line.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
 import { byUrgency, type CronFacts } from '../shell/cron-facts.ts'
 import { type Need, screenOfKind } from '../shell/needs.ts'
+import { placeOf } from '../shell/places.ts'
 import type { Face, Host } from '../shell/screen.ts'
 import type { LiveEvent } from '../shell/stream.ts'
-import { goTo, type OverviewPanel, type Ui, unnarrowed } from '../shell/ui.ts'
+import { goTo, type OverviewPanel } from '../shell/ui.ts'
 
 /** What the rows of the panels are: the others have none, and lead to a screen as a whole. */
 export type Rows = {
@@ -55,35 +55,26 @@ export function openPanel(
   host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
 }
 
-/** Goes to what waits, where nothing mends it from here. */
-export function openNeed(host: Host, { kind }: Need): void {
-  host.ui.set(goTo(host.ui.get(), screenOfKind[kind]))
+/** Goes to what waits, where nothing mends it from here: to the record itself, or to the screen of its kind. */
+export function openNeed(host: Host, { kind, subject }: Need): void {
+  const place = placeOf(host, subject)
+  if (place) place.go()
+  else if (kind === 'cron') {
+    const ui = goTo(host.ui.get(), 'crons')
+    host.ui.set({ ...ui, chosen: { ...ui.chosen, crons: subject } })
+  } else host.ui.set(goTo(host.ui.get(), screenOfKind[kind]))
 }
 
-/** Where each kind of record is listed, by the letters its ids begin with, with all of its list in sight. */
-const places: readonly (readonly [id: RegExp, screen: ScreenId, all: Partial<Ui>])[] = [
-  [/^thr_/, 'threads', { threadView: 'all' }],
-  [/^svc_/, 'services', { shopView: 'services' }],
-  [/^post_/, 'requests', { requestView: 'all' }],
-  [/^p_/, 'people', {}],
-]
-
-/** Goes to what an event is about: the job, where there is one. */
+/** Goes to what an event is about, or to its job. */
 function openEvent(host: Host, event: LiveEvent | undefined): void {
   if (event === undefined) {
     refuse(host, 'Nothing has happened yet.')
     return
   }
   const { subject, detail } = event
-  const place = places.find(([id]) => id.test(subject))
-  if (place === undefined) {
-    toItsJob(host, [subject, detail])
-    return
-  }
-  const [, screen, all] = place
-  const ui = unnarrowed(goTo(host.ui.get(), screen), screen)
-  const filters = { ...ui.filters, [screen]: `id:${subject}` }
-  host.ui.set({ ...ui, ...all, filters, chosen: { ...ui.chosen, [screen]: subject } })
+  const place = placeOf(host, subject)
+  if (place) place.go()
+  else toItsJob(host, [subject, detail])
 }
 
 /**

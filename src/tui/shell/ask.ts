@@ -1,6 +1,7 @@
 import { type DialogSpec, type Field, type OpenSpec, openDialog } from './dialog.ts'
+import { placeOf } from './places.ts'
 import type { Host } from './screen.ts'
-import { goTo, type Toast } from './ui.ts'
+import type { Toast } from './ui.ts'
 
 const TOAST_MS = 5_000
 
@@ -59,7 +60,5 @@ export function toItsJob(host: Host, texts: readonly (string | undefined)[]): vo
     refuse(host, 'No job belongs to what is chosen.')
     return
   }
-  const ui = goTo(host.ui.get(), 'jobs')
-  const filters = { ...ui.filters, jobs: `id:${id}` }
-  host.ui.set({ ...ui, jobView: 'all', filters, pages: { ...ui.pages, jobs: 0 }, chosen: { ...ui.chosen, jobs: id } })
+  placeOf(host, id)?.go()
 }

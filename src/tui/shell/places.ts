@@ -1,0 +1,36 @@
+import type { ScreenId } from '../../model/words.ts'
+import type { Host } from './screen.ts'
+import { goTo, type Ui, unnarrowed } from './ui.ts'
+
+type Place = readonly [id: RegExp, screen: ScreenId, all: (ui: Ui) => Partial<Ui>, field?: 'wallet']
+
+/** Where each kind of record is listed, by the form of its ids, and what brings all of its list in sight. */
+const places: readonly Place[] = [
+  [/^job_/, 'jobs', () => ({ jobView: 'all' })],
+  [/^thr_/, 'threads', () => ({ threadView: 'all' })],
+  [/^svc_/, 'services', () => ({ shopView: 'services' })],
+  [/^plan_/, 'services', () => ({ shopView: 'plans' })],
+  [/^sub_/, 'services', () => ({ shopView: 'subscriptions' })],
+  [/^prod_/, 'services', () => ({ shopView: 'products' })],
+  [/^post_/, 'requests', () => ({ requestView: 'all' })],
+  [/^p_/, 'people', () => ({})],
+  [/^out_/, 'money', () => ({ moneyView: 'payouts' })],
+  [/^whd_/, 'logs', ({ logs }) => ({ logs: { ...logs, view: 'webhooks' } })],
+  [/^0x[0-9a-f]{40}$/i, 'people', () => ({}), 'wallet'],
+]
+const WHOLE_ID = /^(?:[a-z]+_[0-9a-f]{16}|0x[0-9a-f]{40})$/i
+
+/** The screen that lists a record, and the way there; undefined for what is no whole id, or listed nowhere. */
+export function placeOf(host: Host, id: string): { readonly screen: ScreenId; readonly go: () => void } | undefined {
+  const place = WHOLE_ID.test(id) ? places.find(([form]) => form.test(id)) : undefined
+  if (place === undefined) return undefined
+  const [, screen, all, field = 'id'] = place
+  return {
+    screen,
+    go() {
+      const ui = unnarrowed(goTo(host.ui.get(), screen), screen)
+      const filters = { ...ui.filters, [screen]: `${field}:${id}` }
+      host.ui.set({ ...ui, ...all(ui), filters, chosen: { ...ui.chosen, [screen]: id } })
+    },
+  }
+}
