@@ -13,7 +13,8 @@ const HISTORIES = 2_000
 const UNPAID = { purchases: 100_000, sockets: 10_000, keys: 1_000_000 }
 
 const sections: Readonly<Record<string, () => Promise<unknown>>> = {
-  kill9: () => kill9(KILL9_ROUNDS),
+  kill9: () => kill9(KILL9_ROUNDS, 'memory'),
+  kill9level: () => kill9(KILL9_ROUNDS, 'level'),
   payments: () => payments(PAYMENT_ROUNDS),
   crons: () => crons(CRON_KILLS),
   histories: () => histories(HISTORIES),

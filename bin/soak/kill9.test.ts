@@ -5,8 +5,8 @@ import { run } from './kill9.ts'
 
 const ROUNDS = 10
 
-test('ten kills under sixteen writers lose nothing acknowledged', async () => {
-  const result = await run(ROUNDS)
+test.each(['memory', 'level'] as const)('ten kills lose nothing acknowledged, rows in %s', async (rows) => {
+  const result = await run(ROUNDS, rows)
   expect(result).toMatchObject({ rounds: ROUNDS, lost: 0, halves: 0 })
   expect(result.acknowledged).toBeGreaterThan(ROUNDS)
 })

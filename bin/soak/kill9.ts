@@ -12,6 +12,9 @@ const LIFE_MAX_MS = 250
 /** Numbers set aside for each round, more than any round can buy. */
 const PURCHASES_PER_ROUND = 10_000_000
 
+/** Where the store keeps its rows. */
+type Rows = 'memory' | 'level'
+
 export type Kill9Result = {
   readonly rounds: number
   readonly acknowledged: number
@@ -22,9 +25,9 @@ export type Kill9Result = {
 }
 
 /** One life of the store process, ended by SIGKILL. @returns the purchases it acknowledged */
-async function liveAndDie(dir: string, round: number): Promise<number[]> {
+async function liveAndDie(dir: string, round: number, rows: Rows): Promise<number[]> {
   const worker = fileURLToPath(new URL('./kill9.worker.ts', import.meta.url))
-  const child = spawn(process.execPath, [worker, dir, String(round * PURCHASES_PER_ROUND)], {
+  const child = spawn(process.execPath, [worker, dir, String(round * PURCHASES_PER_ROUND), rows], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const closed = once(child, 'close')
@@ -67,13 +70,13 @@ async function examine(dir: string, acknowledged: readonly number[]): Promise<{ 
  * Kills the store under 16 writers again and again, over one directory, and looks for every acknowledged purchase.
  * Progress on stderr; sets a non-zero exit code when anything is lost or halved.
  */
-export async function run(rounds: number): Promise<Kill9Result> {
+export async function run(rounds: number, rows: Rows): Promise<Kill9Result> {
   const dir = await mkdtemp(`${tmpdir()}/souk-kill9-`)
   const acknowledged: number[] = []
   let found = { lost: 0, halves: 0 }
   try {
     for (let round = 0; round < rounds && found.lost + found.halves === 0; round += 1) {
-      acknowledged.push(...(await liveAndDie(dir, round)))
+      acknowledged.push(...(await liveAndDie(dir, round, rows)))
       found = await examine(dir, acknowledged)
       process.stderr.write(
         `kill -9 ${round + 1}/${rounds}: ${acknowledged.length} acknowledged, ${found.lost} lost, ${found.halves} halved\n`,

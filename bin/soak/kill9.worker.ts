@@ -9,13 +9,14 @@ const COMPACT_ABOVE_BYTES = 512 * 1024
 const STDOUT = 1
 const FATAL_EXIT = 70
 
-const [dir, first] = process.argv.slice(2)
+const [dir, first, rows] = process.argv.slice(2)
 const store = await openLowdbStore({
   dir: dir as string,
   collections: purchaseCollections,
   now: Date.now,
   onFatal: () => process.exit(FATAL_EXIT),
   compactAboveBytes: COMPACT_ABOVE_BYTES,
+  rows: rows === 'level' ? 'level' : 'memory',
 })
 writeSync(STDOUT, 'ready\n')
 

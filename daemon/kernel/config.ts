@@ -48,6 +48,8 @@ export type Config = {
   /** `GET /metrics` needs no admin key on a loopback bind. */
   readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'
+  /** Where rows are kept; one of `level` keeps them there whatever it is told. In memory unless set. */
+  readonly rows?: 'memory' | 'level'
   /** Longest time for a whole request to arrive; 60 s unless set. */
   readonly requestTimeoutMs?: number
   /** Where first-party functions ask others, and with which keys. */

@@ -33,7 +33,7 @@ export async function openStore(parts: StoreParts): Promise<LowdbStore> {
         log.error({ source: 'store', err: String(error) }, 'the store stopped')
         onFatal?.(error)
       },
-      ...compact({ disk, onLoaded }),
+      ...compact({ disk, onLoaded, rows: config.rows }),
     })
   } catch (error) {
     throw isNoSpace(error) ? diskFull(config.dataDir, error) : error

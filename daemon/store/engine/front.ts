@@ -12,14 +12,22 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
 }
 
 /** Changes since the last batch, up to a transaction. */
-export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
+export type DeepBatch = {
+  readonly staged: readonly Staged[]
+  readonly reflects: number
+  /** Nothing else runs meanwhile. */
+  readonly isAlone?: true
+}
 
 /** An in-memory base over a deep one; holds what the deep one does not have yet. */
 export type Front = Base & {
   /** Changes not handed over yet. */
   waiting(): number
-  /** Hands over applied changes, or refused ones again; later changes collect meanwhile. One at a time. */
-  flush(reflects: number): Promise<void>
+  /**
+   * Hands over applied changes, or refused ones again; later changes collect meanwhile. One at a time.
+   * @param ready - awaited before anything is handed over
+   */
+  flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
 }
 
 /** Redirects reads to the current table. */
@@ -86,8 +94,9 @@ export function frontOver(deep: DeepBase): Front {
         waiting += 1
       }
     },
-    async flush(reflects) {
+    async flush(reflects, ready) {
       handing ??= seal(reflects)
+      await ready?.()
       await deep.write(handing, handing.release)
       handing = undefined
     },

@@ -11,7 +11,8 @@ import { createRowSet, putRow, readsOf } from '../engine/rows.ts'
 import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import { openMemoryStore } from '../memory/open.ts'
 import type { AnyCollection } from '../port.ts'
-import { type LevelBase, openLevel, openLevelDb } from './level.ts'
+import { openLevelDb } from './db.ts'
+import { type LevelBase, openLevel } from './level.ts'
 
 async function opened(dir: string, under: readonly AnyCollection[]): Promise<LevelBase> {
   return openLevel(await openLevelDb(dir), dir, under)

@@ -1,6 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import type { ClassicLevel } from 'classic-level'
 import { compact } from '../../../src/core/record.ts'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
@@ -9,13 +7,18 @@ import { type RowIndex, shapeTable, type TableShape, uniqueValues } from '../eng
 import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import type { AnyCollection, Scalar } from '../port.ts'
 import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts'
+import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
 
 /* Rows and index entries in LevelDB, sorted by key bytes; its own threads merge them. */
 
 /** Index entries per thread hop. */
 const ENTRIES_AT_ONCE = 1_024
-/** Rows or entries per event loop turn. */
-const IN_ONE_TURN = 256
+/** Rows that one hop to a thread brings. */
+const ROWS_AT_ONCE = 128
+/** Rows that are made into bytes before the event loop is the writers' again: each with all of its index entries. */
+const ENCODED_AT_ONCE = 24
+/** Rest after that, so that a batch takes a share of the process and not all that writers leave. */
+const REST_MS = 2
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
 
@@ -27,48 +30,17 @@ const RECORDS = Buffer.from('records')
 const NAMES = Buffer.from('names')
 const EMPTY = Buffer.alloc(0)
 
-type Snapshot = { close(): Promise<void> }
-type From = { readonly snapshot?: Snapshot }
-type Range = { readonly gte: Buffer; readonly lt: Buffer; readonly reverse?: boolean; readonly limit?: number }
-/** Used part of `classic-level` with buffers. */
-export type LevelDb = {
-  getSync(key: Buffer, from?: From): Buffer | undefined
-  getMany(keys: Buffer[], from?: From): Promise<(Buffer | undefined)[]>
-  keys(range: Range & From): {
-    all(): Promise<Buffer[]>
-    nextv(size: number): Promise<Buffer[]>
-    close(): Promise<void>
-  }
-  /** A write batch. */
-  batch(): {
-    put(key: Buffer, value: Buffer): unknown
-    del(key: Buffer): unknown
-    write(options: { readonly sync: true }): Promise<void>
-    close(): Promise<void>
-  }
-  snapshot(): Snapshot
-  close(): Promise<void>
-}
-
-/** LevelDB replays its log after a kill; the write buffer limits that. */
-const LEVEL_OPTIONS = {
-  keyEncoding: 'buffer',
-  valueEncoding: 'buffer',
-  writeBufferSize: 4 * 1024 * 1024,
-  cacheSize: 8 * 1024 * 1024,
-} as const
-
-/** Source of reads: during a batch, the rows before it. */
+/** What tables read from: while a batch is written, the rows before it. */
 type View = {
   readonly db: LevelDb
   /** Folder name for messages. */
   readonly dir: string
-  frozen: Snapshot | undefined
+  frozen: Moment | undefined
   readonly readers: Set<Promise<unknown>>
 }
 
 /** Runs several reads on one snapshot. */
-function during<T>({ db, frozen, readers }: View, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+function during<T>({ db, frozen, readers }: View, read: (snapshot: Moment) => Promise<T>): Promise<T> {
   if (frozen === undefined) {
     const own = db.snapshot()
     return read(own).finally(() => own.close())
@@ -77,20 +49,18 @@ function during<T>({ db, frozen, readers }: View, read: (snapshot: Snapshot) => 
   readers.add(reading)
   return reading
 }
-type Batch = { readonly removed: Buffer[]; readonly put: (readonly [Buffer, Buffer])[] }
 
 export type LevelBase = DeepBase & {
   /** Last transaction completely stored; 0 if empty. */
   reflects(): number
+  /** Every row as of one moment, by collection; each is checked. @param onDamaged - throws unless told */
+  walk(onDamaged?: OnDamaged): AsyncGenerator<readonly [collection: string, row: AnyRow]>
   close(): Promise<void>
 }
 
-/** Opens a database; the caller closes it. Loads the native package on demand. */
-export async function openLevelDb(dir: string): Promise<ClassicLevel<Buffer, Buffer>> {
-  const { ClassicLevel } = await import('classic-level')
-  const db = new ClassicLevel<Buffer, Buffer>(dir, LEVEL_OPTIONS)
-  await db.open()
-  return db
+type OnDamaged = (error: StoreDamaged) => void
+const refuse: OnDamaged = (error) => {
+  throw error
 }
 
 /** Rows of a store in an open database. @throws StoreFormatUnknown when an index declaration changed */
@@ -103,15 +73,18 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
     collections.map((collection) => [collection.name, levelTable(view, { shape: shapeTable(collection), numberOf })]),
   )
 
-  async function write({ staged, reflects: upTo }: DeepBatch, taken: () => void): Promise<void> {
+  async function write({ staged, reflects: upTo, isAlone }: DeepBatch, taken: () => void): Promise<void> {
+    const restMs = isAlone ? 0 : REST_MS
     const batch: Batch = { removed: [], put: [] }
-    await inTurns(staged, (one) => tables.get(one.write.collection)?.change(batch, one))
+    await inTurns(staged, { atOnce: ENCODED_AT_ONCE, restMs }, (one) =>
+      tables.get(one.write.collection)?.change(batch, one),
+    )
     const left = staged.reduce((sum, one) => sum + grownBy(one), records)
     batch.put.push([REFLECTS, numberBytes(upTo)], [RECORDS, numberBytes(left)])
     const frozen = db.snapshot()
     view.frozen = frozen
     try {
-      await writeBatch(db, batch)
+      await writeBatch(db, batch, restMs)
       records = left
       reflects = upTo
       taken()
@@ -122,34 +95,21 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
     }
   }
 
-  return { tables, write, records: () => records, reflects: () => reflects, close: () => db.close() }
+  async function* walk(onDamaged = refuse): AsyncGenerator<readonly [string, AnyRow]> {
+    const snapshot = db.snapshot()
+    try {
+      for (const [name, table] of tables) for await (const row of table.walk(snapshot, onDamaged)) yield [name, row]
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  return { tables, write, walk, records: () => records, reflects: () => reflects, close: () => db.close() }
 }
 
 /** Change of the row count. */
 function grownBy({ write: { row }, before }: Staged): number {
   return Number(row !== null) - Number(before !== undefined)
-}
-
-/** Processes items, yielding regularly. */
-async function inTurns<T>(all: readonly T[], each: (one: T) => void): Promise<void> {
-  for (const [n, one] of all.entries()) {
-    each(one)
-    if (n % IN_ONE_TURN === IN_ONE_TURN - 1) await nextTurn()
-  }
-}
-
-/** Writes a batch atomically. */
-async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<void> {
-  const batch = db.batch()
-  try {
-    // Deletes first, since a unique value may move to another row.
-    await inTurns(removed, (key) => batch.del(key))
-    await inTurns(put, ([key, value]) => batch.put(key, value))
-    // Without sync, a power cut could lose an older log but keep a newer one.
-    await batch.write({ sync: true })
-  } finally {
-    await batch.close()
-  }
 }
 
 function numberAt(db: LevelDb, key: Buffer): number {
@@ -203,6 +163,7 @@ function keysOf({ shape, numberOf }: Parts) {
     Buffer.concat([start ?? EMPTY, ...values.map(encodeScalar), key])
   const valuesIn = ({ definition }: RowIndex, row: AnyRow) => definition.fields.map((field) => indexedValue(row, field))
   return {
+    rowPrefix,
     row: (key: string) => Buffer.concat([rowPrefix, textBytes(key)]),
     place: (index: RowIndex, { values, key }: IndexPlace) =>
       tuple(entries.get(index.definition.name), values, key === undefined ? EMPTY : textBytes(key)),
@@ -296,8 +257,17 @@ function levelTable(view: View, parts: Parts) {
     },
   }
 
-  /** Adds a row's changes to a batch; unchanged entries are skipped. */
-  function change({ removed, put }: Batch, { write: { key, row }, before }: Staged): void {
+  const walk = (snapshot: Moment, onDamaged: OnDamaged) =>
+    walkRows(db.iterator({ gte: keys.rowPrefix, lt: behind(keys.rowPrefix), snapshot }), (key, value) =>
+      sound(() => decode(key, value), onDamaged),
+    )
+
+  return { ...reads, change: changes(keys, encode), walk }
+}
+
+/** Adds a row's changes to a batch; unchanged entries are skipped. */
+function changes(keys: Keys, encode: (row: AnyRow) => Buffer) {
+  return ({ removed, put }: Batch, { write: { key, row }, before }: Staged): void => {
     const fresh = row as AnyRow | null
     const old = new Map(keys.entriesOf(key, before))
     const entries = new Map(keys.entriesOf(key, fresh ?? undefined))
@@ -306,8 +276,28 @@ function levelTable(view: View, parts: Parts) {
     if (fresh) put.push([keys.row(key), encode(fresh)])
     else removed.push(keys.row(key))
   }
+}
 
-  return { ...reads, change }
+async function* walkRows(
+  rows: ReturnType<LevelDb['iterator']>,
+  read: (key: Buffer, value: Buffer) => AnyRow | undefined,
+): AsyncGenerator<AnyRow> {
+  try {
+    for (let more = await rows.nextv(ROWS_AT_ONCE); more.length > 0; more = await rows.nextv(ROWS_AT_ONCE))
+      yield* more.flatMap(([key, value]) => read(key, value) ?? [])
+  } finally {
+    await rows.close()
+  }
+}
+
+function sound<T>(read: () => T, onDamaged: OnDamaged): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error
+    onDamaged(error)
+    return undefined
+  }
 }
 
 function missing(dir: string, { collection }: TableShape, entry: Buffer): never {

@@ -1,9 +1,19 @@
 import { isBlobName } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { StoreMisuse } from '../errors.ts'
+import type { LevelBase } from '../level/level.ts'
 import { migrations as allMigrations } from '../migrations.ts'
-import { BLOB_DIR, type Manifest, readManifest, segmentFile, snapshotFile, writeManifest } from './files.ts'
+import {
+  BLOB_DIR,
+  type Manifest,
+  readManifest,
+  segmentFile,
+  segmentsBehind,
+  snapshotFile,
+  writeManifest,
+} from './files.ts'
 import { freshSegment } from './journal.ts'
+import { writeRows } from './snapshot.ts'
 import { type VerifyOptions, type VerifyReport, verifyStore } from './verify.ts'
 
 export type BackupReport = {
@@ -22,6 +32,8 @@ export type BackupJob = {
   readonly target: string
   /** Manifest after a segment switch: all but the last segment are closed. */
   readonly manifest: Manifest
+  /** Where the rows lie, unless they are in a snapshot. */
+  readonly level?: LevelBase
 }
 
 /** @throws StoreMisuse unless the directory is empty */
@@ -32,16 +44,31 @@ async function requireEmpty(disk: Disk, dir: string): Promise<void> {
 
 /** Copies a store to an empty directory; only closed files, without the lock folder. */
 export async function backUp(job: BackupJob): Promise<BackupReport> {
-  const { disk, dir, target, manifest } = job
+  const { disk, dir, target, manifest, level } = job
   await requireEmpty(disk, target)
-  const segments = manifest.segments.filter((firstSeq) => firstSeq > manifest.snapshot)
+  const whole = level ? await rowsToSnapshot(job, level) : manifest
+  const segments = segmentsBehind(manifest.segments, whole.snapshot)
   const active = segments.at(-1) as number
-  const names = [...snapshotNames(manifest), ...segments.slice(0, -1).map(segmentFile)]
-  const sizeBytes = await copyAll({ disk, from: dir, to: target, names })
+  const names = [...(level ? [] : snapshotNames(manifest)), ...segments.slice(0, -1).map(segmentFile)]
+  const copiedBytes = await copyAll({ disk, from: dir, to: target, names })
+  const madeBytes = level ? await sizeOf(disk, target, snapshotNames(whole)) : 0
   const blobs = await copyBlobs(disk, dir, target)
   await (await freshSegment(disk, target, active)).close()
-  await writeManifest(disk, target, { ...manifest, previous: null, segments })
-  return { target, seq: active - 1, files: names.length, blobs, sizeBytes }
+  await writeManifest(disk, target, { ...whole, previous: null, segments })
+  return { target, seq: active - 1, files: names.length, blobs, sizeBytes: copiedBytes + madeBytes }
+}
+
+/** A backup has the rows in a snapshot, wherever they lie. @returns the manifest of a store that has them there */
+async function rowsToSnapshot({ disk, target, manifest }: BackupJob, level: LevelBase): Promise<Manifest> {
+  const { rows: _level, ...rest } = manifest
+  const seq = level.reflects()
+  if (seq > 0) await writeRows({ disk, dir: target, format: manifest.format, seq }, level)
+  return { ...rest, snapshot: seq }
+}
+
+async function sizeOf(disk: Disk, dir: string, names: readonly string[]): Promise<number> {
+  const found = await Promise.all(names.map((name) => disk.stat(`${dir}/${name}`)))
+  return found.reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0)
 }
 
 export type RestoreOptions = Omit<VerifyOptions, 'dir'> & { readonly from: string; readonly to: string }
@@ -52,7 +79,7 @@ export async function restoreStore(options: RestoreOptions): Promise<VerifyRepor
   const report = await verifyStore({ ...rest, disk, migrations, dir: from })
   const manifest = (await readManifest(disk, from, migrations.length + 1)) as Manifest // verified above
   await requireEmpty(disk, to)
-  const segments = manifest.segments.filter((firstSeq) => firstSeq > manifest.snapshot)
+  const segments = segmentsBehind(manifest.segments, manifest.snapshot)
   const names = [...snapshotNames(manifest), ...segments.map(segmentFile)]
   await copyAll({ disk, from, to, names })
   await copyBlobs(disk, from, to)

@@ -1,28 +1,37 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { conformance } from '../conformance/suite.testkit.ts'
-import { openLowdbStore } from './open.ts'
+import { type LowdbStoreOptions, openLowdbStore } from './open.ts'
 
-conformance({
-  name: 'lowdb',
-  open: async (collections, options) => {
-    const dir = await mkdtemp(`${tmpdir()}/souk-store-`)
-    const store = await openLowdbStore({
-      dir,
-      collections,
-      freeze: true,
-      now: Date.now,
-      onFatal: (error) => {
-        throw error
-      },
-      ...options,
-    })
-    return {
-      store,
-      end: async () => {
-        await store.close()
-        await rm(dir, { recursive: true })
-      },
-    }
-  },
-})
+/** The second hands rows over to LevelDB after every commit, beside those that follow. */
+const kinds: Readonly<Record<string, Partial<LowdbStoreOptions>>> = {
+  'lowdb, rows in memory': {},
+  'lowdb, rows in LevelDB at once': { rows: 'level', compactAboveBytes: 0 },
+  'lowdb, rows in LevelDB later': { rows: 'level' },
+}
+
+for (const [name, kind] of Object.entries(kinds))
+  conformance({
+    name,
+    open: async (collections, options) => {
+      const dir = await mkdtemp(`${tmpdir()}/souk-store-`)
+      const store = await openLowdbStore({
+        dir,
+        collections,
+        freeze: true,
+        now: Date.now,
+        onFatal: (error) => {
+          throw error
+        },
+        ...kind,
+        ...options,
+      })
+      return {
+        store,
+        end: async () => {
+          await store.close()
+          await rm(dir, { recursive: true })
+        },
+      }
+    },
+  })

@@ -8,6 +8,8 @@ export const MANIFEST_FILE = 'MANIFEST.json'
 export const LOCK_DIR = 'lock'
 export const BLOB_DIR = 'blobs'
 export const QUARANTINE_DIR = 'quarantine'
+/** LevelDB with the rows of a store that keeps them on disk. */
+export const ROWS_DIR = 'rows'
 
 /**
  * Table of contents of a data directory, replaced atomically. A segment is listed before its first write, so that its
@@ -24,7 +26,9 @@ const Manifest = z.strictObject({
   previous: z.int().min(0).nullable(),
   /** First transaction of each segment, ascending; the last one grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Last transaction at the last clean stop, to detect losses. */
+  /** Rows lie in LevelDB, which says itself what it reflects; a snapshot beside it is of the time before. */
+  rows: z.literal('level').exactOptional(),
+  /** Last transaction at the last stop in order: the store once held that many, whatever its files say. */
   stopped: z.int().min(0).exactOptional(),
 })
 export type Manifest = z.infer<typeof Manifest>
@@ -35,6 +39,11 @@ export function snapshotFile(seq: number): string {
 
 export function segmentFile(firstSeq: number): string {
   return `journal-${firstSeq}.ndjson`
+}
+
+/** The segments that replay reads which begins behind a transaction. */
+export function segmentsBehind(segments: readonly number[], seq: number): number[] {
+  return segments.filter((_, n) => (segments[n + 1] ?? Number.POSITIVE_INFINITY) > seq + 1)
 }
 
 const NUMBERED = /^(snapshot|journal)-(\d+)\.ndjson$/
@@ -54,10 +63,16 @@ export async function readManifest(disk: Disk, dir: string, newest = FORMAT): Pr
   const path = `${dir}/${MANIFEST_FILE}`
   const bytes = await readWhole(disk, path)
   if (bytes === undefined) return undefined
-  const manifest = parseManifest(path, bytes)
+  const { format, ...rest } = parseManifest(path, bytes)
+  const manifest = { ...rest, format: format - ownFormats(rest) }
   if (manifest.format > newest)
     throw new StoreFormatUnknown(`${dir} has format ${manifest.format}; this souk knows up to ${newest}. Upgrade souk`)
   return manifest
+}
+
+/** A store in LevelDB counts one format more in its file, so that a program that knows no LevelDB refuses it. */
+function ownFormats({ rows }: Pick<Manifest, 'rows'>): number {
+  return rows === undefined ? 0 : 1
 }
 
 function parseManifest(path: string, bytes: Buffer): Manifest {
@@ -69,5 +84,6 @@ function parseManifest(path: string, bytes: Buffer): Manifest {
 }
 
 export async function writeManifest(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
-  await replaceFile(disk, { dir, name: MANIFEST_FILE }, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  const text = JSON.stringify({ ...manifest, format: manifest.format + ownFormats(manifest) }, undefined, 2)
+  await replaceFile(disk, { dir, name: MANIFEST_FILE }, `${text}\n`)
 }

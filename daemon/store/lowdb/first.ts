@@ -1,8 +1,13 @@
 import { basename, dirname, resolve } from 'node:path'
+import { compact } from '../../../src/core/record.ts'
 import type { Disk } from '../disk.ts'
-import type { State } from '../engine/rows.ts'
-import { StoreDamaged } from '../errors.ts'
+import type { Base } from '../engine/base.ts'
+import { frontOver } from '../engine/front.ts'
+import { createState, memoryBase, type State } from '../engine/rows.ts'
+import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
+import type { AnyCollection } from '../port.ts'
+import { type Behind, moveToLevel, type OpenDb, openRows } from './behind.ts'
 import {
   MANIFEST_FILE,
   type Manifest,
@@ -14,6 +19,7 @@ import {
   writeManifest,
 } from './files.ts'
 import { freshSegment } from './journal.ts'
+import { createLoader, intoFront, intoState } from './load.ts'
 import { removeUnlisted } from './maintenance.ts'
 import { quarantineLog } from './quarantine.ts'
 import { loadersOf, type Recovery, recover } from './recover.ts'
@@ -22,32 +28,75 @@ import { writeSnapshot } from './snapshot.ts'
 export type FirstInput = {
   readonly disk: Disk
   readonly dir: string
-  /** Empty; filled here. */
-  readonly state: State
+  readonly collections: readonly AnyCollection[]
+  /** Moves rows to LevelDB; where they lie there they stay. */
+  readonly isLevel: boolean
+  readonly openDb?: OpenDb | undefined
   readonly migrations: readonly Migration[]
   readonly newStoreId: () => string
   readonly onLoaded?: ((percent: number) => void) | undefined
 }
 
-/** Creates or recovers the files, cuts a torn tail, migrates. The caller holds the lock. */
-export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
-  const { disk, dir, state, migrations } = input
+export type LoadedStore = {
+  readonly manifest: Manifest
+  readonly recovery: Recovery
+  readonly base: Base
+  /** Rows in memory, or those in LevelDB. */
+  readonly kept: State | Behind
+}
+
+/** What opening does to the files: create, recover, cut a torn tail, migrate. The caller holds the lock. */
+export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
+  const { disk, dir, collections, migrations } = input
   const format = migrations.length + 1
   const found = (await readManifest(disk, dir, format)) ?? (await create(input, format))
-  const loaderOf = loadersOf({ dir, state, migrations, ...(await progressOf(input, found)) })
+  if (found.rows !== undefined) return loadBehind(input, found)
+  const state = createState(collections)
+  const loaderOf = loadersOf({ dir, sink: intoState(state), migrations, ...(await progressOf(input, found)) })
   const recovery = await recover({ disk, dir, manifest: found, loaderOf })
+  const known = await settle(input, found, recovery)
+  const current = found.format === format ? known : await rewrite({ ...input, state, found, recovery, format })
+  if (!input.isLevel) return { ...current, base: memoryBase(state), kept: state }
+  const { manifest, behind } = await moveToLevel({ ...input, ...current, store: found.store, state, seq: recovery.seq })
+  return { ...current, manifest, base: behind.front, kept: behind }
+}
+
+/** The front gets what the journal holds beyond the rows in LevelDB. */
+async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedStore> {
+  const { disk, dir, collections, migrations, openDb } = input
+  // Steps between formats are for rows that are loaded one by one.
+  if (found.format !== migrations.length + 1)
+    throw new StoreFormatUnknown(
+      `${dir} keeps its rows in LevelDB in format ${found.format}, which is not read any more`,
+    )
+  const level = await openRows({ dir, store: found.store, collections, openDb })
+  try {
+    const front = frontOver(level)
+    const saw = (await progressOf(input, found)).onBytes
+    const loaderOf = () => ({ ...createLoader(intoFront(front), []), ...compact({ saw }) })
+    const recovery = await recover({ disk, dir, manifest: found, loaderOf, reflects: level.reflects() })
+    return { ...(await settle(input, found, recovery)), base: front, kept: { front, level } }
+  } catch (error) {
+    await level.close()
+    throw error
+  }
+}
+
+/** Cuts a torn tail and tells a loss once: it is not missed again at the next start. */
+async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Recovery) {
   if (recovery.torn !== undefined) await cut(disk, dir, recovery)
   await removeUnlisted(disk, dir, found)
-  if (found.format !== format) return rewrite({ ...input, found, recovery, format })
   if (recovery.loss === undefined) return { manifest: found, recovery }
-  // Recorded, so that a loss is reported once.
   const manifest = { ...found, stopped: recovery.seq }
   await writeManifest(disk, dir, manifest)
   return { manifest, recovery }
 }
 
-/** Reports read bytes as percent of all files. */
-async function progressOf({ disk, dir, onLoaded }: FirstInput, { snapshot, segments }: Manifest) {
+/** Counts what is read against the size of all files that are to be read. */
+async function progressOf(
+  { disk, dir, onLoaded }: FirstInput,
+  { snapshot, segments }: Manifest,
+): Promise<{ readonly onBytes?: (bytes: number) => void }> {
   if (onLoaded === undefined) return {}
   const names = [...(snapshot === 0 ? [] : [snapshotFile(snapshot)]), ...segments.map(segmentFile)]
   const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
@@ -95,7 +144,12 @@ async function cut(disk: Disk, dir: string, { torn, loss }: Pick<Recovery, 'torn
   }
 }
 
-type RewriteInput = FirstInput & { readonly found: Manifest; readonly recovery: Recovery; readonly format: number }
+type RewriteInput = FirstInput & {
+  readonly state: State
+  readonly found: Manifest
+  readonly recovery: Recovery
+  readonly format: number
+}
 
 /** Writes a migrated state in the current format before new transactions. */
 async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recovery: Recovery }> {

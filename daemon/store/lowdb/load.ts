@@ -1,6 +1,7 @@
+import type { Front } from '../engine/front.ts'
 import type { AnyRow } from '../engine/order.ts'
-import { putRow, type RowSet, type State } from '../engine/rows.ts'
-import { keyOf } from '../engine/tables.ts'
+import { putRow, type State } from '../engine/rows.ts'
+import { keyOf, type TableShape } from '../engine/tables.ts'
 import { StoreFormatUnknown } from '../errors.ts'
 import { type Migration, migrated } from '../migrations.ts'
 
@@ -17,28 +18,56 @@ export type Loader = {
 /** Drops rows, to scan files of any size. */
 export const discarding: Loader = { put: () => undefined, putWhole: () => undefined }
 
-/** @param steps - remaining migrations, oldest first */
-export function createLoader(state: State, steps: readonly Migration[]): Loader {
-  function tableOf(collection: string): RowSet {
-    const table = state.get(collection)
+/** Where loaded rows go. */
+export type RowSink = {
+  readonly shapes: { readonly get: (collection: string) => { readonly shape: TableShape } | undefined }
+  put(collection: string, key: string, row: AnyRow | null): void
+}
+
+export function intoState(state: State): RowSink {
+  return {
+    shapes: state,
+    put(collection, key, row) {
+      const table = state.get(collection)
+      if (table) putRow(table, key, row)
+    },
+  }
+}
+
+/** As the transaction once did that was lost with the memory. */
+export function intoFront(front: Front): RowSink {
+  return {
+    shapes: front.tables,
+    put(collection, key, row) {
+      const found = front.tables.get(collection)?.rows([key])
+      if (found instanceof Promise) throw new TypeError('one row is read at once')
+      const before = found?.[0]
+      if (row !== null || before !== undefined) front.apply([{ write: { collection, key, row }, before }])
+    },
+  }
+}
+
+/** @param steps - migrations still to run for the format at hand, oldest first. */
+export function createLoader(sink: RowSink, steps: readonly Migration[]): Loader {
+  function shapeOf(collection: string): TableShape {
+    const table = sink.shapes.get(collection)
     if (table === undefined)
       throw new StoreFormatUnknown(`the store holds a collection ${collection} unknown to this souk`)
-    return table
+    return table.shape
   }
 
   function putWhole(collection: string, stored: unknown): void {
     const { collection: name, row } = migrated(steps, { collection, row: stored })
     if (row === null) return
-    const table = tableOf(name)
-    const decoded = table.shape.codec.fromJson(row as AnyRow)
-    putRow(table, keyOf(table.shape, decoded), decoded)
+    const shape = shapeOf(name)
+    const decoded = shape.codec.fromJson(row as AnyRow)
+    sink.put(name, keyOf(shape, decoded), decoded)
   }
 
   function put(collection: string, key: string, stored: unknown): void {
     const { collection: name, row } = migrated(steps, { collection, row: stored })
-    // A dropped row may be loaded from the snapshot.
-    const table = row === null ? state.get(name) : tableOf(name)
-    if (table !== undefined) putRow(table, key, row === null ? null : table.shape.codec.fromJson(row as AnyRow))
+    // A row that a migration drops may have been loaded, in an earlier form, from the snapshot.
+    sink.put(name, key, row === null ? null : shapeOf(name).codec.fromJson(row as AnyRow))
   }
 
   return { put, putWhole }

@@ -1,7 +1,8 @@
 import type { Disk } from '../disk.ts'
 import type { State } from '../engine/rows.ts'
 import { createMutex } from '../mutex.ts'
-import { type Manifest, numberedFiles, segmentFile, snapshotFile, writeManifest } from './files.ts'
+import { type Behind, isBehind } from './behind.ts'
+import { type Manifest, numberedFiles, segmentFile, segmentsBehind, snapshotFile, writeManifest } from './files.ts'
 import type { Journal } from './journal.ts'
 import { SLICE_REST_MS, writeSnapshot } from './snapshot.ts'
 import type { Space } from './space.ts'
@@ -9,12 +10,16 @@ import type { Space } from './space.ts'
 /** The journal is compacted above this size and above half of the live data. */
 export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
+/** How far the journal may grow beyond that while rows go to LevelDB: then writers wait. */
+const WAIT_ABOVE = 2
 
 /** Snapshots and backups beside commits, one at a time. */
 export type Maintenance = {
   manifest(): Manifest
   /** Starts a compaction if due; called after each flush. */
   consider(): void
+  /** What a writer waits for: LevelDB, where memory holds all that it should of what is not there yet. */
+  room(): Promise<void> | undefined
   compact(): Promise<void>
   /** The same if the disk has room. */
   shrink(): Promise<void>
@@ -31,35 +36,42 @@ export type Maintenance = {
 export type MaintenanceOptions = {
   readonly disk: Disk
   readonly dir: string
-  readonly state: State
+  readonly kept: State | Behind
   readonly journal: Journal
   readonly space: Space
   readonly manifest: Manifest
   readonly snapshotBytes: number
-  /** Last transaction in `state`. */
+  /** Number of the last transaction in the rows. */
   readonly lastSeq: () => number
   readonly compactAboveBytes: number
 }
 
 export function createMaintenance(options: MaintenanceOptions): Maintenance {
-  const { journal, space, lastSeq, compactAboveBytes } = options
+  const { journal, space, lastSeq, compactAboveBytes, kept } = options
   const turn = createMutex()
   const files = openFiles(options)
-  /** Journal size of the next check; raised when the disk had no room. */
+  const openedAt = isBehind(kept) ? kept.level.reflects() : 0
+  const fold = () => (isBehind(kept) ? flush(files, options, { ...kept, openedAt }) : snapshot(files, options, kept))
+  let folding: Promise<void> = Promise.resolve()
+  /** Journal size at which the next look is due; raised when a look found no room. */
   let dueAtBytes = 0
 
   /** Size limit of the journal. */
   const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
 
-  async function compact(): Promise<void> {
-    await turn.run(async () => {
-      try {
-        await files.snapshot()
-      } catch (error) {
-        journal.fail(error)
-        throw error
-      }
-    })
+  function compact(): Promise<void> {
+    const stopped = (error: unknown): never => {
+      journal.fail(error)
+      throw error
+    }
+    folding = turn.run(() => fold().catch(stopped))
+    return folding
+  }
+
+  function room(): Promise<void> | undefined {
+    if (!isBehind(kept) || journal.bytes() <= limit() * WAIT_ABOVE) return undefined
+    // Writers hear from the journal why it failed.
+    return folding.catch(() => undefined)
   }
 
   async function compactIfItFits(): Promise<void> {
@@ -78,6 +90,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   return {
     manifest: files.manifest,
     consider,
+    room,
     compact,
     shrink: compactIfItFits,
     alone: turn.run,
@@ -86,10 +99,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
         await files.endSegment()
         return work(files.manifest())
       }),
-    recordStop: async () => {
-      const manifest = files.manifest()
-      if (manifest.stopped !== lastSeq()) await files.replaceManifest({ ...manifest, stopped: lastSeq() })
-    },
+    recordStop: () => recordStop(files, kept, lastSeq()),
     stop: async () => {
       files.stop()
       await turn.run(() => Promise.resolve())
@@ -97,9 +107,16 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   }
 }
 
-/** Files of the store: manifest, segments, snapshots. */
-function openFiles(options: MaintenanceOptions) {
-  const { disk, dir, state, journal, lastSeq } = options
+type Files = ReturnType<typeof openFiles>
+
+async function recordStop(files: Files, kept: State | Behind, stopped: number): Promise<void> {
+  const manifest = files.manifest()
+  if (isBehind(kept)) await files.listed({ ...withoutSnapshots(manifest, kept.level.reflects()), stopped })
+  else if (manifest.stopped !== stopped) await files.replaceManifest({ ...manifest, stopped })
+}
+
+/** Manifest and segments: what lists the files of the store, and what writes new ones. */
+function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
   let { manifest, snapshotBytes } = options
   let isStopping = false
 
@@ -108,38 +125,23 @@ function openFiles(options: MaintenanceOptions) {
     manifest = next
   }
 
-  function endSegment(): Promise<number> {
-    return journal.switchSegment((firstSeq) =>
-      replaceManifest({ ...manifest, segments: [...manifest.segments, firstSeq] }),
-    )
-  }
-
-  async function settled(): Promise<number> {
-    const seq = lastSeq()
-    await journal.durable()
-    return seq
-  }
-
-  async function snapshot(): Promise<void> {
-    const seq = (await endSegment()) - 1
-    if (seq === manifest.snapshot || isStopping) return
-    const pace = { restMs: SLICE_REST_MS, isCancelled: () => isStopping }
-    const written = await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, ...pace })
-    if (written === undefined) return
-    snapshotBytes = written
-    const { snapshot: previous, segments } = manifest
-    const kept = segments.filter((first) => first > previous)
-    await replaceManifest({ ...manifest, snapshot: seq, previous, segments: kept })
-    journal.restartCount()
-    await removeUnlisted(disk, dir, manifest)
-  }
-
   return {
     manifest: () => manifest,
     snapshotBytes: () => snapshotBytes,
     replaceManifest,
-    endSegment,
-    snapshot,
+    endSegment: () =>
+      journal.switchSegment((firstSeq) => replaceManifest({ ...manifest, segments: [...manifest.segments, firstSeq] })),
+    /** What the manifest does not list any more goes. */
+    async listed(next: Manifest): Promise<void> {
+      await replaceManifest(next)
+      await removeUnlisted(disk, dir, next)
+    },
+    /** The rows are there that the journal was folded into. */
+    async folded(next: Manifest, sizeBytes: number): Promise<void> {
+      snapshotBytes = sizeBytes
+      journal.restartCount()
+      await this.listed(next)
+    },
     isStopping: () => isStopping,
     /** Cancels and prevents snapshots. */
     stop: () => {
@@ -148,7 +150,51 @@ function openFiles(options: MaintenanceOptions) {
   }
 }
 
-/** Removes unlisted snapshots and segments; a crash leaves them for the next time. */
+/** Folds the journal into a snapshot; the one before it stays as a second footing. */
+async function snapshot(files: Files, { disk, dir, journal, lastSeq }: MaintenanceOptions, state: State) {
+  const seq = (await files.endSegment()) - 1
+  const { format, snapshot: previous } = files.manifest()
+  if (seq === previous || files.isStopping()) return
+  async function settled(): Promise<number> {
+    const last = lastSeq()
+    await journal.durable()
+    return last
+  }
+  const pace = { restMs: SLICE_REST_MS, isCancelled: files.isStopping }
+  const sizeBytes = await writeSnapshot({ disk, dir, state, format, seq, settled, ...pace })
+  if (sizeBytes === undefined) return
+  const segments = files.manifest().segments.filter((first) => first > previous)
+  await files.folded({ ...files.manifest(), snapshot: seq, previous, segments }, sizeBytes)
+}
+
+/**
+ * Hands what was written since the last time over to LevelDB. The journal of it stays until the next time: it is a
+ * second footing for rows that are not in memory any more.
+ */
+async function flush(
+  files: Files,
+  { journal, lastSeq }: MaintenanceOptions,
+  { front, level, openedAt }: Behind & { readonly openedAt: number },
+): Promise<void> {
+  if (files.isStopping()) return
+  const reflected = level.reflects()
+  await front.flush(lastSeq(), async () => {
+    // What LevelDB has, the journal has: all of it lies on the disk before.
+    await journal.durable()
+    await files.endSegment()
+  })
+  const manifest = files.manifest()
+  // The files of before are complete until then: a store that was moved to LevelDB has them for one flush more.
+  const isMoved = manifest.snapshot > 0 && reflected === openedAt
+  await files.folded(isMoved ? manifest : withoutSnapshots(manifest, reflected), 0)
+}
+
+/** What was there before the rows went to LevelDB is not needed once it reflects more than that. */
+function withoutSnapshots(manifest: Manifest, reflected: number): Manifest {
+  return { ...manifest, snapshot: 0, previous: null, segments: segmentsBehind(manifest.segments, reflected) }
+}
+
+/** Removes snapshots and segments that no longer belong to the store; a crash before this leaves them for the next time. */
 export async function removeUnlisted(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const found = await numberedFiles(disk, dir)
   const snapshots = found.snapshots.filter((seq) => seq !== manifest.snapshot && seq !== manifest.previous)

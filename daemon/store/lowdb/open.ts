@@ -4,15 +4,17 @@ import { type Adapter, Low } from 'lowdb'
 import { compact } from '../../../src/core/record.ts'
 import { type BlobStore, openBlobs } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
+import type { Base } from '../engine/base.ts'
 import { type ChangeSink, createEngine, type StoreEngine } from '../engine/engine.ts'
-import { createState, memoryBase, type State } from '../engine/rows.ts'
+import { memoryBase } from '../engine/rows.ts'
 import { encodeChange } from '../engine/tables.ts'
 import type { StoreStopped } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection, Change, Store } from '../port.ts'
 import { type BackupReport, backUp } from './backup.ts'
-import { BLOB_DIR, type Manifest } from './files.ts'
-import { loadOrCreate } from './first.ts'
+import { isBehind, type OpenDb } from './behind.ts'
+import { BLOB_DIR } from './files.ts'
+import { type LoadedStore, loadOrCreate } from './first.ts'
 import { type Durability, type Journal, openJournal } from './journal.ts'
 import { takeLock } from './lock.ts'
 import { COMPACT_ABOVE_BYTES, createMaintenance, type Maintenance } from './maintenance.ts'
@@ -33,6 +35,9 @@ export type LowdbStoreOptions = {
   readonly newStoreId?: () => string
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
+  /** `level` keeps rows in LevelDB and in memory what was written of late; a store that was opened so stays so. */
+  readonly rows?: 'memory' | 'level'
+  readonly openDb?: OpenDb
   readonly watchdogMs?: number
   /** Called with the read percentage; a throw ends opening. */
   readonly onLoaded?: (percent: number) => void
@@ -72,34 +77,56 @@ export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbS
   }
 }
 
-type Opened = { readonly manifest: Manifest; readonly recovery: Recovery }
 type OpenOptions = LowdbStoreOptions & { readonly disk: Disk }
 
-/** lowdb adapter over the journal: `read` recovers, `write` makes a batch durable. */
-function journalAdapter(load: () => Promise<State>, flush: () => Promise<void>): Adapter<State> {
+/** lowdb's contract over the journal: `read` recovers the rows, `write` makes the next batch durable. */
+function journalAdapter(load: () => Promise<Base>, flush: () => Promise<void>): Adapter<Base> {
   return { read: load, write: flush }
 }
 
 async function openLocked(options: OpenOptions, release: () => void): Promise<LowdbStore> {
   const { dir, disk, migrations = allMigrations, newStoreId = randomUUID } = options
-  const state = createState(options.collections)
-  let opened: Opened | undefined
-  let journal: Journal | undefined
+  const { collections, onLoaded, openDb } = options
+  const isLevel = options.rows === 'level'
+  const parts: { loaded?: LoadedStore; journal?: Journal } = {}
   const adapter = journalAdapter(
     async () => {
-      opened = await loadOrCreate({ disk, dir, state, migrations, newStoreId, onLoaded: options.onLoaded })
-      return state
+      parts.loaded = await loadOrCreate({ disk, dir, collections, isLevel, openDb, migrations, newStoreId, onLoaded })
+      return parts.loaded.base
     },
-    async () => journal?.flush(),
+    async () => parts.journal?.flush(),
   )
-  const low = new Low<State>(adapter, new Map())
+  const low = new Low<Base>(adapter, memoryBase(new Map()))
   await low.read()
-  const { manifest, recovery } = opened as unknown as Opened // set by the read above, which control flow cannot see
+  const loaded = parts.loaded as LoadedStore // set by the read above
+  try {
+    return await openLoaded(options, { low, loaded, release, keep: (journal) => Object.assign(parts, { journal }) })
+  } catch (error) {
+    await closeRows(loaded)
+    throw error
+  }
+}
+
+async function closeRows({ kept }: LoadedStore): Promise<void> {
+  if (isBehind(kept)) await kept.level.close()
+}
+
+type Loading = {
+  readonly low: Low<Base>
+  readonly loaded: LoadedStore
+  readonly release: () => void
+  /** Hears of the journal that the adapter writes. */
+  readonly keep: (journal: Journal) => void
+}
+
+async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: Loading): Promise<LowdbStore> {
+  const { dir, disk } = options
+  const { manifest, recovery, base, kept } = loaded
   const blobs = await openBlobs({ dir: `${dir}/${BLOB_DIR}`, disk })
   const space = watchSpace({ disk, dir, reserveBytes: options.reserveBytes ?? DEFAULT_RESERVE_BYTES })
   await space.look()
   const feed: { deliver: (change: Change) => void } = { deliver: () => undefined }
-  journal = await openJournal({
+  const journal: Journal = await openJournal({
     disk,
     dir,
     durability: options.durability ?? 'full',
@@ -111,31 +138,44 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     onQueued: pump({ low, journal: () => journal, onFlushed: () => maintenance.consider() }),
     onFailed: options.onFatal,
   })
+  keep(journal)
   const stop = async (isSound: boolean): Promise<void> => {
-    await maintenance.stop()
-    if (isSound) await maintenance.recordStop()
+    try {
+      await maintenance.stop()
+      if (isSound) await maintenance.recordStop()
+    } finally {
+      await closeRows(loaded)
+    }
   }
-  const engine = runEngine({ options, state, recovery, journal, space, feed, release, stop })
+  const engine = runEngine({ options, base, recovery, journal, space, feed, release, stop })
   const maintenance = createMaintenance({
     disk,
     dir,
-    state,
+    kept,
     journal,
     space,
     manifest,
-    snapshotBytes: recovery.snapshotBytes,
+    snapshotBytes: isBehind(kept) ? 0 : recovery.snapshotBytes,
     lastSeq: () => engine.stats().seq,
     compactAboveBytes: options.compactAboveBytes ?? COMPACT_ABOVE_BYTES,
   })
   return {
     ...engine,
+    async tx(body) {
+      const room = maintenance.room()
+      if (room !== undefined) await room
+      return engine.tx(body)
+    },
     storeId: manifest.store,
     recovery,
     isFull: space.look,
     blobs: besideBackups(blobs, space, maintenance),
     compact: maintenance.compact,
     shrink: maintenance.shrink,
-    backup: (target) => maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held })),
+    backup: (target) =>
+      maintenance.whileHeld((held) =>
+        backUp({ disk, dir, target, manifest: held, ...(isBehind(kept) ? { level: kept.level } : {}) }),
+      ),
   }
 }
 
@@ -151,7 +191,7 @@ function besideBackups(blobs: BlobStore, space: Space, { alone }: Maintenance): 
 
 type EngineParts = {
   readonly options: OpenOptions
-  readonly state: State
+  readonly base: Base
   readonly recovery: Recovery
   readonly journal: Journal
   readonly space: Space
@@ -161,16 +201,16 @@ type EngineParts = {
 }
 
 function runEngine(parts: EngineParts): StoreEngine {
-  const { options, state, recovery, journal, space, feed } = parts
+  const { options, base, recovery, journal, space, feed } = parts
   return createEngine({
-    base: memoryBase(state),
+    base,
     seq: recovery.seq,
     freeze: options.freeze ?? false,
     ...compact({ watchdogMs: options.watchdogMs }),
     openSink: (deliver) => {
       feed.deliver = deliver
       return journalSink(parts, {
-        encode: (change) => encodeChange(state, change, options.now()),
+        encode: (change) => encodeChange(base.tables, change, options.now()),
         append(entry) {
           space.assertRoom(entry.json.length)
           return journal.append(entry)
@@ -200,7 +240,7 @@ function journalSink(parts: EngineParts, writing: Pick<ChangeSink, 'encode' | 'a
   }
 }
 
-type Pump = { readonly low: Low<State>; readonly journal: () => Journal | undefined; readonly onFlushed: () => void }
+type Pump = { readonly low: Low<Base>; readonly journal: () => Journal | undefined; readonly onFlushed: () => void }
 
 /** Calls lowdb's `write` until the queue is empty; concurrent entries share the next one. */
 function pump({ low, journal, onFlushed }: Pump): () => void {

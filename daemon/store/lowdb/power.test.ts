@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../fixtures/kit/depth.ts'
 import { account, accounts, seed } from '../conformance/world.testkit.ts'
 import { simulatedDisk } from '../disk-sim.testkit.ts'
+import { simulatedDb } from '../level/db-sim.testkit.ts'
 import type { Store } from '../port.ts'
-import { openLowdbStore } from './open.ts'
+import { type LowdbStoreOptions, openLowdbStore } from './open.ts'
 import { cleanUp, contents, options, tempDir } from './temp.testkit.ts'
 
 // @slow a loss of power at every write
@@ -55,27 +56,51 @@ async function check(store: Store, { acknowledged, attempted }: Ledger): Promise
   expect(await store.table(accounts).count('owner', ['ann'])).toBe(found.size)
 }
 
-test('a power cut at any step loses nothing acknowledged and applies nothing by halves', async () => {
+const cuts = fc.record({
+  steps: fc.array(fc.integer({ min: 1, max: 160 }), { minLength: 1, maxLength: 3 }),
+  luck: fc.nat(),
+})
+
+/** Lives that the power ends, over one disk and what LevelDB had on it, and what is found after them. */
+async function survives({ steps, luck }: { steps: number[]; luck: number }, kind: Kind): Promise<void> {
   const dir = await tempDir()
-  const cuts = fc.record({
-    steps: fc.array(fc.integer({ min: 1, max: 160 }), { minLength: 1, maxLength: 3 }),
-    luck: fc.nat(),
-  })
-  const survives = async ({ steps, luck }: { steps: number[]; luck: number }): Promise<void> => {
-    let disk = simulatedDisk()
-    const ledger: Ledger = { acknowledged: new Set(), attempted: new Set() }
-    for (const [life, step] of steps.entries()) {
-      disk.cutAt(disk.steps() + step)
-      const pace = luckOf(luck ^ life)
-      disk.slowSyncs(() => (pace() < SLOW_SYNC_SHARE ? Math.floor(pace() * SLOW_SYNC_TURNS) : 0))
-      await live(options(dir, { disk, onFatal: () => undefined }), ledger, `l${life}-`)
-      disk = disk.survivor(luckOf(luck + life))
-    }
-    const store = await openLowdbStore(options(dir, { disk }))
-    await check(store, ledger)
-    await store.close()
+  let disk = simulatedDisk()
+  let level = simulatedDb(disk, kind)
+  const openings = () => options(dir, { disk, openDb: level.open, onFatal: () => undefined, ...kind.options })
+  const ledger: Ledger = { acknowledged: new Set(), attempted: new Set() }
+  for (const [life, step] of steps.entries()) {
+    disk.cutAt(disk.steps() + step)
+    const pace = luckOf(luck ^ life)
+    disk.slowSyncs(() => (pace() < SLOW_SYNC_SHARE ? Math.floor(pace() * SLOW_SYNC_TURNS) : 0))
+    await live(openings(), ledger, `l${life}-`)
+    disk = disk.survivor(luckOf(luck + life))
+    level = level.survivor(disk)
   }
-  await fc.assert(fc.asyncProperty(cuts, survives), { numRuns: RUNS })
+  const store = await openLowdbStore(openings())
+  await check(store, ledger)
+  await store.close()
+}
+
+type Kind = { readonly options: Partial<LowdbStoreOptions>; readonly isSynced?: boolean }
+const inLevel = { rows: 'level', compactAboveBytes: 1_000 } as const
+const kinds: Readonly<Record<string, Kind>> = { memory: { options: {} }, LevelDB: { options: inLevel } }
+
+test.each(Object.entries(kinds))(
+  'a power cut at any step loses nothing acknowledged and applies nothing by halves, rows in %s',
+  (_where, kind) =>
+    fc.assert(
+      fc.asyncProperty(cuts, (cut) => survives(cut, kind)),
+      { numRuns: RUNS },
+    ),
+)
+
+test('the same finds out a LevelDB that says of rows that they are durable when they are not', async () => {
+  const lying = { options: inLevel, isSynced: false }
+  const found = await fc.check(
+    fc.asyncProperty(cuts, (cut) => survives(cut, lying)),
+    { numRuns: 200, endOnFailure: true },
+  )
+  expect(found.failed).toBe(true)
 })
 
 /** Opens, checks and works until the power goes; the errors of that moment are what is being tested. */

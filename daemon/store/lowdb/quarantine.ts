@@ -1,5 +1,5 @@
 import { type Disk, type DiskFile, writeFully } from '../disk.ts'
-import { type Manifest, QUARANTINE_DIR, segmentFile, snapshotFile, writeManifest } from './files.ts'
+import { type Manifest, QUARANTINE_DIR, ROWS_DIR, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import { scanLines, unframe } from './frame.ts'
 import { freshSegment } from './journal.ts'
 
@@ -51,7 +51,9 @@ export async function quarantineAll(plan: Omit<CutPlan, 'cut'>): Promise<Quarant
   const { disk, dir, manifest } = plan
   const log = quarantineLog(disk, dir)
   const snapshots = [manifest.snapshot, manifest.previous ?? 0].filter((seq) => seq > 0)
-  for (const name of [...snapshots.map(snapshotFile), ...manifest.segments.map(segmentFile)]) await log.moveFile(name)
+  const rows = manifest.rows === undefined ? [] : [ROWS_DIR]
+  for (const name of [...rows, ...snapshots.map(snapshotFile), ...manifest.segments.map(segmentFile)])
+    await log.moveFile(name)
   return log.report()
 }
 
@@ -79,7 +81,7 @@ export function quarantineLog(disk: Disk, dir: string) {
   async function moveFile(name: string): Promise<void> {
     const found = await disk.stat(`${dir}/${name}`)
     if (found === undefined) return
-    const transactions = name.startsWith('snapshot') ? 0 : await wholeLines(disk, `${dir}/${name}`)
+    const transactions = name.startsWith('journal') ? await wholeLines(disk, `${dir}/${name}`) : 0
     const target = await freeName(name)
     await disk.rename(`${dir}/${name}`, `${dir}/${QUARANTINE_DIR}/${target}`)
     await account(target, found.sizeBytes, transactions)

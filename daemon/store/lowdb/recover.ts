@@ -1,11 +1,10 @@
 import type { Disk } from '../disk.ts'
-import type { State } from '../engine/rows.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
-import { type Manifest, numberedFiles, segmentFile } from './files.ts'
+import { type Manifest, numberedFiles, segmentFile, segmentsBehind } from './files.ts'
 import { type RawLine, scanLines, unframe, wasWhole } from './frame.ts'
 import { heapGuard } from './heap.ts'
-import { createLoader, type Loader } from './load.ts'
+import { createLoader, type Loader, type RowSink } from './load.ts'
 import { readSnapshot } from './snapshot.ts'
 
 /** The cut tail, usually an unfinished, unacknowledged write. */
@@ -38,6 +37,8 @@ export type RecoverInput = {
   readonly manifest: Manifest
   /** Loader by format. */
   readonly loaderOf: (format: number) => Loader
+  /** The last transaction whose rows are there already; those of the snapshot are unless told. */
+  readonly reflects?: number | undefined
 }
 
 type SegmentEnd = {
@@ -50,7 +51,7 @@ type SegmentEnd = {
 /** Loads rows within the memory limit. @throws StoreTooLarge */
 export function loadersOf(parts: {
   dir: string
-  state: State
+  sink: RowSink
   migrations: readonly Migration[]
   onBytes?: (bytes: number) => void
 }): RecoverInput['loaderOf'] {
@@ -59,7 +60,7 @@ export function loadersOf(parts: {
     guard(bytes)
     parts.onBytes?.(bytes)
   }
-  return (format) => ({ ...createLoader(parts.state, parts.migrations.slice(format - 1)), saw })
+  return (format) => ({ ...createLoader(parts.sink, parts.migrations.slice(format - 1)), saw })
 }
 
 /**
@@ -69,19 +70,21 @@ export function loadersOf(parts: {
 export async function recover(input: RecoverInput): Promise<Recovery> {
   const { disk, dir, manifest, loaderOf } = input
   const loader = loaderOf(manifest.format)
-  const start = manifest.snapshot
+  const start = input.reflects ?? manifest.snapshot
   const facts =
-    start === 0 ? { through: 0, records: 0, sizeBytes: 0 } : await readSnapshot(disk, dir, { seq: start, loaderOf })
+    input.reflects === undefined && start > 0
+      ? await readSnapshot(disk, dir, { seq: start, loaderOf })
+      : { through: start, records: 0, sizeBytes: 0 }
   await refuseStrays(disk, dir, manifest)
-  const segments = manifest.segments.filter((firstSeq) => firstSeq > start)
+  const segments = segmentsBehind(manifest.segments, start)
   const last = segments.at(-1)
-  let nextSeq = start + 1
+  let nextSeq = Math.min(start + 1, segments[0] ?? Number.POSITIVE_INFINITY)
   let journalBytes = 0
   let end: SegmentEnd | undefined
   for (const firstSeq of segments) {
     const path = `${dir}/${segmentFile(firstSeq)}`
     if (firstSeq !== nextSeq) throw new StoreDamaged(path, 0, `transactions ${nextSeq} to ${firstSeq - 1} are missing`)
-    end = await replaySegment({ disk, path, nextSeq, loader, isLast: firstSeq === last })
+    end = await replaySegment({ disk, path, nextSeq, start, loader, isLast: firstSeq === last })
     nextSeq = end.nextSeq
     journalBytes += end.sizeBytes
   }
@@ -125,6 +128,8 @@ type SegmentInput = {
   readonly disk: Disk
   readonly path: string
   readonly nextSeq: number
+  /** Transactions up to this one are there already. */
+  readonly start: number
   readonly loader: Loader
   readonly isLast: boolean
 }
@@ -148,7 +153,7 @@ async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
   }
 }
 
-function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
+function segmentReplay({ path, loader, start, nextSeq: firstSeq }: SegmentInput) {
   let nextSeq = firstSeq
   let badOffset: number | undefined
   let damagedLines = 0
@@ -163,11 +168,14 @@ function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
     }
     if (badOffset !== undefined)
       throw new StoreDamaged(path, badOffset, 'the checksum of a line does not hold, and whole lines follow it')
-    const { s, w } = JSON.parse(json) as StoredTx
-    if (s !== nextSeq) throw new StoreDamaged(path, line.offset, `transaction ${nextSeq} was expected, ${s} was found`)
-    for (const [collection, key, row] of w) loader.put(collection, key, row)
-    nextSeq += 1
+    apply(JSON.parse(json) as StoredTx, line)
     return true
+  }
+
+  function apply({ s, w }: StoredTx, line: RawLine): void {
+    if (s !== nextSeq) throw new StoreDamaged(path, line.offset, `transaction ${nextSeq} was expected, ${s} was found`)
+    if (s > start) for (const [collection, key, row] of w) loader.put(collection, key, row)
+    nextSeq += 1
   }
 
   return { visit, found: () => ({ nextSeq, damagedLines }), badOffset: () => badOffset }

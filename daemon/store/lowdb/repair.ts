@@ -3,28 +3,32 @@ import { createState, type State } from '../engine/rows.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
+import { type OpenDb, ownerOfRows, recoverWhole, salvageRows } from './behind.ts'
 import {
   type Manifest,
   numberedFiles,
   QUARANTINE_DIR,
+  ROWS_DIR,
   readManifest,
   segmentFile,
+  segmentsBehind,
   snapshotFile,
   writeManifest,
 } from './files.ts'
 import { scanLines, unframe } from './frame.ts'
 import { dropGarbage } from './garbage.ts'
 import { freshSegment } from './journal.ts'
-import { createLoader, discarding, type Loader } from './load.ts'
+import { createLoader, discarding, intoState, type Loader } from './load.ts'
 import { takeLock } from './lock.ts'
 import { type Cut, cutBehind, type Quarantined, quarantineAll } from './quarantine.ts'
-import { recover, type StoredTx } from './recover.ts'
+import type { StoredTx } from './recover.ts'
 import { readSnapshot, salvageSnapshot, writeSnapshot } from './snapshot.ts'
 
 export type RepairOptions = {
   readonly dir: string
   readonly collections: readonly AnyCollection[]
   readonly disk?: Disk
+  readonly openDb?: OpenDb
   readonly migrations?: readonly Migration[]
   /** Whether a row is needed (default: all). */
   readonly isNeeded?: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
@@ -85,6 +89,8 @@ async function repairLocked(input: Input): Promise<RepairReport> {
 
 /** Rewrites a store that is mostly garbage, so that it fits into memory. */
 async function withoutGarbage(input: Input, manifest: Manifest, seq: number): Promise<RepairReport> {
+  // LevelDB drops what is overwritten by itself.
+  if (manifest.rows !== undefined) return { ...nothingDone, seq }
   const { isNeeded = () => true, ...job } = input
   const dropped = await dropGarbage({ ...job, isNeeded, manifest, seq })
   if (dropped === undefined) return { ...nothingDone, seq }
@@ -104,7 +110,8 @@ async function writeAnew(
   const settled = (): Promise<number> => Promise.resolve(seq)
   await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, restMs: 0, isCancelled: () => false })
   await (await freshSegment(disk, dir, seq + 1)).close()
-  await writeManifest(disk, dir, { ...manifest, snapshot: seq, previous: null, segments: [seq + 1] })
+  const { rows: _level, ...rest } = manifest
+  await writeManifest(disk, dir, { ...rest, snapshot: seq, previous: null, segments: [seq + 1] })
   return moved
 }
 
@@ -122,7 +129,7 @@ const nothingDone: RepairReport = {
 async function damageOf(input: Input, manifest: Manifest): Promise<number | string> {
   const { disk, dir } = input
   try {
-    return (await recover({ disk, dir, manifest, loaderOf: () => discarding })).seq
+    return (await recoverWhole({ ...input, disk, dir, manifest, loaderOf: () => discarding })).seq
   } catch (error) {
     if (error instanceof StoreDamaged) return error.message
     throw error
@@ -144,7 +151,9 @@ async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Mani
   }
   if (segments.length === 0) throw new StoreMisuse(`${dir} holds no journal to repair`)
   const [snapshot = 0, previous = null] = found.snapshots.sort((a, b) => b - a)
-  return { format: migrations.length + 1, store: newStoreId(), snapshot, previous, segments }
+  const owner = await ownerOfRows(dir, input.openDb)
+  const rebuilt = { format: migrations.length + 1, store: owner ?? newStoreId(), snapshot, previous, segments }
+  return owner === undefined ? rebuilt : { ...rebuilt, rows: 'level' }
 }
 
 /** A usable snapshot and the reliable journal range. If rows were omitted it is not strict and must be rewritten. */
@@ -157,6 +166,8 @@ type Footing = ({ readonly isStrict: true } | { readonly isStrict: false; readon
 }
 
 async function bestFooting(input: Input, manifest: Manifest, findings: string[]): Promise<Footing> {
+  const salvaged = manifest.rows && (await rowsFooting(input, manifest))
+  if (salvaged) return salvaged
   const damagedSnapshots: number[] = []
   const candidates = [manifest.snapshot, ...(manifest.previous === null ? [] : [manifest.previous])]
   for (const snapshot of candidates) {
@@ -175,6 +186,23 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
   return salvagedFooting(input, manifest, damagedSnapshots)
 }
 
+/** LevelDB, and the journal behind what it reflects; undefined where it does not open and the files of before do. */
+async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | undefined> {
+  const { dir, migrations, collections, openDb } = input
+  const state = createState(collections)
+  const sink = intoState(state)
+  const found = await salvageRows({ dir, store: manifest.store, collections, openDb, sink })
+  if (found) {
+    const loader = createLoader(sink, migrations.slice(manifest.format - 1))
+    const walked = await walkSegments(input, manifest, { loader, snapshot: found.reflects })
+    return { ...walked, snapshot: 0, state, isStrict: false, droppedRows: found.lost, damagedSnapshots: [] }
+  }
+  if (manifest.snapshot > 0 || manifest.segments[0] === 1) return undefined
+  throw new StoreMisuse(
+    `the rows in ${dir}/${ROWS_DIR} cannot be read, and no file beside them holds them: souk restore`,
+  )
+}
+
 async function salvagedFooting(
   input: Input,
   manifest: Manifest,
@@ -183,7 +211,7 @@ async function salvagedFooting(
   const { disk, dir, migrations } = input
   const state = createState(input.collections)
   const { snapshot } = manifest
-  const loaderOf = (format: number) => createLoader(state, migrations.slice(format - 1))
+  const loaderOf = (format: number) => createLoader(intoState(state), migrations.slice(format - 1))
   const droppedRows =
     snapshot === 0 ? 0 : await salvageSnapshot(disk, dir, { seq: snapshot, format: manifest.format, loaderOf })
   const loader = loaderOf(manifest.format)
@@ -211,21 +239,23 @@ async function walkSegments(
   { loader, ...from }: { loader: Loader; snapshot: number },
 ): Promise<{ lastSeq: number; cut: Cut | undefined }> {
   const { disk, dir } = input
-  let nextSeq = from.snapshot + 1
-  for (const firstSeq of manifest.segments.filter((first) => first > from.snapshot)) {
+  const segments = segmentsBehind(manifest.segments, from.snapshot)
+  let nextSeq = Math.min(from.snapshot + 1, segments[0] ?? Number.POSITIVE_INFINITY)
+  const lastSeq = (): number => Math.max(nextSeq - 1, from.snapshot)
+  for (const firstSeq of segments) {
     const path = `${dir}/${segmentFile(firstSeq)}`
     if (firstSeq !== nextSeq || (await disk.stat(path)) === undefined)
-      return { lastSeq: nextSeq - 1, cut: { firstSeq, offset: 0 } }
+      return { lastSeq: lastSeq(), cut: { firstSeq, offset: 0 } }
     const apply = (tx: StoredTx): boolean => {
       if (tx.s !== nextSeq) return false
-      for (const [collection, key, row] of tx.w) loader.put(collection, key, row)
+      if (tx.s > from.snapshot) for (const [collection, key, row] of tx.w) loader.put(collection, key, row)
       nextSeq += 1
       return true
     }
     const offset = await goodBytes(disk, path, apply)
-    if (offset !== undefined) return { lastSeq: nextSeq - 1, cut: { firstSeq, offset } }
+    if (offset !== undefined) return { lastSeq: lastSeq(), cut: { firstSeq, offset } }
   }
-  return { lastSeq: nextSeq - 1, cut: undefined }
+  return { lastSeq: lastSeq(), cut: undefined }
 }
 
 /** @returns the good size of a segment; undefined if all is good */

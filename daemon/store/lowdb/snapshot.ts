@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import { type Disk, type DiskFile, writeFully } from '../disk.ts'
 import type { RowSet, State } from '../engine/rows.ts'
 import { StoreDamaged } from '../errors.ts'
+import type { LevelBase } from '../level/level.ts'
 import { snapshotFile } from './files.ts'
 import { frame, type RawLine, scanLines, unframe } from './frame.ts'
 import type { Loader } from './load.ts'
@@ -83,6 +84,31 @@ export async function writeSnapshot(job: SnapshotJob): Promise<number | undefine
     await disk.rename(`${dir}/${name}.tmp`, `${dir}/${name}`)
     await disk.syncDir(dir)
     return lines.position()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Writes the rows of LevelDB as a snapshot, as of the last transaction that they reflect. */
+export async function writeRows(
+  { disk, dir, format, seq }: Pick<SnapshotJob, 'disk' | 'dir' | 'format' | 'seq'>,
+  { tables, walk }: LevelBase,
+): Promise<void> {
+  const file = await disk.open(`${dir}/${snapshotFile(seq)}`, 'create')
+  try {
+    const lines = lineWriter(file)
+    await lines.plain(frame(JSON.stringify({ format, seq, counts: {} } satisfies Header)))
+    let slice: string[] = []
+    for await (const [name, row] of walk()) {
+      slice.push(frame(JSON.stringify([name, tables.get(name)?.shape.codec.toJson(row)])))
+      if (slice.length < SLICE_RECORDS) continue
+      await lines.records(slice)
+      slice = []
+      await nextTurn()
+    }
+    await lines.records(slice)
+    await lines.plain(frame(JSON.stringify(lines.footer(seq))))
+    await file.datasync()
   } finally {
     await file.close()
   }

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { compact } from '../../../src/core/record.ts'
 import { isBlobName } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { countRecords, createState } from '../engine/rows.ts'
 import { StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection, AnyIndex, Row } from '../port.ts'
+import { type OpenDb, recoverWhole } from './behind.ts'
 import { BLOB_DIR, readManifest } from './files.ts'
-import { loadersOf, recover, type TornTail } from './recover.ts'
+import { intoState } from './load.ts'
+import { loadersOf, type TornTail } from './recover.ts'
 
 export type VerifyOptions = {
   readonly dir: string
@@ -15,6 +18,7 @@ export type VerifyOptions = {
   /** Called with each row. */
   readonly visit?: (collection: string, row: Row) => void
   readonly disk?: Disk
+  readonly openDb?: OpenDb
   readonly migrations?: readonly Migration[]
 }
 
@@ -38,11 +42,13 @@ export type VerifyReport = {
  * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse without a store
  */
 export async function verifyStore(options: VerifyOptions): Promise<VerifyReport> {
-  const { dir, collections, visit, disk = realDisk, migrations = allMigrations } = options
+  const { dir, collections, visit, openDb, disk = realDisk, migrations = allMigrations } = options
   const manifest = await readManifest(disk, dir, migrations.length + 1)
   if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
   const state = createState(collections)
-  const { seq, torn } = await recover({ disk, dir, manifest, loaderOf: loadersOf({ dir, state, migrations }) })
+  const sink = intoState(state)
+  const loaderOf = loadersOf({ dir, sink, migrations })
+  const { seq, torn } = await recoverWhole({ disk, dir, manifest, collections, sink, loaderOf, ...compact({ openDb }) })
   for (const [collection, table] of state) for (const row of table.rows.values()) visit?.(collection, row)
   const counts = Object.fromEntries([...state].map(([name, table]) => [name, table.rows.size]))
   const named = new Set<string>()

@@ -5,10 +5,12 @@ import { createState } from '../engine/rows.ts'
 import { RowInvalid, StoreMisuse } from '../errors.ts'
 import { FORMAT, migrated, migrations } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
+import { recoverWhole } from './behind.ts'
 import { BLOB_DIR, readManifest, snapshotFile, writeManifest } from './files.ts'
 import { frame } from './frame.ts'
 import { freshSegment } from './journal.ts'
-import { loadersOf, recover } from './recover.ts'
+import { intoState } from './load.ts'
+import { loadersOf } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
 /* Whole stores without the engine: all rows in order, and stores from such rows. */
@@ -28,7 +30,15 @@ export async function readWhole(dir: string, collections: readonly AnyCollection
   const manifest = await readManifest(realDisk, dir, FORMAT)
   if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
   const state = createState(collections)
-  await recover({ disk: realDisk, dir, manifest, loaderOf: loadersOf({ dir, state, migrations }) })
+  const sink = intoState(state)
+  await recoverWhole({
+    disk: realDisk,
+    dir,
+    manifest,
+    collections,
+    sink,
+    loaderOf: loadersOf({ dir, sink, migrations }),
+  })
   const byName = [...state].sort(([one], [other]) => (one < other ? -1 : 1))
   return byName.map(([, { shape, rows }]) => {
     const { collection, codec } = shape
