@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { AppError } from '../../src/core/error.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
+import type { JsonObject } from '../../src/model/service.ts'
+import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
-import type { operations } from './operations.ts'
 
 /** Thread time of failed work that one caller may take in a window: nobody pays for it. */
 const MAX_UNPAID_MS = MINUTE_MS
@@ -56,7 +57,30 @@ function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
   }
 }
 
-type Operations = typeof operations
+type Refused = Extract<Validation, { ok: false }>
+
+/**
+ * What threads are asked to do (`operations.ts`): whoever asks needs nothing of what does it. JSON crosses as text: one
+ * block of bytes, where objects are walked twice.
+ */
+export type Operations = {
+  /** @throws AppError invalid_request that names the place in the schema. */
+  readonly compileInput: (schemaText: string, path: string) => void
+  /** @throws AppError invalid_request that names the place in the schema. */
+  readonly compileDeliverable: (schemaText: string, path: string) => void
+  /** The input with the schema's defaults filled in; no text where it is what was given: it need not be sent back. */
+  readonly checkInput: (
+    schemaText: string,
+    inputText: string,
+  ) => { readonly ok: true; readonly text?: string } | Refused
+  /** Whether a deliverable is what was promised; it stands as it was given. */
+  readonly checkDeliverable: (schemaText: string, deliverableText: string) => { readonly ok: true } | Refused
+  readonly exampleInput: (schemaText: string) => JsonObject | undefined
+  /** What a first-party service makes of an input and of what it fetched for it. */
+  readonly make: (slug: string, input: never, source: unknown) => unknown
+  /** What a first-party service reads out of the words of strangers before it goes on. */
+  readonly step: (name: string, args: readonly unknown[]) => unknown
+}
 type Name = keyof Operations
 
 /** Work that a stranger can make costly, away from the thread that answers everybody. */
