@@ -209,7 +209,7 @@ export const requestsCreate = defineCommand({
   },
 })
 
-/** Text other than a JSON object becomes the brief's `text`. */
+/** Text other than a JSON object becomes a brief's `text`. */
 async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<Body['brief']> {
   if ((brief === undefined) === (briefFile === undefined))
     throw usage('Describe the work: give either --brief or --brief-file.')

@@ -5,8 +5,8 @@ import type { TransportResponse } from './transport.ts'
 import { writeWhole } from './whole-file.ts'
 
 const MAX_NAME_BYTES = 200
-// Characters unsafe in file names or on terminals; `:` and similar are special on Windows. biome-ignore
-// lint/suspicious/noControlCharactersInRegex: - these are what has to be found
+// Characters unsafe in file names or on terminals; `:` and similar are special on Windows.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/g
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 

@@ -9,12 +9,12 @@ import type { Person } from './hand.ts'
 export type BuyerName = Exclude<RoleName, 'lingua' | 'inkwell' | 'pixelforge'>
 export const buyers = ['acme', 'bot7', 'quill'] as const satisfies readonly BuyerName[]
 
-/** What the acts of the demo work with. */
+/** Context of the demo's acts. */
 export type Play = Opened & {
   readonly agenda: Agenda
   readonly dice: Dice
   readonly now: () => number
-  /** Where files are written before they are sent. */
+  /** Temporary folder for uploads. */
   readonly folder: string
 }
 
@@ -25,7 +25,7 @@ const texts = [
   'We open a second workshop near the harbour in spring.',
 ] as const
 const remarks = ['Exactly what was asked for.', 'Quick and clean.', 'Good, one typo.', 'We will be back.'] as const
-/** Most rate well, some do not. */
+/** Mostly good ratings. */
 const ratings = [5, 5, 5, 4, 5, 4, 3, 5] as const
 
 const wanted: Readonly<Record<Ware, (dice: Dice) => Record<string, string>>> = {
@@ -37,7 +37,7 @@ const wanted: Readonly<Record<Ware, (dice: Dice) => Record<string, string>>> = {
   audit: () => ({ url: 'https://example.org/shop' }),
 }
 
-/** What the seller of each hands over. */
+/** Deliverable of each item. */
 export const delivered: Readonly<Record<Ware, Record<string, string>>> = {
   french: { text: 'Notre nouvelle bouteille garde le thé au chaud toute une journée.' },
   legal: { text: 'Le locataire donne congé par écrit trois mois à l’avance.' },
@@ -47,9 +47,9 @@ export const delivered: Readonly<Record<Ware, Record<string, string>>> = {
   palette: { colours: '#14213d #fca311 #e5e5e5 #8d99ae #2b2d42 #edf2f4' },
 }
 
-/** Who buys what, and what of. */
+/** A sale of the demo. */
 export type DemoSale = { readonly who: BuyerName; readonly ware: Ware; readonly from?: 'x402' | 'balance' }
-/** A job of it. */
+/** Its job. */
 export type DemoOrder = { readonly job: string; readonly ware: Ware }
 
 /** Buys a service. */
@@ -59,7 +59,7 @@ export async function buy(play: Play, { who, ware, from }: DemoSale): Promise<De
   return { job, ware }
 }
 
-/** Buys a function of the house, which answers at once. */
+/** Buys a first-party function. */
 export async function buyOfHouse(play: Play, buyer: Person, from: 'x402' | 'balance'): Promise<void> {
   const { services } = await buyer.call('getCatalog', { query: { q: 'QR code', limit: '1' } })
   const [service] = services
@@ -70,7 +70,7 @@ export async function buyOfHouse(play: Play, buyer: Person, from: 'x402' | 'bala
 
 type Update = SentBody<'updateJob'>
 
-/** What the seller of a job says of it. */
+/** The seller's report. */
 export async function report({ cast }: Play, { job, ware }: DemoOrder, update: Update): Promise<void> {
   await cast[sellerOf(ware)].call('updateJob', { params: { id: job }, body: update })
 }
@@ -83,7 +83,7 @@ export async function verify(play: Play, buyer: Person, job: string): Promise<vo
   await buyer.pay('verifyJob', { params: { id: job }, body: { rating, comment: play.dice.pick(remarks) } })
 }
 
-/** Buys, and has the rest of it happen in its time: work, a few words, the delivery, and what the buyer says. */
+/** Buys and schedules the rest: work, messages, delivery, buyer's response. */
 export async function deal(play: Play, sale: DemoSale): Promise<void> {
   const { agenda, dice, cast, now } = play
   const buyer = cast[sale.who]
@@ -96,7 +96,7 @@ export async function deal(play: Play, sale: DemoSale): Promise<void> {
     agenda.at(begins + HOUR_MS, () => say(buyer, order.job, 'Please mind the new name of the product.'))
   }
   agenda.at(ends, () => hand(play, order))
-  // Those who say nothing are taken to be content after two days.
+  // Silent buyers accept after two days.
   if (isByHand && dice.below(4) > 0)
     agenda.at(ends + (2 + dice.below(20)) * HOUR_MS, () => verify(play, buyer, order.job))
 }
@@ -105,7 +105,7 @@ export async function say(who: Person, job: string, message: string): Promise<vo
   await who.call('postJobMessage', { params: { id: job }, body: { message } })
 }
 
-/** A conversation about a price that ends in a job; `upTo` says how far it goes. */
+/** A price negotiation that may end in a job; `upTo` limits it. */
 export async function negotiate(
   play: Play,
   who: BuyerName,
@@ -145,7 +145,7 @@ export async function negotiate(
   })
 }
 
-/** Puts a file into a conversation. @returns its id. */
+/** Attaches a file. @returns its id */
 export async function attach(
   play: Play,
   who: Person,

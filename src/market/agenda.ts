@@ -1,16 +1,16 @@
-/** Acts in the order of their time, whatever the order they were planned in. */
+/** Scheduled acts, run in order of time. */
 export type Agenda = {
-  /** Plans an act; one that lies behind what was done comes next. */
+  /** Schedules an act; a past time comes next. */
   readonly at: (time: number, act: () => Promise<void>) => void
-  /** Does all that is planned up to a time, what the acts themselves plan included; the rest stays undone. */
+  /** Runs everything up to a time, including newly scheduled acts. */
   readonly run: (until: number, goTo: (time: number) => Promise<void>) => Promise<void>
-  /** Time of the next act; infinite where none is planned. */
+  /** Time of the next act; infinite if none. */
   readonly next: () => number
 }
 
 type Planned = { readonly time: number; readonly order: number; readonly act: () => Promise<void> }
 
-/** Acts that wait at once; more of them is a mistake in what plans them. */
+/** Limit of scheduled acts, to catch bugs. */
 const MAX_PLANNED = 5_000
 
 export function createAgenda(): Agenda {
@@ -40,7 +40,7 @@ function isBefore(one: Planned, first: Planned | undefined): boolean {
   return one.time === first.time ? one.order < first.order : one.time < first.time
 }
 
-/** Numbers that look drawn and are always the same: mulberry32. */
+/** Deterministic pseudo-random numbers: mulberry32. */
 export type Dice = { readonly below: (n: number) => number; readonly pick: <T>(from: readonly [T, ...T[]]) => T }
 
 export function diceOf(seed: number): Dice {

@@ -2,7 +2,7 @@ import type { SentBody } from '../client/call.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { type Operator, operatorOf, type Person, personAt, type Stage } from './hand.ts'
 
-/** Everybody of the demo, by the name of the wallet that the command line gets for them. */
+/** Demo users by wallet name. */
 export const roles = {
   lingua: { name: 'Lingua', type: 'provider', description: 'Translations by machine, checked by people.' },
   inkwell: { name: 'Inkwell', type: 'provider', description: 'Copy, proofreading and site audits, by hand.' },
@@ -23,7 +23,7 @@ const PAGE = { type: 'object', properties: { url: { type: 'string', maxLength: 2
 export type Ware = 'french' | 'legal' | 'copy' | 'audit' | 'logo' | 'palette'
 type Seller = 'lingua' | 'inkwell' | 'pixelforge'
 
-/** What they sell. */
+/** Their listings. */
 const shelf: Readonly<Record<Ware, SentBody<'createService'> & { readonly by: Seller }>> = {
   french: {
     by: 'lingua',
@@ -98,7 +98,7 @@ export type Shelf = Readonly<Record<Ware, string>>
 
 export type Opened = { readonly operator: Operator; readonly cast: Cast; readonly shelf: Shelf }
 
-/** Funds and registers everybody, Acme Corp first, which the other buyers name as who referred them, and lists what is sold. */
+/** Funds and registers the users and lists their services; Acme Corp first, since others name it as referrer. */
 export async function openCast(stage: Stage, hookUrl: string): Promise<Opened> {
   const operator = operatorOf(stage)
   const acme = await registered(stage, operator, { role: 'acme' })
@@ -129,7 +129,7 @@ async function registered(stage: Stage, operator: Operator, { role, referralCode
   return personAt(stage, role, { id, key: key ?? '' })
 }
 
-/** What is offered already is not listed twice. */
+/** Skips existing listings. */
 async function listed(cast: Cast): Promise<Shelf> {
   const ids: [Ware, string][] = []
   for (const ware of Object.keys(shelf) as readonly Ware[]) {
@@ -141,7 +141,7 @@ async function listed(cast: Cast): Promise<Shelf> {
   return Object.fromEntries(ids) as Shelf // one for each ware
 }
 
-/** The same people at a marketplace that may know them: who is not there yet registers, who lost its key makes a new one. */
+/** The users at an existing marketplace: registers missing ones, and replaces lost keys. */
 export async function joinCast(stage: Stage, keyOf: (address: string) => string | undefined): Promise<Opened> {
   const operator = operatorOf(stage)
   const people: [RoleName, Person][] = []
@@ -168,7 +168,7 @@ async function joined(stage: Stage, operator: Operator, { role, keyOf }: Joining
   return personAt(stage, role, { id, key: fresh ?? '' })
 }
 
-/** Puts test money into a wallet; one that got enough today gets no more. */
+/** Funds a wallet, up to the daily limit. */
 export async function topUp(operator: Operator, { address }: Person): Promise<void> {
   const given = operator.call('faucet', { body: { wallet: address, amount: TOP_UP } })
   await given.catch((error) => (isCode(error, 'rate_limited') ? undefined : Promise.reject(error)))

@@ -18,10 +18,10 @@ import type { Hex } from '../core/hex.ts'
 import { formatAmount, MAX_AMOUNT } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
 
-/** An endpoint on this machine that answers every message alike, and does nothing with it. */
+/** A local endpoint with a fixed response. */
 export type Sink = { readonly url: string; readonly close: () => Promise<void> }
 
-/** @param status - it takes what comes unless told. */
+/** @param status - response (default: 200) */
 export async function openSink(status = 200): Promise<Sink> {
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer((request, response) => {
@@ -43,38 +43,38 @@ export async function openSink(status = 200): Promise<Sink> {
 const PAYMENT_REQUIRED = 402
 const FIRST_ERROR = 400
 const NONCE_BYTES = 32
-/** What a key of the demo is drawn from: test money only, the same on every machine. */
+/** Seed of the demo's public keys, for test money only. */
 const KEY_WORDS = 'souk demo wallet of '
 
-/** A marketplace of test money as its actors see it. */
+/** A test marketplace for actors. */
 export type Stage = {
   readonly url: string
-  /** The one certificate that it may show, where it serves https. */
+  /** Pinned certificate, for https. */
   readonly fingerprint?: string | undefined
-  /** What goes there over plain HTTP. */
+  /** What may be sent over plain HTTP. */
   readonly inTheClear?: InTheClear | undefined
   readonly adminKey: string
-  /** Wall time of that marketplace, epoch milliseconds: what signatures are dated by. */
+  /** Its wall time, for signatures. */
   readonly wall: () => number
 }
 
-/** Somebody who acts there. */
+/** An actor. */
 export type Person = {
-  /** Of its wallet on this machine. */
+  /** Wallet name. */
   readonly name: string
   readonly address: Hex
-  /** Empty until it has registered. */
+  /** Empty until registered. */
   readonly id: string
   readonly key: string
-  /** As the holder of the API key, where there is one. */
+  /** Calls with the API key, if any. */
   call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
-  /** What costs something, by a signature of the wallet or from the balance. */
+  /** Pays by signature or balance. */
   pay<K extends Callable>(name: K, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<Api[K]>>
 }
 
 export type Operator = Pick<Person, 'call'>
 
-/** @returns what the operator may do there. */
+/** @returns the operator's acts */
 export function operatorOf(stage: Stage): Operator {
   const transport = transportTo(stage)
   const headers = { authorization: `Bearer ${stage.adminKey}` }
@@ -84,7 +84,7 @@ export function operatorOf(stage: Stage): Operator {
   }
 }
 
-/** The private key of somebody of the demo. */
+/** Private key of a demo user. */
 export function demoKey(name: string): Hex {
   return `0x${hash('sha256', KEY_WORDS + name)}`
 }
@@ -92,15 +92,12 @@ export function demoKey(name: string): Hex {
 export type Known = { readonly id: string; readonly key: string }
 const UNKNOWN: Known = { id: '', key: '' }
 
-/** Somebody with a wallet, and an account where it is known. */
+/** A wallet, with its account if known. */
 export async function personAt(stage: Stage, name: string, known: Known = UNKNOWN): Promise<Person> {
   return personOf(stage, { name, secret: demoKey(name), ...known })
 }
 
-/**
- * What lets somebody's payments through. Whoever plays with a wallet of this machine has one, and its limits hold; keys
- * of the demo are everybody's and sign for test money alone.
- */
+/** Authorises payments: local wallets by their policy, demo keys without limits. */
 export type Purse = {
   sign(
     chosen: Chosen,
@@ -112,7 +109,7 @@ export type Purse = {
 
 type Named = Known & { readonly name: string; readonly secret: Hex; readonly purse?: Purse }
 
-/** The same with any key of a wallet. */
+/** The same for any key. */
 export async function personOf(
   stage: Stage,
   { name, secret, id, key, purse = openPurse(stage) }: Named,
@@ -131,7 +128,7 @@ export async function personOf(
         (await answered(transport, { ...wordsOf(row, asked), headers: { ...own, ...asked.headers } })).body,
       ),
     async pay(row, asked, from = 'x402') {
-      // One key with the request that asks and with those that pay, as the command line does: it is one purchase.
+      // One idempotency key for all attempts of a purchase.
       const words: Words = withHeaders(wordsOf(row, asked), { 'idempotency-key': randomUUID() })
       const first = await dispatched(transport, words)
       if (first.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(first).body)
@@ -140,7 +137,7 @@ export async function personOf(
       if (from === 'balance') {
         const hold = await purse.charge(offer, agreed)
         const charged = await dispatched(transport, withHeaders(agreed, { 'x-balance-auth': key }))
-        // A balance that does not suffice answers with the offer: the wallet pays it.
+        // An insufficient balance returns an offer, which the wallet pays.
         if (charged.status !== PAYMENT_REQUIRED) return readAnswer(row, taken(hold, charged).body)
         hold.refuse(true)
       }
@@ -159,7 +156,7 @@ function transportTo({ url, fingerprint, inTheClear }: Stage): Transport {
   })
 }
 
-/** What a marketplace of test money asks for; never real money, which `chooseOffer` sees to. */
+/** The offer to sign; `chooseOffer` refuses real money. */
 function offerIn(answer: RawAnswer): Chosen {
   const response = responseOf(answer)
   const asked = askedBy(response)
@@ -169,7 +166,7 @@ function offerIn(answer: RawAnswer): Chosen {
   return chosen
 }
 
-/** Signs whatever a marketplace of test money asks for. */
+/** Signs any offer with test money. */
 function openPurse(stage: Stage): Purse {
   const nonce = () => `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
   return {
@@ -183,7 +180,7 @@ function openPurse(stage: Stage): Purse {
 
 const uncounted: Hold = { release: () => undefined, settle: () => undefined, refuse: () => undefined }
 
-/** What was paid for, counted as it was answered. @throws AppError for a refusal */
+/** Records a paid response. @throws AppError for a refusal */
 function taken(hold: Hold, answer: RawAnswer): RawAnswer {
   if (answer.status >= FIRST_ERROR) hold.refuse(true)
   else hold.settle()

@@ -12,16 +12,16 @@ import { openCast, roleNames, roles } from './cast.ts'
 import { demoKey, openSink, type Person, personAt, type Stage } from './hand.ts'
 import { bidOn, openStock, planWeeks, postRequest, type Stock } from './weeks.ts'
 
-/** How long the history of the demo is. */
+/** Length of the demo's history. */
 export const DEMO_MS = 98 * DAY_MS
-/** The ordinary trade ends before the situations of the last days begin. */
+/** Ordinary trade ends before the special situations. */
 const LAST_WEEK_MS = 8 * DAY_MS
 const DICE_SEED = 20_261
 
-/** API keys of the people, by name of their wallet. */
+/** API keys by wallet name. */
 type Keys = ReadonlyMap<string, { readonly address: string; readonly key: string }>
 
-/** Months of trade up to `until`, made of nothing but requests that anybody could send. */
+/** Creates the history up to `until` by public requests only. */
 export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
   const stage: Stage = { url: past.url, adminKey: past.adminKey, wall: past.now }
   const sink = await openSink()
@@ -42,11 +42,11 @@ export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
 type Host = {
   readonly places: Pick<Places, 'config'>
   readonly system: Pick<System, 'daemon' | 'now'>
-  /** Hears which of its days is being lived. */
+  /** Reports the day in progress. */
   readonly onDay?: (day: number, of: number) => void
 }
 
-/** Somebody of the demo whom `--as` can name. */
+/** A demo user for `--as`. */
 export type DemoPerson = { readonly wallet: string; readonly name: string; readonly type: string }
 export const demoPeople: readonly DemoPerson[] = roleNames.map((wallet) => {
   const { name, type } = roles[wallet]
@@ -54,9 +54,9 @@ export const demoPeople: readonly DemoPerson[] = roleNames.map((wallet) => {
 })
 
 /**
- * Gives the marketplace of a data folder the history of the demo, which ends now, and this machine the wallets and
- * API keys of its people. A marketplace that has a history keeps it, and nothing changes.
- * @throws StoreLocked while its daemon runs.
+ * Creates the demo history, ending now, in a data folder, and the users' wallets and keys on this machine. Existing
+ * histories stay.
+ * @throws StoreLocked while its daemon runs
  */
 export async function seedDemo({ places, system, onDay }: Host, dataDir: string): Promise<HistoryOutcome> {
   const until = system.now()
@@ -77,7 +77,7 @@ export async function seedDemo({ places, system, onDay }: Host, dataDir: string)
   return outcome
 }
 
-/** The same past, whose days are counted as they pass. */
+/** Counts days as they pass. */
 function counting(past: PastMarket, until: number, onDay: (day: number, of: number) => void): PastMarket {
   const days = Math.round(DEMO_MS / DAY_MS)
   let told = 0
@@ -92,7 +92,7 @@ function counting(past: PastMarket, until: number, onDay: (day: number, of: numb
   }
 }
 
-/** A wallet of that name which somebody has already stays theirs: the one of the demo gets another name then. */
+/** Existing wallets stay; the demo's gets another name. */
 export async function keepWallet(places: Host['places'], name: string, createdAt: string): Promise<void> {
   const names = walletNames(places)
   const isOwn = names.includes(name) && !getWallet(places, name).well_known
@@ -101,9 +101,9 @@ export async function keepWallet(places: Host['places'], name: string, createdAt
   await createWallet(places, { name: kept, createdAt, privateKey: demoKey(name), active: false, wellKnown: true })
 }
 
-/** Nothing listens there: the discard port, which no service of today uses. */
+/** An unused port: discard. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** After these times each further try of a message has come due, however late within its bounds. */
+/** Times after which each attempt is certainly due. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -117,7 +117,7 @@ const DOWN_MS = 20 * HOUR_MS
 
 type Scene = { readonly play: Play; readonly stock: Stock; readonly until: number; readonly stage: Stage }
 
-/** What the last weeks leave behind: something in each state that things can stay in. */
+/** Creates an example of every lasting state. */
 export function planFinale(scene: Scene): void {
   planSubscriptions(scene)
   planDisputes(scene)
@@ -128,7 +128,7 @@ export function planFinale(scene: Scene): void {
   planPeople(scene)
 }
 
-/** Two plans and three buyers, one of whom has no balance to renew from. */
+/** Two plans and three buyers, one without money to renew. */
 function planSubscriptions({ play, stock, until }: Scene): void {
   const { agenda, cast, shelf } = play
   let palettes = ''
@@ -160,7 +160,7 @@ function planSubscriptions({ play, stock, until }: Scene): void {
   })
 }
 
-/** Three disputes: ruled for the buyer, split, and one that waits with its evidence. */
+/** Three disputes: refunded, split, and open with evidence. */
 function planDisputes({ play, until }: Scene): void {
   const { agenda, operator } = play
   const rule = (job: string, body: { outcome: 'refund' | 'split'; buyer_amount?: string }, reason: string) =>
@@ -179,7 +179,7 @@ function planDisputes({ play, until }: Scene): void {
   })
 }
 
-/** Buys, has it delivered, and disputes it with a picture. @returns the job. */
+/** Buys, delivers and disputes with a picture. @returns the job */
 async function dispute(play: Play, sale: DemoSale, reason: string): Promise<string> {
   const buyer = play.cast[sale.who]
   const order = await buy(play, sale)
@@ -192,7 +192,7 @@ async function dispute(play: Play, sale: DemoSale, reason: string): Promise<stri
   return order.job
 }
 
-/** Work that is open, and work that came to nothing. */
+/** Open and failed jobs. */
 function planOpenJobs({ play, until }: Scene): void {
   const { agenda, cast } = play
   agenda.at(until - 72 * HOUR_MS, async () => void (await buy(play, { who: 'quill', ware: 'french' })))
@@ -217,7 +217,7 @@ function planOpenJobs({ play, until }: Scene): void {
   agenda.at(until - 40 * MINUTE_MS, async () => void (await buy(play, { who: 'quill', ware: 'palette' })))
 }
 
-/** A buyer's endpoint that was down until a message was given up, and a listing whose endpoint is gone just now. */
+/** A buyer's dead endpoint, and a listing whose endpoint just failed. */
 function planDeadEndpoint({ play, until }: Scene): void {
   const { agenda, cast, shelf } = play
   const down = until - DOWN_MS
@@ -246,7 +246,7 @@ function planTalks({ play, until }: Scene): void {
   agenda.at(until - 6 * DAY_MS, () => negotiate(play, 'quill', 'declined'))
   agenda.at(until - 28 * HOUR_MS, () => negotiate(play, 'acme', 'offered'))
   agenda.at(until - 2 * HOUR_MS, () => negotiate(play, 'bot7', 'asked'))
-  // Agreed yesterday: its drafts are still to come.
+  // Agreed yesterday; work is due.
   agenda.at(until - 34 * HOUR_MS, () => negotiate(play, 'quill', 'done'))
 }
 
@@ -278,7 +278,7 @@ function planRequests({ play, until }: Scene): void {
   })
 }
 
-/** Identities, referral money, a wallet that may not trade, and an endpoint that gives way to asking. */
+/** Identities, referral money, a sanctioned wallet, and a provider that polls. */
 function planPeople({ play, until, stage }: Scene): void {
   const { agenda, cast, operator } = play
   agenda.at(until - 80 * DAY_MS, async () => {
@@ -301,7 +301,7 @@ function planPeople({ play, until, stage }: Scene): void {
   agenda.at(until - 90 * MINUTE_MS, () => hookOf(cast.lingua, null))
 }
 
-/** @returns id of the attempt, which waits for the vendor. */
+/** @returns id of the attempt, which waits for the vendor */
 async function consented(who: Person, operatorName: string): Promise<string> {
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
   const token = new URL(url).pathname.split('/').at(-1) ?? ''

@@ -11,7 +11,7 @@ import { keepWallet } from './seed.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
-/** The instance that a command talks to, where its money is made up. @throws CliError conflict where it is real */
+/** The selected instance with test money. @throws CliError conflict for real money */
 export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): Promise<Stage> {
   const { target } = session
   const { chain } = await session.call('getHealth', {})
@@ -28,7 +28,7 @@ export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): 
   }
 }
 
-/** The people of the demo there, their wallets and keys kept on this machine. */
+/** The demo users there, with local wallets and keys. */
 export async function castAt(host: Host, session: Session): Promise<Opened & { readonly stage: Stage }> {
   const { places, io } = host
   const { target } = session
@@ -42,7 +42,7 @@ export async function castAt(host: Host, session: Session): Promise<Opened & { r
   return { ...opened, stage }
 }
 
-/** A folder for files that are sent, gone afterwards. */
+/** Runs with a temporary folder. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {
@@ -52,7 +52,7 @@ export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<
   }
 }
 
-/** The same for what is told bit by bit. */
+/** The same for a generator. */
 export async function* withFolder<T>(use: (folder: string) => AsyncIterable<T>): AsyncGenerator<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {

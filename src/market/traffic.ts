@@ -13,40 +13,39 @@ import { type Opened, topUp, type Ware } from './cast.ts'
 import { castAt, withFolder } from './stage.ts'
 import { requestWork } from './weeks.ts'
 
-/** What takes hours in the demo takes minutes here. */
+/** Demo hours pass in minutes. */
 const SPEED = 60
-/** Acts in a row that may fail before there is no point in going on. */
+/** Failures in a row before it stops. */
 const MAX_FAILED = 20
-/** Sales between two top-ups of a wallet. */
+/** Sales between top-ups. */
 const SALES_PER_TOP_UP = 30
-/** Not the one whose endpoint is gone. */
+/** Without the listing whose endpoint is gone. */
 const wares = ['french', 'palette', 'french', 'audit', 'copy', 'palette'] as const satisfies readonly Ware[]
 const methods = ['x402', 'balance'] as const
 
-/** One act of somebody, as it is told. */
+/** One act as reported. */
 export type TrafficItem = {
   readonly at: string
   readonly who: string
   readonly did: string
-  /** Why it came to nothing; null: it was done. */
+  /** Failure reason; null on success. */
   readonly error: string | null
 }
 
 export type Traffic = {
   readonly perMinute: number
   readonly now: () => number
-  /** Returns early when it is aborted. */
+  /** Returns early when aborted. */
   readonly sleep: (ms: number) => Promise<void>
   readonly signal: AbortSignal
-  /** When it ends by itself, epoch milliseconds. */
+  /** End time, epoch milliseconds. */
   readonly until: number
   readonly folder: string
 }
 
 /**
- * Has buyers buy at a rate and sellers do what was bought, until the signal or the end; every act is a request that
- * anybody could send.
- * @throws AppError the last refusal when nothing works any more; TransportError when nobody answers.
+ * Buys at a rate and has sellers deliver, until signal or end; public requests only.
+ * @throws AppError the last refusal when nothing works; TransportError when unreachable
  */
 export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<TrafficItem> {
   const { now } = how
@@ -65,7 +64,7 @@ export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<Tra
   }
 }
 
-/** Whose turn it is, each in its time: a sale at the rate, or the next step of what was begun. */
+/** Next turns: sales at the rate, and due steps. */
 async function* turns(how: Traffic, agenda: Agenda): AsyncGenerator<'sale' | 'step'> {
   const { now, sleep, signal, until, perMinute } = how
   const everyMs = MINUTE_MS / perMinute
@@ -76,7 +75,7 @@ async function* turns(how: Traffic, agenda: Agenda): AsyncGenerator<'sale' | 'st
       yield 'step'
       continue
     }
-    // What the machine could not keep up with is not made up for.
+    // Missed sales are not made up.
     due = Math.max(due, now() - everyMs) + everyMs
     yield 'sale'
   }
@@ -113,7 +112,7 @@ function saleOf(
   return { did: `ordered: ${ware}`, act: () => deal(play, { ...by, ware }) }
 }
 
-/** The next step of what was begun. */
+/** The next due step. */
 function goOn(play: Play): Promise<TrafficItem> {
   const time = play.agenda.next()
   return told(play, { who: 'everybody', did: 'went on with an order' }, () =>
@@ -121,7 +120,7 @@ function goOn(play: Play): Promise<TrafficItem> {
   )
 }
 
-/** A refusal is part of the day; that nobody answers ends it. */
+/** Refusals are reported; an unreachable instance ends it. */
 async function told(
   { now }: Play,
   { who, did }: { readonly who: string; readonly did: string },
@@ -137,11 +136,11 @@ async function told(
   }
 }
 
-/** Sales a minute that one process keeps up. */
+/** Largest rate of one process. */
 const MAX_RATE = 600
 const RATE = /^(\d{1,4})(?:\/min)?$/
 
-/** Sales a minute, as `30/min` or `30`. */
+/** Rate as `30/min` or `30`. */
 export const Rate = codec(rateOf, `must be like 30/min, from 1 to ${MAX_RATE} a minute`)
 
 function rateOf(text: string): number | undefined {
@@ -155,7 +154,7 @@ export function showTraffic({ at, who, did, error }: TrafficItem, io: Io): void 
 
 type Wanted = { readonly rate: number; readonly for?: string | undefined }
 
-/** Has the people of the demo trade at the chosen instance, until ctrl-c or for a time. @throws CliError usage */
+/** Runs demo trade at the selected instance until ctrl-c or a time. @throws CliError usage */
 export async function* runTraffic(
   context: CommandContext<unknown, unknown>,
   wanted: Wanted,

@@ -16,11 +16,11 @@ import type { Ware } from './cast.ts'
 const WEEK_MS = 7 * DAY_MS
 const wares = ['french', 'audit', 'palette', 'copy', 'french', 'legal', 'palette'] as const satisfies readonly Ware[]
 
-/** Quill pays by signature alone, so that nothing renews what it subscribes to. */
+/** Quill has no balance, so its subscription becomes past due. */
 const depositors = ['acme', 'bot7'] as const satisfies readonly BuyerName[]
 const methods = ['x402', 'balance'] as const
 
-/** Setup shared by all weeks. */
+/** Shared objects of all weeks. */
 export type Stock = { readonly plan: string; readonly product: string }
 
 /** A product, a plan and balances. */
@@ -44,7 +44,7 @@ export async function openStock(play: Play): Promise<Stock> {
   return { plan, product }
 }
 
-/** Months of ordinary trade, from one time to another. */
+/** Ordinary trade between two times. */
 export function planWeeks(play: Play, stock: Stock, span: { readonly from: number; readonly until: number }): void {
   const { agenda, dice } = play
   const count = Math.floor((span.until - span.from) / WEEK_MS)
@@ -64,7 +64,7 @@ type Week = { readonly week: number; readonly monday: number }
 
 function planSpecials(play: Play, stock: Stock, { week, monday }: Week): void {
   const { agenda, cast, dice } = play
-  // A file is sold to each buyer once.
+  // Each buyer buys the file once.
   const reader = week % 3 === 1 ? buyers[(week - 1) / 3] : undefined
   if (week % 4 === 1) agenda.at(monday + 2 * DAY_MS, () => negotiate(play, dice.pick(buyers), 'done'))
   if (reader) {
@@ -81,7 +81,7 @@ function planSpecials(play: Play, stock: Stock, { week, monday }: Week): void {
   }
 }
 
-/** Posts a request, lets two sellers bid, awards it to the first, and has it done. */
+/** Posts a request with two bids, awards the first, and has it done. */
 export async function requestWork(play: Play, who: BuyerName): Promise<void> {
   const { agenda, cast, now } = play
   const buyer = cast[who]

@@ -14,10 +14,10 @@ import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secre
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** What a tool answers, and what was paid for it in words. */
+/** A tool's response, and its payment as text. */
 export type Called = { readonly body: unknown; readonly paid: string | null }
 
-/** Calls the endpoint of a tool as the wallet of this server. @throws what any command throws */
+/** Calls a tool's endpoint as the server's wallet. @throws command errors */
 export async function callEndpoint(host: SessionHost, session: Session, { tool, given }: Calling): Promise<Called> {
   const call = await callOf(host, session, { tool, given })
   const keeping = { places: host.places, instance: session.target.instance }
@@ -28,7 +28,7 @@ export async function callEndpoint(host: SessionHost, session: Session, { tool, 
   return { body: kept(keeping, tool, answer), paid }
 }
 
-/** What an agent says that it may cost is a further limit, never a wider one. */
+/** The agent's own limit can only lower ours. */
 function boundedHost(host: SessionHost, { tool, given }: Calling): SessionHost {
   const { globals } = host
   const limit = limitOf(given) ?? globals.maxPrice
@@ -41,7 +41,7 @@ function boundedHost(host: SessionHost, { tool, given }: Calling): SessionHost {
 
 type Calling = { readonly tool: EndpointTool; readonly given: ToolArguments }
 
-/** @throws CliError usage for what is no amount */
+/** @throws CliError usage for an invalid amount */
 function limitOf(given: ToolArguments): Usdc | undefined {
   const text = textOf(given, 'max_price')
   const amount = text === undefined ? undefined : parseAmount(text)
@@ -57,7 +57,7 @@ function textOf(given: ToolArguments, name: string): string | undefined {
   return String(value)
 }
 
-/** A call in words. @throws CliError usage that names an argument that is missing or not known */
+/** Request of a tool call. @throws CliError usage that names a missing or unknown argument */
 async function callOf(host: SessionHost, session: Session, { tool, given }: Calling): Promise<RawCall> {
   const { params, query } = placesOfArguments(tool.endpoint)
   const { properties = {}, required = [] } = tool.inputSchema as { properties?: object; required?: readonly string[] }
@@ -92,7 +92,7 @@ function placed(given: ToolArguments, name: string): string {
 
 type Opened = Calling & { readonly params: readonly string[] }
 
-/** Whoever calls: the operator, the token of a job that was bought without an account, else the wallet's API key. */
+/** Credentials: operator's, a job's token, else the wallet's key. */
 async function headersFor(host: SessionHost, session: Session, { tool, given, params }: Opened) {
   const { endpoint } = tool
   const kind = endpoints[endpoint][2]
@@ -108,7 +108,7 @@ async function headersFor(host: SessionHost, session: Session, { tool, given, pa
 
 type Keeping = { readonly places: SessionHost['places']; readonly instance: string }
 
-/** Keys and tokens that an answer brings are kept here, as every command keeps them, and not told to the agent. */
+/** Saves secrets of a response and hides them from the agent. */
 function kept({ places, instance }: Keeping, { endpoint }: EndpointTool, { body }: RawAnswer): unknown {
   if (!isObject(body)) return body
   const { wallet, access_token: token, job_id: job, thread_id: thread } = body

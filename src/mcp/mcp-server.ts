@@ -31,20 +31,20 @@ import { bounded, shownAnswer, shownFailure } from './shown.ts'
 import type { EndpointTool } from './tools.ts'
 import { waitForEnd, waitTool } from './wait-tool.ts'
 
-/** Largest message that is read. */
+/** Largest message read. */
 const MESSAGE_BYTES_MAX = 12 * 1024 * 1024
-/** Whose request it was cannot be told without reading it. */
+/** Too long to tell whose request it was. */
 const TOO_LONG = {
   jsonrpc: '2.0',
   id: null,
   error: { code: -32_600, message: `The message is longer than ${MESSAGE_BYTES_MAX} bytes: send a smaller one.` },
 }
 
-/** Where nobody set a policy, a person agrees to every payment: an agent spends by what somebody said, never by default. */
+/** Default policy: a person approves every payment. */
 const ASK_ALWAYS: SpendPolicy = { allow: [], deny: [], ask_above: '0.00' }
 
 const RESOURCE_NOT_FOUND = -32_002
-/** Longest name that an error repeats. */
+/** Longest name repeated in errors. */
 const NAME_CHARS_MAX = 100
 
 const INSTRUCTIONS = [
@@ -57,20 +57,17 @@ const INSTRUCTIONS = [
 
 type Host = CommandContext<unknown, unknown>
 
-/** Everything that lives as long as the server. */
+/** State of the server. */
 type Served = {
   readonly context: Host
   readonly io: Io
   readonly tools: ReadonlyMap<string, EndpointTool>
   readonly approvals: Approvals
-  /** Requests whose resource was not found, of clients that know an error code of its own for that. */
+  /** Failed resource reads of clients with the older error code. */
   readonly misses: Set<RequestId>
 }
 
-/**
- * Revisions before 2026-07-28 give an unknown resource the code -32002, the later ones -32602. The SDK writes the later
- * one for all of them.
- */
+/** Revisions before 2026-07-28 use -32002 for unknown resources, later ones -32602, which the SDK always writes. */
 function withOlderCodes(transport: StdioServerTransport, misses: Set<RequestId>): StdioServerTransport {
   const send = transport.send.bind(transport)
   transport.send = (message: JSONRPCMessage) => {
@@ -80,10 +77,10 @@ function withOlderCodes(transport: StdioServerTransport, misses: Set<RequestId>)
   return transport
 }
 
-/** Speaks the protocol on stdin and stdout until either side ends. */
+/** Serves MCP on stdin and stdout until either ends. */
 export async function serveMcp(context: Host, chosen: readonly EndpointTool[]): Promise<void> {
   const { system, signal } = context
-  // Only the protocol goes to stdout, and nobody types on stdin.
+  // stdout is for the protocol, and stdin has no user.
   const io = createIo(
     { ...system, stdout: system.stderr },
     { ...context.io.settings, format: 'json', ask: false, quiet: true },
@@ -104,7 +101,7 @@ export async function serveMcp(context: Host, chosen: readonly EndpointTool[]): 
   const handle = serveStdio(() => serverOf(served), { transport, onerror: (error) => io.debug(error.message) })
   await ended
   input.destroy()
-  // Left open, it would keep the process for as long as the client likes.
+  // An open stdin would keep the process alive.
   if (system.stdin instanceof Readable) system.stdin.destroy()
   await handle.close()
 }
@@ -140,7 +137,7 @@ function serverOf(served: Served): Server {
   return server
 }
 
-/** What goes wrong with an address is an error of the protocol: no model reads it. */
+/** Address errors are protocol errors, not model input. */
 async function readNamed(served: Served, asking: Asking, uri: string) {
   const host = hostOf(served, asking)
   try {
@@ -157,7 +154,7 @@ async function readNamed(served: Served, asking: Asking, uri: string) {
 type Asking = { readonly server: Server; readonly ctx: ServerContext }
 type Wanted = { readonly name: string; readonly given: ToolArguments }
 
-/** Runs a tool. What goes wrong is an answer, too: an agent reads it and goes another way. */
+/** Runs a tool. Failures are results that the agent can read. */
 async function answered(served: Served, asking: Asking, wanted: Wanted) {
   const host = hostOf(served, asking)
   try {
@@ -193,12 +190,12 @@ function unknownTool({ tools }: Served, name: string): ProtocolError {
   )
 }
 
-/** Whoever has souk has the keys of the demo's people: what they hold is test money, and nobody is asked about it. */
+/** Demo wallets hold test money and need no approval. */
 async function withPolicy(host: SessionHost, session: Session): Promise<SessionHost> {
   return (await session.wallet())?.well_known ? host : { ...host, unlessSet: ASK_ALWAYS }
 }
 
-/** A command of its own for each call: what one may spend in all holds for each. */
+/** A new command context per call, so limits apply per call. */
 function hostOf({ context, io, approvals }: Served, { server, ctx }: Asking): SessionHost {
   const { globals, places, system } = context
   const { inputResponses, signal } = ctx.mcpReq
@@ -213,7 +210,7 @@ function hostOf({ context, io, approvals }: Served, { server, ctx }: Asking): Se
   }
 }
 
-/** Whether the client can put a form before a person. */
+/** Whether the client supports forms. */
 function canElicit(server: Server, { mcpReq }: ServerContext): boolean {
   const envelope: unknown = mcpReq.envelope
   const said = isObject(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
@@ -222,7 +219,7 @@ function canElicit(server: Server, { mcpReq }: ServerContext): boolean {
   return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0)
 }
 
-/** What a command would show as a spinner, told to a client that asked for it. */
+/** Progress notifications instead of a spinner. */
 function progressOf({ mcpReq }: ServerContext, io: Io): Io['progress'] {
   const progressToken = mcpReq._meta?.progressToken
   return (text) => {
@@ -240,16 +237,13 @@ function progressOf({ mcpReq }: ServerContext, io: Io): Io['progress'] {
 
 type Bounds = {
   readonly maxBytes: number
-  /** Hears of each line that is longer, once; nothing of it is kept. */
+  /** Called once per too long line. */
   readonly onTooLong: () => void
 }
 
 const NEWLINE = 0x0a
 
-/**
- * Yields whole lines, newline included, as they come. A longer line than allowed is dropped, and what follows it is
- * read all the same.
- */
+/** Complete lines with newline; too long ones are dropped. */
 export async function* linesOf(
   source: AsyncIterable<Uint8Array | string>,
   { maxBytes, onTooLong }: Bounds,
@@ -282,12 +276,12 @@ export async function* linesOf(
   }
 }
 
-/** Questions that wait for an answer; the oldest are given up. */
+/** Pending questions; the oldest are dropped. */
 const WAITING_MAX = 100
 const ID_BYTES = 12
 const QUESTION_CHARS_MAX = 500
 
-/** What a person has to say before a tool goes on: the call ends with the question, and comes again with the answer. */
+/** The call ends with a question, and is repeated with the answer. */
 export class AskFirst extends Error {
   override readonly name = 'AskFirst'
   readonly question: string
@@ -300,16 +294,13 @@ export class AskFirst extends Error {
 export type Answers = Readonly<Record<string, unknown>> | undefined
 
 export type Approvals = {
-  /** What was said to a question, which is used up by it. @throws AskFirst where nothing was said yet */
+  /** The answer to a question, used once. @throws AskFirst without one */
   said(question: string, answers: Answers): boolean
-  /** The answer of a tool that asks. */
+  /** Result that asks a question. */
   asking(question: string): ReturnType<typeof inputRequired>
 }
 
-/**
- * A yes is good for one payment, of the price and to the payee that the question names: it is kept under a name that
- * nobody can guess, and struck out when it is used.
- */
+/** An approval is for one payment of the named price and payee, under a random name, used once. */
 export function createApprovals(): Approvals {
   const waiting = new Map<string, string>()
   return {

@@ -2,17 +2,17 @@ import { eachText } from '../cli/answer.ts'
 import { type Failure, failureFacts } from '../cli/failure.ts'
 import { isObject } from '../core/json.ts'
 
-/** Longest text of an answer that an agent is shown; it is told how much is left out. */
+/** Longest text shown to an agent; the omitted length is named. */
 const TEXT_CHARS_MAX = 16_384
-/** Longest answer in all. */
+/** Longest response. */
 const ANSWER_CHARS_MAX = 131_072
 
-/** Controls but line breaks and tabs, what turns the direction of text, what is not seen at all. */
+/** Control characters except line breaks and tabs, direction and invisible characters. */
 const UNSAFE =
   /(?![\n\t\r])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u{E0000}-\u{E007F}\u200B\uFEFF]/gu
 const REPLACEMENT = '\uFFFD'
 
-/** A foreign text: nothing in it acts or hides, and it is no longer than what is read. */
+/** Sanitised and shortened foreign text. */
 export function bounded(text: string, max = TEXT_CHARS_MAX): string {
   const plain = text.toWellFormed().replace(UNSAFE, REPLACEMENT)
   return plain.length <= max ? plain : `${plain.slice(0, max)}… (${plain.length - max} more characters)`
@@ -24,7 +24,7 @@ export type ShownContent = {
   readonly isError?: true
 }
 
-/** An answer for an agent: as text, and as data where it is not too long. What others wrote in it is data, never words of ours. */
+/** A response for an agent: text, and data if short. Foreign content is data. */
 export function shownAnswer(body: unknown, paid: string | null): ShownContent {
   const data = eachText(body, (text) => bounded(text))
   const text = JSON.stringify(data) ?? 'null'
@@ -39,7 +39,7 @@ export function shownAnswer(body: unknown, paid: string | null): ShownContent {
   }
 }
 
-/** A failure for an agent: the sentence, what is known, and the way out. */
+/** A failure for an agent: sentence, facts, way out. */
 export function shownFailure(failure: Failure): ShownContent {
   const told = { ...failure, sentence: bounded(failure.sentence), facts: failure.facts.map((fact) => bounded(fact)) }
   const lines = [told.sentence, ...told.facts, ...told.next.map((command) => `→ ${command}`)]

@@ -8,21 +8,21 @@ import { isObject } from '../core/json.ts'
 import { formatPrice } from '../core/money.ts'
 import { kebab, nearest } from '../text/text.ts'
 
-/** What a tool is offered for, and to whom. */
+/** Selection of tools. */
 type ToolChoice = {
-  /** What only the operator may do, as well. */
+  /** Also operator tools. */
   readonly admin: boolean
-  /** Nothing that changes or costs anything. */
+  /** Only tools without changes and cost. */
   readonly readonly: boolean
-  /** Only of these groups: names of groups, `default` or `all`. */
+  /** Group names, `default` or `all`. */
   readonly groups: readonly string[]
 }
 
-/** An endpoint as a tool: everything of it follows from the contract. */
+/** An endpoint as a tool, derived from the contract. */
 export type EndpointTool = {
   readonly name: string
   readonly endpoint: EndpointName
-  /** First word of its path: what `--tools` names. */
+  /** First path word, the name for `--tools`. */
   readonly group: string
   readonly description: string
   readonly inputSchema: ArgumentSchema
@@ -37,11 +37,11 @@ export type EndpointTool = {
 
 const ADMIN_GROUP = 'admin'
 const PLATFORM_GROUP = 'platform'
-/** Listings at a path of their own, which a marketplace has where its operator set them up. */
+/** Group of named services, if configured. */
 const NAMED_GROUP = 'named'
 const DEFAULT_GROUPS = 'default'
 const ALL_GROUPS = 'all'
-/** What a buyer and a seller of services need; programs that run agents take 40 tools or fewer in all. */
+/** Default groups for buyers and sellers; clients limit tools to 40. */
 const defaultGroups: readonly string[] = [
   'services',
   'jobs',
@@ -52,7 +52,7 @@ const defaultGroups: readonly string[] = [
   'reputation',
   'events',
 ]
-/** What costs something takes these besides. */
+/** Extra arguments of paid tools. */
 const MAX_PRICE = z
   .string()
   .optional()
@@ -62,7 +62,7 @@ const IDEMPOTENCY_KEY = z
   .optional()
   .meta({ description: 'repeat with the key of an earlier call: it is never paid for twice' })
 
-/** The endpoints that are tools here, in the order of the contract. */
+/** Endpoints that are tools, in contract order. */
 export function endpointTools({ admin, readonly, groups }: ToolChoice): readonly EndpointTool[] {
   return endpointNames
     .filter((name) => isTool(api[name]) && (admin || api[name].access.kind !== 'admin'))
@@ -75,7 +75,7 @@ function isInGroup({ group }: EndpointTool, chosen: string): boolean {
   return chosen === ALL_GROUPS || chosen === group || (chosen === DEFAULT_GROUPS && defaultGroups.includes(group))
 }
 
-/** The tools that `--tools`, `--admin` and `--readonly` choose. @throws CliError usage for an unknown group */
+/** Tools by `--tools`, `--admin` and `--readonly`. @throws CliError usage for an unknown group */
 export function chosenTools(given: {
   readonly tools?: string | undefined
   readonly admin: boolean
@@ -94,10 +94,7 @@ export function chosenTools(given: {
   return endpointTools({ ...given, groups })
 }
 
-/**
- * What is asked in JSON and answers JSON, and opens by who calls rather than by a token of one thing. What the servers
- * of others ask of a facilitator is nothing for agents.
- */
+/** JSON endpoints opened by the caller's identity; without the facilitator. */
 function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
   const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed' && servedWith === undefined
   const isAsked = body === undefined || body.kind === 'json' || body.orJson
@@ -137,7 +134,7 @@ function opensWords(endpoint: Endpoint): string {
   return `Costs ${price}${access.kind === 'key_or_paid' ? ' without an account' : ''}, under the spend policy of the wallet. `
 }
 
-/** Parameters and filters side by side, the body as one member: names of a listing's own input meet none of them. */
+/** Parameters and filters as arguments, the body as one, to avoid name clashes. */
 function schemaOf(endpoint: Endpoint): ArgumentSchema {
   const params = Object.fromEntries(
     paramNames(endpoint.path).map((name) => [
@@ -159,13 +156,13 @@ function bodyOf({ body }: Endpoint): z.ZodType | undefined {
   return body?.kind === 'multipart' ? body.fields : body?.schema
 }
 
-/** Members of an answer that are shown once and open something: they stay on this machine. */
+/** Secret response members, kept on this machine. */
 export function secretsOf(name: EndpointName): readonly string[] {
   const { reply }: Endpoint = api[name]
   return reply.kind === 'json' ? reply.secrets : []
 }
 
-/** Where the arguments of a call go: the path, the query, the body. */
+/** Places of arguments: path, query, body. */
 export function placesOfArguments(name: keyof Api): {
   readonly params: readonly string[]
   readonly query: readonly string[]
@@ -178,27 +175,27 @@ export function isPaidTool(name: EndpointName): boolean {
   return isPaid(api[name])
 }
 
-/** Whether only a signature of the wallet opens it. */
+/** Whether it needs the wallet's signature. */
 export function needsSignature(name: EndpointName): boolean {
   const { access }: Endpoint = api[name]
   return access.kind === 'paid' && access.x402Only === true
 }
 
-/** A JSON schema of an object, as tools take their arguments. */
+/** JSON Schema of a tool's arguments. */
 export type ArgumentSchema = { readonly type: 'object'; readonly [member: string]: unknown }
 
 type Node = Readonly<Record<string, unknown>>
 
-/** How often a recursive schema is written out before it becomes an object of any content. */
+/** Expansions of a recursive schema before it becomes any object. */
 const EXPANSIONS_MAX = 2
-/** The only format of a text that every client takes. */
+/** The only string format that all clients accept. */
 const KNOWN_FORMAT = 'date-time'
 /** An object of any content. */
 const ANY_OBJECT: Node = { type: 'object' }
 
 /**
- * The schema of a tool's arguments for clients that read a part of JSON Schema: no `$ref`, no recursion, one type a node,
- * no `const` and no `propertyNames`. It takes all that the endpoint takes, but for arrays nested deeper than written out.
+ * Arguments schema for limited clients: no `$ref`, recursion, `const` or `propertyNames`, one type per node. Accepts
+ * what the endpoint does, except deeper arrays.
  */
 export function argumentSchema(shape: z.ZodRawShape): ArgumentSchema {
   const {
@@ -211,7 +208,7 @@ export function argumentSchema(shape: z.ZodRawShape): ArgumentSchema {
 
 type Expansion = {
   readonly definitions: Node
-  /** References that are being written out. */
+  /** References being expanded. */
   readonly open: readonly string[]
 }
 
@@ -229,7 +226,7 @@ function expanded($ref: string, { definitions, open }: Expansion): Node {
   return simplified({ ...target }, { definitions, open: [...open, $ref] })
 }
 
-/** Any JSON, by the kinds there are. */
+/** Any JSON, by type. */
 const ANYTHING = [
   ANY_OBJECT,
   { type: 'array', items: ANY_OBJECT },
@@ -245,7 +242,7 @@ function isAnything(schema: Node): boolean {
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {
   if (name === 'const') return [['enum', [value]]]
   if (name === 'format' && value !== KNOWN_FORMAT) return []
-  // Members of any content are what an object has anyway.
+  // Objects allow any members by default.
   if (name === 'additionalProperties' && isObject(value) && '$ref' in value) return []
   if (name === 'properties' && isObject(value)) {
     const properties = Object.entries(value).map(([one, schema]) => [one, simplifiedValue(schema, expansion)])

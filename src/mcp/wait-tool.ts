@@ -8,7 +8,7 @@ const WAIT_S_MAX = 600
 const MS_PER_SECOND = 1_000
 const JOB = /^job_[0-9a-f]{16}$/
 
-/** The one tool that is no endpoint: waiting for a job, with word of it on the way. */
+/** The only tool without an endpoint: waits for a job with progress. */
 export const waitTool = {
   name: 'wait_for_job',
   description: 'wait until a job is over, and read it; never pays. Progress is told to clients that ask for it.',
@@ -35,7 +35,7 @@ export const waitTool = {
   },
 }
 
-/** @throws CliError usage for what is no job or no time, payment where looking would cost money */
+/** @throws CliError usage for an invalid job or time, payment when reading would cost money */
 export async function waitForEnd(host: SessionHost, { id, seconds = DEFAULT_WAIT_S, ...rest }: ToolArguments) {
   const [stranger] = Object.keys(rest)
   if (stranger !== undefined) throw usage(`${waitTool.name} has no argument ${stranger}.`)

@@ -1,24 +1,24 @@
-/** What a person wrote of one act of the cockpit, and on which line. */
+/** A custom key with its line. */
 export type KeyWish = {
   readonly act: string
-  /** As it stands there: a key or a list of them, where it is right. */
+  /** As written: a key or a list. */
   readonly keys: unknown
   readonly line: number
 }
 
-/** Something that is left out, and why. */
+/** An ignored entry with its reason. */
 export type KeyFault = { readonly line: number; readonly words: string }
 
-/** Something that waits for the operator and is not to be seen for a while, on this machine alone. */
+/** A snoozed problem, on this machine only. */
 export type PutOff = {
-  /** Whose inbox it is in: an id such as `cron reputation` is one of each instance. */
+  /** Its instance, since ids such as `cron reputation` repeat. */
   readonly instance: string
   readonly id: string
-  /** Wall time; without one it comes back as soon as it says something else. */
+  /** Wall time; without it until its text changes. */
   readonly until?: number
-  /** What it said when it was put off. */
+  /** Its text when snoozed. */
   readonly said: string
 }
 
-/** More than an inbox tells; the oldest are let go. */
+/** Entries kept; the oldest are dropped. */
 export const PUT_OFF_MAX = 500

@@ -1,6 +1,6 @@
 /**
- * Every event of a participant's own log (decisions §10), and when it is written: the names under which the stream of
- * events sends them. Only these can be written; `docs/reference/events.md` lists them.
+ * Event types of participants (decisions §10) with their meaning; only these exist. `docs/reference/events.md` lists
+ * them.
  */
 export const eventTypes = {
   'participant.registered': 'You have registered.',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
 
-/** In which a job waits for its provider. */
+/** Statuses in which the provider works. */
 export const workingJobStatuses = ['created', 'dispatched', 'in_progress'] as const
 
 /** Job status (decisions §8). */
@@ -21,13 +21,13 @@ export type JobStatus = (typeof jobStatuses)[number]
 
 export const paymentMethods = ['x402', 'balance', 'subscription'] as const
 export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] as const
-/** What the contract may know of a job's money. */
+/** Contract states of a job's money. */
 export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
 
-/** The same as a job's record has it; `unused`: it ended before any money was put in. */
+/** With `unused`: ended before a deposit. */
 export const dealStates = [...escrowStates, 'unused'] as const
 
-/** What is asked of the contract for a job; `drop`: it ended before any money was put in, and nothing is asked. */
+/** Contract acts; `drop`: ended before a deposit, nothing to do. */
 export const dealActs = [
   'deposit',
   'drop',
@@ -44,11 +44,11 @@ export const disputeCategories = ['not_delivered', 'wrong_deliverable', 'quality
 export const rulings = ['release', 'refund', 'split'] as const
 export type Ruling = (typeof rulings)[number]
 
-/** What happens to a job by itself when its time comes (decisions §8); `remind`: a dispute that waits for the operator. */
+/** Automatic job events (decisions §8); `remind`: a dispute waits for the operator. */
 export const jobDueEvents = ['expire', 'verify', 'release', 'resolve', 'remind'] as const
 export type JobDueEvent = (typeof jobDueEvents)[number]
 
-/** Who took the delivery as good: the buyer, time or kind of service, or a ruling. */
+/** Who verified: buyer, time, service type, or ruling. */
 export const Verification = z.strictObject({
   by: z.enum(['buyer', 'auto', 'ruling']),
   rating: z.int().nullable(),
@@ -57,21 +57,21 @@ export const Verification = z.strictObject({
 })
 export type Verification = z.infer<typeof Verification>
 
-/** What a buyer found wrong. `recorded`: it came when no money was held any more, and moves none. */
+/** A dispute. `recorded`: no money was held any more. */
 export const Dispute = z.strictObject({
   status: z.enum(['open', 'resolved', 'recorded']),
   reason: z.string(),
   category: z.enum(disputeCategories),
-  /** Ids of files. */
+  /** File ids. */
   evidence: z.array(z.string()),
   opened_at: z.int(),
   resolution: z.enum(rulings).nullable(),
-  /** What a split gave back to the buyer. */
+  /** Buyer's part of a split. */
   buyer_amount: Micro.nullable(),
   resolved_by: z.enum(['admin', 'system']).nullable(),
   resolution_reason: z.string().nullable(),
   resolved_at: z.int().nullable(),
-  /** How it ends by itself unless the operator decides before, as it was set when it was opened; null: it waits. */
+  /** Default ruling, fixed at opening; null: none. */
   by_default: z
     .strictObject({ outcome: z.enum(rulings), at: z.int() })
     .nullable()

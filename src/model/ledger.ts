@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
 import { type Usdc, usdc } from '../core/money.ts'
 
-/** Kinds of accounts: what stands before the colon of a name (decisions §5). */
+/** Account kinds: the prefix of account names (decisions §5). */
 export const accountKinds = [
   'ext',
   'bal',
@@ -20,7 +20,7 @@ export const accountKinds = [
 ] as const
 export type AccountKind = (typeof accountKinds)[number]
 
-/** Kinds whose money waits for something: each non-zero account has an owner and a next event with a time. */
+/** Kinds that hold money with an owner and a next event. */
 export const heldKinds = ['esc', 'hold', 'rfd', 'out', 'refp', 'blk'] as const satisfies readonly AccountKind[]
 export type HeldKind = (typeof heldKinds)[number]
 
@@ -28,39 +28,36 @@ export function isHeld(kind: AccountKind): kind is HeldKind {
   return heldKinds.some((held) => held === kind)
 }
 
-/** @throws RangeError on a name of no kind: money never moves to an account that nobody reads. */
+/** @throws RangeError on an unknown kind */
 export function accountKind(name: string): AccountKind {
   const kind = accountKinds.find((candidate) => name === candidate || name.startsWith(`${candidate}:`))
   if (!kind) throw new RangeError(`${name} is no account`)
   return kind
 }
 
-/** Who an account belongs to: what stands behind the colon; empty for those of the marketplace. */
+/** Owner in an account name; empty for the marketplace. */
 export function accountOwner(name: string): string {
   const colon = name.indexOf(':')
   return colon < 0 ? '' : name.slice(colon + 1)
 }
 
-/** Only the chain may be negative: what came in from it. */
+/** Only the chain account may be negative. */
 export const mayBeNegative = (name: string): boolean => name === 'ext'
 
-/** Money that moves from one account to another; `A → B x` of the posting table. */
+/** A movement between accounts; `A → B x` in the posting table. */
 export type Leg = {
   readonly from: string
   readonly to: string
   readonly amount: Usdc
-  /** Of a share in a fee: which side of the sale was referred, and who that is where it is registered. */
+  /** For a referral share: the referred side and participant. */
   readonly share?: { readonly role: 'agent' | 'provider'; readonly referredId: string | null }
 }
 
-/** One line of a transaction: what an account gains (positive) or gives (negative). */
+/** A line: an account's gain or loss. */
 export const LedgerLine = z.strictObject({ account: z.string(), delta: Micro })
 export type LedgerLine = z.infer<typeof LedgerLine>
 
-/**
- * Nets legs into one line per account, in first-seen order; what cancels out is left out.
- * @throws RangeError on a negative leg: money never moves backwards under a forward name.
- */
+/** Nets legs to one line per account, in order; drops zeros. @throws RangeError on a negative leg */
 export function linesOf(legs: readonly Leg[]): LedgerLine[] {
   const deltas = new Map<string, bigint>()
   for (const { from, to, amount } of legs) {
@@ -71,7 +68,7 @@ export function linesOf(legs: readonly Leg[]): LedgerLine[] {
   return [...deltas].filter(([, delta]) => delta !== 0n).map(([account, delta]) => ({ account, delta: usdc(delta) }))
 }
 
-/** Types of a balance history entry (decisions §4). */
+/** Types of balance history entries (decisions §4). */
 export const historyTypes = [
   'deposit',
   'withdrawal',
@@ -85,10 +82,7 @@ export const historyTypes = [
 ] as const
 export type HistoryType = (typeof historyTypes)[number]
 
-/**
- * Every kind of transaction, and what its line of a balance is called in that balance's history;
- * null where no balance moves.
- */
+/** Entry kinds with their name in a balance history; null if no balance moves. */
 export const entryKinds = {
   balance_hold: 'purchase',
   balance_release: 'release',
@@ -104,7 +98,7 @@ export const entryKinds = {
   dispute_split: 'refund',
   payout: 'withdrawal',
   payout_confirmed: null,
-  /** What could not be sent is back: an entry that gains. */
+  /** A failed payout returned. */
   payout_failed: 'withdrawal',
   blocked: null,
   unblocked: null,
@@ -113,12 +107,12 @@ export const entryKinds = {
   settlement: null,
   splitter: null,
   adjustment: 'adjustment',
-  /** A payment that the chain undid: what it had brought in is taken out again. */
+  /** A payment that the chain reverted. */
   reversal: 'adjustment',
 } as const satisfies Record<string, HistoryType | null>
 export type EntryKind = keyof typeof entryKinds
 
-/** Kinds whose money divides into what a provider gets and what the marketplace keeps. */
+/** Kinds with a provider's part and a fee. */
 export const saleKinds: ReadonlySet<EntryKind> = new Set([
   'instant_sale',
   'product_sale',

@@ -2,9 +2,9 @@ import type { Wallet } from '../core/hex.ts'
 import type { Usdc } from '../core/money.ts'
 
 /**
- * Life of a payment (decisions §4): `reserved → settling → settled → fulfilled`, or `released`
- * (nothing was taken), or `refunded`, or `reversed` (the chain undid it for good after it had settled). A row that settles last stores what its run returned in the
- * same write that makes it `settling`: executed and about to be settled are one durable step.
+ * Payment states (decisions §4): `reserved → settling → settled → fulfilled`, or `released` (nothing taken),
+ * `refunded`, or `reversed` (reverted permanently). A payment that settles last stores its result in the write that
+ * makes it `settling`.
  */
 export const paymentStates = [
   'reserved',
@@ -17,53 +17,52 @@ export const paymentStates = [
 ] as const
 
 /**
- * A settlement for somebody else's server: `sent` (the chain was, or is about to be, asked to move the money),
- * `settled` (it moved, and nobody has heard of it yet), `handing` (its one success is on its way; where the daemon ended
- * meanwhile, nobody knows whether it arrived), `handed` (it left whole).
+ * Facilitated settlements: `sent`, `settled` (not delivered), `handing` (delivery in progress or, after a kill, in
+ * doubt), `handed` (delivered).
  */
 export const facilitatedStates = ['sent', 'settled', 'handing', 'handed'] as const
 
-/** Whom a facilitator settles for, and how much; what is not said here is as `facilitatorDefaults` has it. */
+/** Facilitator options; defaults in `facilitatorDefaults`. */
 export type FacilitatorConfig = {
-  /** Payees that any key may settle for, besides the wallet of its own participant. */
+  /** Allowed payees besides the key's own wallet. */
   readonly payTo?: readonly Wallet[]
-  /** Smallest value that it settles for a key: each settlement costs gas. */
+  /** Smallest value, since each settlement costs gas. */
   readonly minValue?: Usdc
-  /** Gas that the settlements of one key may cost on one day (UTC). */
+  /** Gas per key and UTC day. */
   readonly dailyGas?: number
-  /** How long a caller waits for a settlement before it is told that it is pending. */
+  /** Wait before `pending`. */
   readonly waitMs?: number
 }
 
-/** How a chain is reached and who signs on it; nothing of it where money is a ledger inside the daemon. */
+/** Chain connection and keys; absent in a sandbox. */
 export type ChainSetup = {
-  /** Nodes of the chain, the preferred first; a devnet without any has a node of its own. */
+  /** Nodes, preferred first; a devnet without any starts its own. */
   readonly rpcUrls: readonly string[]
-  /** The program that runs a devnet; it is looked for unless named. */
+  /** Devnet program (default: found automatically). */
   readonly anvil?: string
-  /** A devnet makes a block every so many seconds instead of one a transaction. */
+  /** Devnet block interval (default: one block per transaction). */
   readonly blockTimeS?: number
-  /** Files with the key that receives payments and pays out, and with the one that pays for gas. */
+  /** Key files: receiver and payer of payouts, and gas. */
   readonly payToKeyFile?: string
   readonly gasKeyFile?: string
-  /** Nothing is offered above it for a unit of gas. */
+  /** Highest gas price. */
   readonly maxFeeGwei?: number
-  /** Payments above it wait for more than one block: decimal USDC. */
+  /** Larger payments wait for more than a block: decimal USDC. */
   readonly instantLimit?: string
-  /** Factories whose wallets are deployed with their first payment: addresses. */
+  /** Factories of wallets deployed with their first payment. */
   readonly walletFactories?: readonly string[]
-  /** Facilitator of somebody else that sends the payments of buyers; the nodes say what became of them. */
+  /** External facilitator for buyers' payments, checked on the chain. */
   readonly settleThrough?: string
-  /** Somebody typed that the money is real. */
+  /** Real money was confirmed by typing. */
   readonly realMoney?: boolean
 }
 
 /**
- * Life of a transaction of the gas key: `signed` (its bytes are stored, and go out until they are in a block), then
- * `included`, `confirmed` and `final` as the chain says; `superseded`: somebody else's took its nonce.
+ * Transaction states: `signed` (stored and being sent), `included`, `confirmed`, `final`; `superseded`: a foreign
+ * transaction used its nonce.
  */
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
 export type ChainTxState = (typeof chainTxStates)[number]
 
-/** Gauge of the metrics that names what recovers signatures, in its label `engine`. */
+/** Metric with the signature recovery engine as label `engine`. */
 export const RECOVERY_METRIC = 'souk_signature_recovery'

@@ -7,23 +7,23 @@ export type BillingPeriod = (typeof billingPeriods)[number]
 /** `suspended`: with its provider. */
 export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
-/** All of a plan that an edit keeps good for those who were quoted it. */
+/** Plan members that stay valid for quotes after an edit. */
 export const PlanVersion = z.strictObject({
-  /** What the provider nets, or, of the marketplace's own, what is paid; see `rules/pricing.ts`. */
+  /** Provider's net; for first-party, the price. See `rules/pricing.ts`. */
   price: Micro,
   billing_period: z.enum(billingPeriods),
   service_ids: z.array(z.string()),
 })
 export type PlanVersion = z.infer<typeof PlanVersion>
 
-/** A file that somebody uploaded, as rows keep it: what its blob is, and what its owner called it. */
+/** An uploaded file in a row. */
 export const StoredFile = z.strictObject({
-  /** Name of its blob, 64 lower-case hex digits. */
+  /** SHA-256 of its blob. */
   sha256: z.string(),
   size_bytes: z.int(),
-  /** A plain file name: no folders, no control characters. */
+  /** Plain file name. */
   name: z.string(),
-  /** As its owner said; `application/octet-stream` where that was no media type. */
+  /** Declared type, else `application/octet-stream`. */
   content_type: z.string(),
 })
 export type StoredFile = z.infer<typeof StoredFile>
@@ -31,7 +31,7 @@ export type StoredFile = z.infer<typeof StoredFile>
 export const pricingModels = ['fixed', 'quote_required'] as const
 export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const
 export const fulfillmentTypes = ['instant', 'automated', 'human'] as const
-/** The way to the provider of a listing: its endpoint, or its polling where it has none. */
+/** State of a listing's endpoint, or of its provider's polling. */
 export const webhookStatuses = ['healthy', 'failing', 'not_tried', 'polling'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 export type ServiceType = (typeof serviceTypes)[number]
@@ -39,19 +39,16 @@ export type FulfillmentType = (typeof fulfillmentTypes)[number]
 
 type AnyJson = z.infer<ReturnType<typeof z.json>>
 
-/**
- * JSON as a parser made it, or as we did: nobody walks through it again. To do so was half of what a page of the
- * catalog cost, and held everybody up for as long as a large body took.
- */
+/** JSON that is valid already and not walked again, which took half of a catalog page. */
 export const KnownJson: z.ZodType<AnyJson, AnyJson> = z.any().meta({ id: 'JsonValue', description: 'any JSON value' })
 export const KnownJsonObject = z.record(z.string(), KnownJson)
-/** A JSON document as it comes in and is sent: listing schemas, inputs, deliverables. */
+/** A JSON document: schemas, inputs, deliverables. */
 export const JsonObject = z.record(z.string(), KnownJson)
 export type JsonObject = z.infer<typeof JsonObject>
 
 /**
- * What a buyer is promised beside the price: how a delivery is checked, how soon it is due, and whether it is released
- * by itself. Frozen when it is quoted, proposed, bid or paid for a period (decisions §4).
+ * Terms besides the price: how a delivery is checked, due and released. Fixed when quoted, proposed, bid or paid
+ * (decisions §4).
  */
 export const SaleTerms = z.strictObject({
   service_type: z.enum(serviceTypes),
@@ -61,9 +58,9 @@ export const SaleTerms = z.strictObject({
 })
 export type SaleTerms = z.infer<typeof SaleTerms>
 
-/** All of a listing that an edit keeps good for those who were quoted it. */
+/** Listing members that stay valid for quotes after an edit. */
 export const ListingVersion = SaleTerms.extend({
-  /** null under `quote_required` without a price. */
+  /** null for `quote_required` without a price. */
   price: Micro.nullable(),
   pricing_model: z.enum(pricingModels),
 })

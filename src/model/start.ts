@@ -1,7 +1,4 @@
-/**
- * The steps of a daemon's start, in their order, in words for whoever waits. A step ends when the next one is
- * reported; a start may leave some of them out.
- */
+/** Steps of a start in order, as text. A step ends with the next; some may be skipped. */
 export const startSteps = {
   launch: 'starting the process',
   program: 'loading the program',
@@ -17,10 +14,10 @@ export const startSteps = {
 
 export type StartStep = keyof typeof startSteps
 
-/** Takes each step; `detail` counts within it: `40 %`, `day 31 of 98`. Throws where the start was called off. */
+/** Reports a step; `detail` is progress: `40 %`, `day 31 of 98`. Throws when the start is cancelled. */
 export type ReportStart = (step: StartStep, detail?: string) => void
 
-/** A report as a line for people. */
+/** A step as a line. */
 export function startWords({ step, detail }: { readonly step: string; readonly detail?: string | undefined }): string {
   const words: string = Object.entries(startSteps).find(([name]) => name === step)?.[1] ?? step
   return detail === undefined ? words : `${words}: ${detail}`

@@ -13,22 +13,22 @@ export const threadStatuses = [
   'cancelled',
 ] as const
 
-/** Life of a proposal; `expired` follows from its time, `superseded` is one whose place another took. */
+/** Proposal states; `expired` follows from time, `superseded` means replaced. */
 export const proposalStatuses = ['open', 'accepted', 'declined', 'expired', 'superseded'] as const
 export type ProposalStatus = (typeof proposalStatuses)[number]
 
-/** A price that the provider offers in a conversation, with its shares as they were split then. */
+/** An offered price with its shares. */
 export const Proposal = z.strictObject({
   status: z.enum(proposalStatuses),
   price: Micro,
   agent_price: Micro,
   provider_net_price: Micro,
   message: z.string(),
-  /** null: as the listing says. */
+  /** null: as the listing. */
   estimated_delivery: z.string().nullable(),
-  /** Of the listing when it was made, with its own time of delivery; absent in those of before it was kept. */
+  /** Listing terms at the offer; absent in old rows. */
   terms: SaleTerms.exactOptional(),
-  /** Grows with each proposal of a conversation, so that it names one of them. */
+  /** Increases per conversation, so it identifies the proposal. */
   proposed_at: z.int(),
   expires_at: z.int(),
 })

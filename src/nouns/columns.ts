@@ -1,8 +1,8 @@
 import { shortSpan } from '../text/text.ts'
 
-/* Columns as values: what the tables of the command line and those of the cockpit are both painted from. */
+/* Columns as values, for command line and cockpit tables. */
 
-/** What a stretch of text means; colour only repeats what its words say. */
+/** Meaning of text; color only repeats its words. */
 export type Mood = 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
 export type Toned = string | { readonly text: string; readonly tone: Mood }
 const toned = (tone: Mood) => (text: string) => ({ text, tone })
@@ -12,25 +12,25 @@ export const warn = toned('warn')
 export const bad = toned('bad')
 export const accent = toned('accent')
 
-/** Lists that a column stands in: of what is the caller's own or public, of everybody for the operator, of the cockpit. */
+/** Places of a column: own or public lists, operator's lists, cockpit. */
 export type ListPlace = 'own' | 'all' | 'screen'
 
 type Kind = 'id' | 'state' | 'name' | 'word' | 'money' | 'count' | 'time' | 'age'
 
 export type NounColumn<R> = {
   readonly title: string
-  /** How the operator's lists call it, where that differs: what is paid is not paid by the operator. */
+  /** Title in operator lists, if different. */
   readonly all?: string
   readonly kind: Kind
   /** @param now business time */
   value(row: R, now?: number): Toned | number | null | undefined
-  /** The whole value for programs; default: `value`. */
+  /** Full value for programs (default: `value`). */
   plain?(row: R): string | number | boolean | null | undefined
-  /** Left out first where there is little room, the highest number before the others; without one it always stays. */
+  /** Drop order in narrow space, highest first (default: never). */
   readonly drop?: number
-  /** Least width on a screen that still says something, where its kind wants more than that. */
+  /** Minimum useful width, if larger than the kind's. */
   readonly min?: number
-  /** Everywhere where missing. */
+  /** (default: all) */
   readonly on?: readonly ListPlace[]
 }
 
@@ -45,20 +45,20 @@ const columnOf =
     ...more,
   })
 
-/** Never cut; the last of a screen, where it is the first to go. */
+/** Never cut; last on screens, and dropped first. */
 export const id = columnOf('id')
-/** What it is called: may be cut, and never goes. */
+/** Name: may be cut, never dropped. */
 export const name = columnOf('name')
-/** The word of the interface for how it stands; on a screen the state of the noun, which is the first of the row. */
+/** API status; on screens the noun's state, first in the row. */
 export const state = columnOf('state')
 export const word = columnOf('word')
-/** Dollars, which are never cut; programs get `plain`. */
+/** Dollars, never cut; programs get `plain`. */
 export const money = columnOf('money')
 export const count = columnOf('count')
-/** A time of the interface: when something was, or is to be. */
+/** An API time, past or future. */
 export const time = columnOf('time')
 
-/** How long ago something was; the cockpit's alone, where time goes on. */
+/** Age; cockpit only. */
 export function age<R>(at: (row: R) => string | null, drop = 1): NounColumn<R> {
   const value: NounColumn<R>['value'] = (row, now) => {
     const since = at(row)

@@ -13,7 +13,7 @@ export function partyOf(name?: string | null, id?: string | null): string {
 
 type Seen = WireAnswer<Api['setParticipant']>
 
-/** Somebody who buys or sells; with what the operator alone sees of them. */
+/** A participant, with operator-only facts. */
 export type SeenParticipant = WireAnswer<Api['getParticipant']> &
   Partial<Pick<Seen, 'balance' | 'suspended_at' | 'referred_by'>>
 

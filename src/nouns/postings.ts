@@ -3,19 +3,19 @@ import type { Api } from '../api/index.ts'
 import { accent, age, count, dim, good, id, money, name, state, type Toned, time, word } from './columns.ts'
 import { type Noun, nextColumn } from './noun.ts'
 
-/** The operator's list names who wants it. */
+/** With the poster's name in operator lists. */
 export type Posting = WireAnswer<Api['getPosting']> & { readonly poster_name?: string }
 
 const CENTS = 2
 const MICROS = 6
 
-/** A number of dollars as money is written: two to six decimals. */
+/** Dollars with two to six decimals. */
 export function dollars(value: number): string {
   const [whole = '0', cents = ''] = value.toFixed(MICROS).split('.')
   return `$${whole}.${cents.replace(/0+$/, '').padEnd(CENTS, '0')}`
 }
 
-/** `$1.50 to $25.00`; `$25.00` where there is no least. */
+/** `$1.50 to $25.00`; `$25.00` without a minimum. */
 export function budgetOf({
   budget_min_usd: min,
   budget_max_usd: max,

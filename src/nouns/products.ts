@@ -13,7 +13,7 @@ const states: Readonly<Record<Product['status'], Toned>> = {
   deleted: dim('× deleted'),
 }
 
-/** The file of a product in few words. */
+/** File summary of a product. */
 export function fileWords({ file }: Pick<Product, 'file'>): string {
   return file === null ? 'no file yet' : `${file.name}   ${byteSize(file.size_bytes)}   ${file.content_type}`
 }

@@ -5,7 +5,7 @@ import type { Noun } from './noun.ts'
 
 export type CatalogListing = WireAnswer<Api['getCatalog']>['services'][number]
 
-/** The way to the provider: sign and word, the word for programs, and what it means. */
+/** Webhook status: sign, word, plain word, meaning. */
 const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; plain: string; words: string }>> = {
   healthy: { shown: good('✓'), plain: 'ok', words: 'answers' },
   polling: {
@@ -17,7 +17,7 @@ const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; p
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
 }
 
-/** The same for a word of a later instance, which is shown as it is. */
+/** The same for an unknown status. */
 export function hookOf(status: CatalogListing['webhook_status']) {
   return hooks[status] ?? { shown: status, plain: status, words: status }
 }

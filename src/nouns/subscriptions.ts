@@ -5,7 +5,7 @@ import { age, count, dim, good, id, money, name, state, type Toned, time, warn, 
 import { type Noun, nextColumn } from './noun.ts'
 import { rate } from './plans.ts'
 
-/** The operator's list names its two sides. */
+/** With both names in operator lists. */
 export type Subscription = WireAnswer<Api['getSubscription']> & {
   readonly subscriber_name?: string
   readonly provider_name?: string

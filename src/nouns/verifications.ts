@@ -4,7 +4,7 @@ import { shortSpan } from '../text/text.ts'
 import { age, bad, dim, good, id, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-/** What somebody does to have their identity verified. */
+/** A verification attempt. */
 export type VerificationAttempt = WireAnswer<Api['listVerifications']>['attempts'][number]
 
 const states: Readonly<Record<VerificationAttempt['status'], Toned>> = {
@@ -15,7 +15,7 @@ const states: Readonly<Record<VerificationAttempt['status'], Toned>> = {
   expired: dim('– ran out'),
 }
 
-/** Those that wait for somebody first. */
+/** Waiting ones first. */
 export function byNeed(one: VerificationAttempt, other: VerificationAttempt): number {
   const order = Object.keys(states)
   return order.indexOf(one.status) - order.indexOf(other.status)
@@ -27,7 +27,7 @@ export function isUnderWay({ status }: VerificationAttempt): boolean {
 
 const tiers = { unverified: 'none', email_verified: 'e-mail', identity_verified: 'identity' } as const
 
-/** What is asked for, from what is there. */
+/** Requested tier. */
 function tierOf(attempt: VerificationAttempt): Toned | undefined {
   const tier = attempt.verification_tier && tiers[attempt.verification_tier]
   return tier && (isUnderWay(attempt) ? `${tier} → ${tiers.identity_verified}` : dim(tier))

@@ -9,7 +9,7 @@ import { makeFolder } from '../core/folder.ts'
 import { type DeliverForm, deliverForms } from './run-job.ts'
 import { readListing, type WrittenListing } from './written-listing.ts'
 
-/** What is asked of a provider at the command line. */
+/** Options of a provider. */
 type ShopOptions = {
   readonly exec: string
   readonly shell: boolean
@@ -29,19 +29,19 @@ type ShopOptions = {
 }
 export type ShopHost = CommandContext<{ readonly services: readonly string[] }, ShopOptions>
 
-/** All that could be found wrong without asking anybody, looked at. */
+/** Results of the local checks. */
 export type CheckedShop = {
   readonly program: FoundProgram
-  /** Looks for the program again. @throws CliError usage where it cannot be run now */
+  /** Finds the program again. @throws CliError usage when it cannot run */
   readonly find: () => FoundProgram
   readonly env: Readonly<Record<string, string | undefined>>
   readonly deliver: DeliverForm
   readonly written: WrittenListing | undefined
-  /** What is practised with; an example of the schema where none is given. */
+  /** Input of the test purchase (default: an example of the schema). */
   readonly input: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Refuses what cannot work before anything starts. @throws CliError usage */
+/** Checks everything before the start. @throws CliError usage */
 export async function checkShop({ io, options, system, globals }: ShopHost): Promise<CheckedShop> {
   const env = { ...system.env, ...Object.fromEntries(options.env.map(variableOf)) }
   const find = () => findProgram({ line: options.exec, shell: options.shell, cwd: options.cwd, env })
@@ -50,17 +50,17 @@ export async function checkShop({ io, options, system, globals }: ShopHost): Pro
   if (options.watch && options.listing === '-') throw usage('--watch needs a file: stdin is read once.')
   const { practiceInput } = options
   const input = practiceInput === undefined ? undefined : await readObjectFile(io, practiceInput, 'the input')
-  // Made last: a refusal leaves no folder behind, and a rehearsal none at all.
+  // Last, so that a refusal or dry run creates no folder.
   return { program, find, env, written, input, deliver: formOf(options.deliver, globals.dryRun) }
 }
 
-/** What others may see of it is the affair of the person's own umask. */
+/** The user's umask decides about shared folders. */
 const SHARED_FOLDER_MODE = 0o777
 
 function formOf(text: string, dryRun: boolean): DeliverForm {
   const form = deliverForms.find((one) => one === text)
   if (form !== undefined) return form
-  // A word that was meant as a form is no folder: folders are told by how they are written.
+  // A folder must look like a path, to detect mistyped forms.
   if (!/[/\\]|^\.+$/.test(text))
     throw usage(`--deliver is ${deliverForms.join(', ')}, or a folder such as ./${text}; you gave "${text}".`)
   if (dryRun) return { root: resolve(text) }
@@ -79,7 +79,7 @@ function variableOf(text: string): [string, string] {
 
 const SHELL = '/bin/sh'
 const CHECK_TIMEOUT_MS = 5_000
-/** Files of a command line that are looked after: it, and what it names. */
+/** Watched files of a command line. */
 const FILES_MAX = 16
 
 type ProgramLine = {
@@ -89,12 +89,12 @@ type ProgramLine = {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** A command that can be run: what is started, and the files that it is made of as far as its line says. */
+/** A runnable command with its files. */
 type FoundProgram = { readonly path: string; readonly files: readonly string[] }
 
 /**
- * Finds what a command line would run, and runs nothing of it.
- * @throws CliError usage for a folder that is none, a program that is not there or not to be run, a line no shell reads
+ * Finds what a command line would run, without running it.
+ * @throws CliError usage for a missing folder or program, or an invalid line
  */
 function findProgram({ line, shell, cwd, env }: ProgramLine): FoundProgram {
   const folder = resolve(cwd ?? '.')
@@ -116,7 +116,7 @@ function checkShellLine(line: string): void {
   if (status !== 0) throw usage(`The shell cannot read the command: ${stderr.trim().split('\n')[0]}`)
 }
 
-/** A line for a shell need not be one of plain words. */
+/** Shell lines need not be plain words. */
 function wordsOr(line: string): readonly string[] {
   try {
     return splitWords(line)
@@ -157,7 +157,7 @@ function isRunnable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return isFile(path)
   } catch {
-    // Not there, or not for us.
+    // Missing or not executable.
     return false
   }
 }

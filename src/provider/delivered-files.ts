@@ -13,38 +13,31 @@ import { join, sep } from 'node:path'
 import { isId } from '../client/wire-id.ts'
 import { MAX_ATTACHMENT_BYTES } from '../core/limits.ts'
 
-/** A conversation takes twenty: a delivery that a crash cut short is sent again, and still fits. */
+/** A conversation takes twenty files, so a repeated delivery still fits. */
 const FILES_MAX = 10
 const DEPTH_MAX = 4
-/** Entries of a folder that are looked at before it is too full to be a delivery. */
+/** Entries read before a folder is refused. */
 const ENTRIES_MAX = 1_000
 
-/** A file that a command left for its buyer. */
+/** A file left by a command. */
 export type LeftFile = { readonly path: string; readonly name: string; readonly bytes: number }
 
-/** Why what was left is not delivered. */
+/** Why files cannot be delivered. */
 export class Undeliverable extends Error {
   override readonly name = 'Undeliverable'
 }
 
-/**
- * The folder of one job within the folder of all, empty: what an earlier try left is not delivered.
- * @throws Error where it cannot be made
- */
+/** Empty folder of one job; earlier files are removed. @throws Error when it cannot be created */
 export function folderFor(root: string, job: string): string {
   if (!isId('job', job)) throw new Undeliverable('the instance gave no id of a job')
   const folder = join(realpathSync(root), job)
-  // Of a link with that name the link alone is removed.
+  // Removes a link, not its target.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { mode: 0o700 })
   return folder
 }
 
-/**
- * What lies in the folder of a job: plain files alone. Whatever the job brought along may have made its program write
- * links; nothing from outside the folder leaves by them.
- * @throws Undeliverable
- */
+/** Plain files in a job's folder. Links are refused, so nothing outside is delivered. @throws Undeliverable */
 export function leftIn(folder: string): readonly LeftFile[] {
   const found: LeftFile[] = []
   let entries = 0
@@ -75,7 +68,7 @@ function plainFile(path: string, name: string): LeftFile {
   return { path, name, bytes: entry.size }
 }
 
-/** Looked at once more where it is sent: nothing was put in its place, nor in that of a folder above it. @throws Undeliverable */
+/** Checks a file and its folders again before sending. @throws Undeliverable */
 export function checkStill(folder: string, { path, name, bytes }: LeftFile): void {
   const real = realpathSync(path)
   const opened = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))

@@ -7,7 +7,7 @@ import { type ListingPlan, ownListings, planListing, type WrittenListing } from 
 
 type Step = Extract<ShopFacts, { event: 'would' }>['step']
 
-/** Says what would be done, in its order, and does none of it: nothing is sent but questions. */
+/** Describes the steps of a start; sends only reads. */
 export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGenerator<ShopFacts> {
   const { options, args, io } = context
   yield would('program', `run ${io.path(shop.program.path)} for each job`)

@@ -10,15 +10,15 @@ import { carryOut, type Offered, ownListings, planListing, readListing } from '.
 const LOOK_EVERY_MS = 250
 
 type Watching = {
-  /** Asked each time: a program may become another one. */
+  /** Called each time, since the program may change. */
   readonly files: () => readonly string[]
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
 }
 
 /**
- * Tells of edits, a round at a time: the files that are not what they were. It looks instead of being told, since
- * editors replace files, and folders of other machines tell nothing. A file is told of once it has stopped changing.
+ * Reports changed files by polling, since editors replace files and network folders send no events. A file is
+ * reported once it is stable.
  */
 async function* editsOf({ files, sleep, signal }: Watching): AsyncGenerator<ReadonlySet<string>> {
   const looks = new Map(files().map((file) => [file, settledAt(stateOf(file))]))
@@ -29,7 +29,7 @@ async function* editsOf({ files, sleep, signal }: Watching): AsyncGenerator<Read
   }
 }
 
-/** What a file was when it had settled, and at the last look. */
+/** Stable and last seen state of a file. */
 type Look = { readonly settled: string; readonly last: string }
 
 function settledAt(state: string): Look {
@@ -44,17 +44,17 @@ function isEdited(looks: Map<string, Look>, file: string): boolean {
   return isStill && state !== settled
 }
 
-/** Changes with each edit; the same text written again is an edit, too. */
+/** Changes with every write, even of equal text. */
 function stateOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.mode}`
 }
 
-/** Where jobs wait while they cannot be done: nobody's job fails for an edit that is not finished. */
+/** Holds jobs while they cannot run, so an unfinished edit fails none. */
 export type WorkGate = {
   readonly close: () => void
   readonly open: () => void
-  /** Resolves at once where it is open, and where the signal is aborted. */
+  /** Resolves when open or aborted. */
   readonly passed: (signal: AbortSignal) => Promise<void>
 }
 
@@ -80,7 +80,7 @@ export function createGate(): WorkGate {
 export type Editing = {
   readonly host: ShopHost
   readonly shop: CheckedShop
-  /** Of the file's listing, as it is offered. */
+  /** The file's listing as offered. */
   readonly listed: Offered | undefined
   readonly line: ProviderLine
   readonly gate: WorkGate
@@ -89,8 +89,8 @@ export type Editing = {
 }
 
 /**
- * Takes up edits of the listing and of the program until the signal. What is wrong is told, and what was in force
- * stays; a program that is not there lets jobs wait. Jobs that were bought keep their terms: the instance froze them.
+ * Applies edits of listing and program until the signal. Faults are reported and the old state stays; a missing
+ * program holds jobs. Bought jobs keep their terms.
  */
 export async function followEdits(editing: Editing): Promise<void> {
   const { host, shop, signal } = editing
@@ -105,7 +105,7 @@ export async function followEdits(editing: Editing): Promise<void> {
   await changes.done()
 }
 
-/** @returns undefined where it cannot be run now: the next job waits until it can */
+/** @returns undefined if it cannot run now */
 function takeProgram({ shop, gate, say }: Editing) {
   try {
     const program = shop.find()
@@ -120,7 +120,7 @@ function takeProgram({ shop, gate, say }: Editing) {
   }
 }
 
-/** One edit after the other; one that comes too soon for those who were quoted the last price waits for them. */
+/** Applies edits one by one; waits for the quote window if needed. */
 function listingChanges(editing: Editing) {
   const { host, say, signal } = editing
   let isWaiting = false
@@ -159,7 +159,7 @@ async function takeListing({ host, listed, line, say }: Editing): Promise<void> 
   say(listedFacts(offered, plan))
 }
 
-/** What is said of a listing that is as the file says. */
+/** Facts of a listing that matches its file. */
 export function listedFacts(offered: Offered, { change, changed }: ReturnType<typeof planListing>): ShopFacts {
   const { id, name, agent_price, status } = offered
   const price = agent_price.fixed?.replace('$', '') ?? null

@@ -6,12 +6,12 @@ import { AppError } from '../core/error.ts'
 import { compact } from '../core/record.ts'
 
 const WAIT_SECONDS = 30
-/** Timeout longer than the long poll of the instance. */
+/** Longer than the instance's long poll. */
 const ANSWER_TIMEOUT_MS = 45_000
 const PAGE = '100'
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
-/** An answer that is kept back for news and brings none, comes later than this; who sends it sooner is not polled at once. */
+/** A long poll without events takes at least this long; faster instances get a pause. */
 const EARLY_MS = 1_000
 const EARLY_PAUSE_MS = 1_000
 const SERVER_FAULT = 500
@@ -22,36 +22,36 @@ export type OwnEvent = EventPage['events'][number]
 
 export type ProviderHost = SessionHost & { session(): Promise<Session> }
 
-/** What a follower hears of the connection. */
+/** Connection notices. */
 export type Outage = { readonly state: 'lost' | 'back'; readonly attempt: number }
 
-/** An instance that may go away and come back, even at another address. */
+/** Connection to an instance that may restart, even at another address. */
 export type ProviderLine = {
   readonly session: () => Session
-  /** Calls until somebody answers; what is refused for good is thrown. */
+  /** Retries until a response; final refusals throw. */
   readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
-  /** Insists on a page. One that brings nothing, and that too soon, costs a pause: no instance makes its follower spin. */
+  /** Retries a page; pauses after an empty fast response. */
   readonly nextPage: (reading: EventsAsked) => Promise<EventPage>
-  /** That pause; ends with the insisting. */
+  /** A pause that ends with the signal. */
   readonly pause: () => Promise<void>
 }
 
 type LineOptions = {
-  /** Ends the insisting. */
+  /** Ends retrying. */
   readonly signal: AbortSignal
-  /** Attempts in a row before it gives up. */
+  /** Retries in a row. */
   readonly maxRetries?: number | undefined
   readonly onOutage?: (outage: Outage) => void
 }
 
-/** The first connection has to work: an instance that is not there is told at once. */
+/** The first connection must succeed. */
 export async function openLine(host: ProviderHost, options: LineOptions): Promise<ProviderLine> {
   const { signal, maxRetries = Number.POSITIVE_INFINITY, onOutage } = options
   const own: SessionHost = { ...host, signal }
   let session = await openSession(own)
   await session.call('getHealth', {})
   const tell = (state: Outage['state'], attempt: number) => onOutage?.({ state, attempt })
-  /** @throws what ends the insisting */
+  /** @throws what ends retrying */
   async function again(error: unknown, attempt: number): Promise<void> {
     if (signal.aborted || !isPassing(error) || attempt > maxRetries) throw error
     tell('lost', attempt)
@@ -80,7 +80,7 @@ export async function openLine(host: ProviderHost, options: LineOptions): Promis
   return { session: () => session, insist, nextPage, pause }
 }
 
-/** Nobody answered, or the instance said that it cannot just now. */
+/** Unreachable, or temporarily unavailable. */
 function isPassing(error: unknown): boolean {
   if (error instanceof CliError) return error.exit === 'no_daemon'
   return error instanceof AppError && (error.status >= SERVER_FAULT || error.status === TOO_MANY)
@@ -92,7 +92,7 @@ export type EventsAsked = {
   readonly wait?: boolean
 }
 
-/** One page of the caller's own events. */
+/** A page of own events. */
 export async function readPage(session: Session, { cursor, types, wait = false }: EventsAsked): Promise<EventPage> {
   const page = await session.call('readEvents', {
     query: { ...compact({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },
@@ -102,12 +102,12 @@ export async function readPage(session: Session, { cursor, types, wait = false }
   throw new CliError('failure', 'The instance gave a page of events that cannot be read.')
 }
 
-/** Cursors are whole numbers that grow: only so it is certain that reading on comes to an end. */
+/** Increasing integers, so reading terminates. */
 export function isCursor(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,20}$/.test(text)
 }
 
-/** Whether a page ends behind where it began; any does that began nowhere certain. */
+/** Whether a page advances; always without a known start. */
 export function isLater(next: string, cursor: string | undefined): boolean {
   return !isCursor(cursor) || BigInt(next) > BigInt(cursor)
 }

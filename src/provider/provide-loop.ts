@@ -16,10 +16,10 @@ import { becomeSeller, modesOf } from './shop.ts'
 import { doJob, type Trade, type WorkerNotice } from './worker.ts'
 import { carryOut, type ListingPlan, type Offered, ownListings, planListing } from './written-listing.ts'
 
-/** Things said by several at once, read by one in the order they were said. */
+/** A queue of notices from several sources. */
 type Queue<T> = AsyncIterable<T> & {
   readonly push: (item: T) => void
-  /** Nothing more comes; with an error, the reader gets it behind what was pushed before. */
+  /** Ends the queue; an error comes after earlier items. */
   readonly end: (error?: unknown) => void
 }
 
@@ -50,10 +50,10 @@ function createQueue<T>(): Queue<T> {
   }
 }
 
-/** What a buyer has in hand once a job was delivered. */
+/** Statuses of a delivered job. */
 const DELIVERED: readonly string[] = ['completed', 'verified', 'released']
 
-/** Is a provider until ctrl-c, or with --once until nothing waits: first whatever its file asks for, then the work. */
+/** Runs a provider until ctrl-c, or with --once until nothing waits: listing first, then jobs. */
 export async function* runShop(context: ShopHost): AsyncGenerator<ProviderNotice> {
   const shop = await checkShop(context)
   if (context.globals.dryRun) {
@@ -114,7 +114,7 @@ type Practising = OfferedListing & {
   readonly session: Session
 }
 
-/** Buys what is offered, where that is wanted and costs test money; the work that follows has to deliver it. */
+/** Buys the own listing with test money, if wanted; the job must succeed. */
 async function practise({ context, shop, session, offered, plan }: Practising): Promise<Trial | undefined> {
   const { practice: wanted } = context.options
   if (wanted === 'never' || offered.status !== 'active' || (wanted === 'changed' && plan.change === 'unchanged')) {
@@ -142,7 +142,7 @@ async function exampleFor({ input_schema }: Offered): Promise<Readonly<Record<st
   return input
 }
 
-/** What the buyer of the practice has in hand, once its job is over. */
+/** Result of the test purchase. */
 async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promise<Practised | undefined> {
   if (trial?.practice === undefined || !('job_id' in item) || item.job_id !== trial.practice.job) return undefined
   if (item.event !== 'delivered' && item.event !== 'failed' && item.event !== 'over') return undefined
@@ -152,7 +152,7 @@ async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promis
   return { ...trial.facts, state: 'failed', reason: told }
 }
 
-/** Nobody buys what its own provider could not deliver: it is taken off until the next practice. */
+/** Deactivates a listing whose test failed. */
 async function giveUp(context: ShopHost, session: Session, { facts }: Trial): Promise<void> {
   await session.call('updateService', { params: { id: facts.service_id }, body: { status: 'inactive' } })
   context.io.say(`${yellow('!')} ${facts.service_id} was deactivated, since it cannot be delivered`)
@@ -180,7 +180,7 @@ async function* workUnder(floor: Floor, session: Session, trial: Trial | undefin
   if (context.options.once && failed && !context.signal.aborted) context.exit('failure')
 }
 
-/** Works until the signal, or until its reader has had enough: then what runs is finished. */
+/** Works until the signal or the reader stops; running jobs finish. */
 async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<ProviderNotice> {
   const end = new AbortController()
   const signal = AbortSignal.any([context.signal, end.signal])
@@ -213,7 +213,7 @@ type Working = {
   readonly asking: ProviderLine
 }
 
-/** Takes jobs while there is a hand free. After the signal nothing new begins, and what runs is finished. */
+/** Starts jobs while slots are free; after the signal running ones finish. */
 async function work({ host, shop, ids, gate, asking }: Working, said: Queue<ProviderNotice>): Promise<void> {
   const { options: wanted, signal, io } = host
   const trade = await tradeOf(host, shop, said.push)
@@ -248,7 +248,7 @@ function tellOutage({ io }: ShopHost, state: 'lost' | 'back', attempt: number): 
 async function tradeOf(host: ShopHost, shop: CheckedShop, say: (said: WorkerNotice) => void): Promise<Trade> {
   const { options: wanted, io, system, signal } = host
   return {
-    // What was begun is finished after ctrl-c too; a second one ends this process.
+    // Running jobs finish after ctrl-c; a second one exits.
     line: await openLine(host, { signal: new AbortController().signal }),
     work: {
       line: wanted.exec,
@@ -270,7 +270,7 @@ async function tradeOf(host: ShopHost, shop: CheckedShop, say: (said: WorkerNoti
 }
 
 const PAGE_ROWS = 100
-/** Most jobs that are looked through for those that wait. */
+/** Jobs searched for waiting ones. */
 const WAITING_JOBS_MAX = 100_000
 
 type Orders = {
@@ -282,13 +282,13 @@ type Orders = {
 }
 
 /**
- * Jobs to do, each once, oldest first: those that wait, then those that come. It begins with the state and not with a
- * cursor, so that nothing is needed from an earlier run; the cursor from before that look brings what came meanwhile.
+ * Jobs once each, oldest first: waiting, then new. Starts from the current state with a cursor read before, so no
+ * earlier run is needed.
  */
 export async function* ordersOf(orders: Orders): AsyncGenerator<string> {
   const seen = new Set<string>()
   for await (const { service_id, job_id } of sentJobs(orders)) {
-    // What is no id could lead anywhere as a path, or into the environment of the work.
+    // Invalid ids must not reach paths or environments.
     if (!orders.services.has(service_id) || seen.has(job_id) || !isId('job', job_id)) continue
     seen.add(job_id)
     yield job_id
@@ -306,14 +306,14 @@ async function* sentJobs({ line, signal, once }: Orders): AsyncGenerator<Sent> {
   }
 }
 
-/** Ends when it was away for longer than events are kept: then the state has to tell what waits. */
+/** Ends after an absence longer than event retention; then the state is read again. */
 async function* comingJobs({ line, signal }: Pick<Orders, 'line' | 'signal'>, from: string): AsyncGenerator<Sent> {
   for (let cursor = from; !signal.aborted; ) {
     const reading = { cursor, types: 'job.dispatched', wait: true }
     const page = await line.nextPage(reading).catch(isTooOld)
-    // An instance that never knows its own cursor must not be asked without a pause either.
+    // Pause for an instance that rejects its own cursor.
     if (page === undefined) return line.pause()
-    // A buyer's own event does not say what was asked for.
+    // Only provider events have the input.
     for (const { data, subject } of page.events) {
       if ('brief' in data) yield { service_id: String(data.service_id), job_id: subject.id }
     }

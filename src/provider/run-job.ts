@@ -8,19 +8,19 @@ import { span } from '../text/text.ts'
 import { folderFor, type LeftFile, leftIn, Undeliverable } from './delivered-files.ts'
 import { type Ended, runProgram } from './run-program.ts'
 
-/** The program asks for another try later (EX_TEMPFAIL of sysexits.h). */
+/** Exit code for "try later" (EX_TEMPFAIL, sysexits.h). */
 const TRY_LATER_EXIT = 75
 const PROGRESS = /^progress: *(.+)$/
 
 export const deliverForms = ['stdout-json', 'stdout-text'] as const
 
-/** What is delivered: what is printed, or the files that are left in a folder of each job within one of all. */
+/** What to deliver: output, or files in a folder per job. */
 export type DeliverForm = (typeof deliverForms)[number] | { readonly root: string }
 
-/** Files of a delivery, and the folder that they may not come from outside of. */
+/** Files of a delivery with their folder. */
 export type LeftFiles = { readonly folder: string; readonly files: readonly LeftFile[] }
 
-/** What a try came to. */
+/** Result of an attempt. */
 export type JobOutcome =
   | {
       readonly kind: 'done'
@@ -37,7 +37,7 @@ export type Work = {
   readonly cwd: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly deliver: DeliverForm
-  /** Longest that a try may take; the deadline of the job bounds it too. */
+  /** Time limit of an attempt, besides the job's deadline. */
   readonly timeoutMs: number | undefined
   readonly tmpDir: string
   readonly now: () => number
@@ -45,7 +45,7 @@ export type Work = {
   readonly onLog: (line: string) => void
 }
 
-/** Runs the command for a job once: the input on stdin and in a file, what it prints is delivered. */
+/** Runs the command once: input on stdin and in a file; delivers its output. */
 export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> {
   const workdir = await mkdtemp(join(work.tmpDir, 'souk-job-'))
   try {
@@ -83,7 +83,7 @@ export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> 
   }
 }
 
-/** Longest that a timer can wait. */
+/** Largest timer value. */
 const TIMER_MAX_MS = 2 ** 31 - 1
 
 function timerMs(ms: number): number | undefined {
@@ -120,14 +120,14 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   }
 }
 
-/** What is printed beside files: the members of an object, or a text. */
+/** Output beside files: object members, or text. */
 function besideFiles(text: string): Json {
   if (text.trim() === '') return {}
   try {
     const printed = parseJson(text)
     return isObject(printed) ? printed : { text }
   } catch {
-    // No JSON is asked for where files are delivered.
+    // JSON is optional beside files.
     return { text }
   }
 }

@@ -5,31 +5,31 @@ import { compact } from '../core/record.ts'
 
 /** Between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 5_000
-/** The end of stderr that is kept. */
+/** Characters of stderr kept. */
 const MAX_STDERR_CHARS = 64 * 1024
 
 export type ProviderProgram = {
-  /** As typed; split into words, or handed to a shell. */
+  /** As typed; split into words, or run by a shell. */
   readonly line: string
   readonly shell: boolean
   readonly cwd?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: string
   readonly maxStdoutBytes: number
-  /** It is ended when the time is over. */
+  /** Time limit. */
   readonly timeoutMs?: number | undefined
   readonly onStderrLine?: (line: string) => void
 }
 
 export type Ended = {
-  /** Exit code; null when it was ended by a signal, or never started. */
+  /** Exit code; null after a signal or failed start. */
   readonly code: number | null
   readonly stdout: Buffer
-  /** Last line on stderr that says something. */
+  /** Last nonempty stderr line. */
   readonly lastWords: string
-  /** Why it was ended from here. */
+  /** Why it was killed. */
   readonly cut: 'timeout' | 'too_large' | undefined
-  /** Why it could not be started. */
+  /** Why it could not start. */
   readonly failure: string | undefined
 }
 
@@ -37,8 +37,8 @@ const running = new Set<ChildProcess>()
 let isWatching = false
 
 /**
- * Runs a program in a process group of its own, so that it ends with all that it started, and does not get the ctrl-c
- * of the terminal. Nothing of the input enters its command line.
+ * Runs a program in its own process group, which is killed as a whole and does not get ctrl-c. Input never becomes
+ * part of the command line.
  */
 export async function runProgram(program: ProviderProgram): Promise<Ended> {
   const child = start(program)
@@ -78,7 +78,7 @@ function start({ line, shell, cwd, env }: ProviderProgram): ChildProcess {
   return child
 }
 
-/** The last act of this process: nothing that it started outlives it. */
+/** At exit, kills all children. */
 function endAll(): void {
   for (const child of running) signalGroup(child, 'SIGKILL')
 }
@@ -103,7 +103,7 @@ function collect(child: ChildProcess, { maxBytes, onFull }: { maxBytes: number; 
   return () => Buffer.concat(parts)
 }
 
-/** @returns what gives the last line that was not empty. */
+/** @returns a function for the last nonempty line */
 function readLines(child: ChildProcess, onLine: (line: string) => void): () => string {
   let rest = ''
   let last = ''

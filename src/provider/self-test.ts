@@ -6,37 +6,37 @@ import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../core/money.
 import { type Person, personOf, type Stage } from '../market/hand.ts'
 
 const KEY_BYTES = 32
-/** A wallet gets so much of a faucet a day. */
+/** Faucet calls per wallet and day. */
 const FAUCET_CALLS_MAX = 10
 
-/** Marketplaces whose money is for tests: nothing is ever practised with real money. */
+/** Chains with test money. */
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 
-/** A purchase that a provider made of its own listing, as a stranger with test money. */
+/** A provider's test purchase as a stranger. */
 export type Practice = {
   readonly job: string
   readonly price: string
-  /** What the buyer sees of it now. */
+  /** The buyer's view. */
   readonly look: () => Promise<{ readonly status: string; readonly notes: string | null }>
 }
 
-/** Why nothing was practised: nobody failed. */
+/** Why no test purchase was made. */
 export class NoPractice extends Error {
   override readonly name = 'NoPractice'
 }
 
 type Wanted = {
-  /** How the instance says that money works there, and how this machine knows it. */
+  /** Money modes as the instance and this machine know them. */
   readonly modes: readonly string[]
   readonly service: string
-  /** What it costs, as it is shown. */
+  /** Displayed price. */
   readonly price: string | null
   readonly input: Readonly<Record<string, unknown>>
 }
 
 /**
- * Buys a service once, by a wallet made for that and forgotten afterwards, with money of the faucet.
- * @throws NoPractice where there is no test money, or not as much; AppError what the instance refuses
+ * Buys a service with a temporary wallet and faucet money.
+ * @throws NoPractice without enough test money; AppError for refusals
  */
 export async function buyOnce(stage: Stage, { modes, service, price, input }: Wanted): Promise<Practice> {
   if (modes.some((mode) => !TEST_MONEY.includes(mode)))

@@ -6,11 +6,11 @@ import { keepAccount } from '../client/secrets.ts'
 import { currentWallet, type NamedWallet, walletNames } from '../client/wallets.ts'
 import { AppError } from '../core/error.ts'
 
-/** Marketplaces where nobody needs money of their own. */
+/** Chains with test money. */
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 const FIRST_WALLET = 'main'
 
-/** How money works at an instance: as this machine knows it, and as it says itself. */
+/** Money modes as known here and as the instance says. */
 export async function modesOf(session: Session): Promise<readonly string[]> {
   const { chain } = await session.call('getHealth', {})
   return [session.target.network, chain.mode]
@@ -20,7 +20,7 @@ export function isTestMoney(modes: readonly string[]): boolean {
   return modes.every((mode) => TEST_MONEY.includes(mode))
 }
 
-/** What is missing before somebody can sell here. */
+/** What a seller lacks. */
 export type SellerStanding = {
   readonly wallet: NamedWallet | undefined
   readonly isRegistered: boolean
@@ -35,10 +35,7 @@ export async function standingOf({ places, globals }: SessionHost, session: Sess
   return { wallet: currentWallet(places, name), isRegistered: (await session.apiKey()) !== undefined, name }
 }
 
-/**
- * Sees to it that whoever sells has a wallet and an account, where that costs test money alone.
- * @throws CliError auth where money is real: then somebody does both by hand
- */
+/** Creates wallet and account with test money if needed. @throws CliError auth with real money */
 export async function becomeSeller(host: SellerHost, session: Session, modes: readonly string[]): Promise<void> {
   const { wallet, isRegistered, name } = await standingOf(host, session)
   if (isRegistered) return
@@ -51,7 +48,7 @@ export async function becomeSeller(host: SellerHost, session: Session, modes: re
     })
   }
   if (wallet === undefined) return becomeKnown(host, session, { wallet: name, publicName })
-  // Registering costs a cent, which a new wallet does not have; one that is given nothing may have its own.
+  // Registering costs a cent; continue without the faucet if it refuses.
   await session.call('openFaucet', { body: { wallet: wallet.address } }).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error
   })

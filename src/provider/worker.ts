@@ -23,31 +23,31 @@ type Facts =
       readonly exit: number
       readonly ms: number
       readonly bytes: number
-      /** What the provider earns. */
+      /** Provider's net. */
       readonly net: string
     }
   | { readonly event: 'failed'; readonly exit: number | null; readonly ms: number; readonly reason: string }
   | { readonly event: 'retry'; readonly exit: number | null; readonly wait_ms: number; readonly reason: string }
-  /** It is not to be done any more: cancelled, expired, or done by somebody else. */
+  /** No longer to do: cancelled, expired, or done elsewhere. */
   | { readonly event: 'over'; readonly status: string }
 
-/** What a provider at the command line says of a job. */
+/** Notices about a job. */
 export type WorkerNotice = Facts & { readonly at: string; readonly job_id: string }
 
 export type Trade = {
   readonly line: ProviderLine
   readonly work: Omit<Work, 'onProgress' | 'onLog'>
-  /** Further tries after one that may be repeated, and the first wait between them; it doubles. */
+  /** Retries, and first delay, which doubles. */
   readonly retries: number
   readonly retryMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** No further try begins behind it. */
+  /** No attempt starts after it. */
   readonly stop: AbortSignal
   readonly say: (said: WorkerNotice) => void
   readonly log: (line: string) => void
 }
 
-/** Does one job to its end. What the daemon cannot be told now, it is told when it is back. */
+/** Does one job; reports wait until the daemon is reachable. */
 export async function doJob(trade: Trade, id: string): Promise<void> {
   const { now } = trade.work
   const say = (facts: Facts) => trade.say({ ...facts, at: new Date(now()).toISOString(), job_id: id })
@@ -66,7 +66,7 @@ export async function doJob(trade: Trade, id: string): Promise<void> {
 
 type Concluding = { readonly job: FetchedJob; readonly ending: Ending; readonly tries: number; readonly ms: number }
 
-/** What a try means for its job; one that has failed for good is reported. */
+/** Handles an attempt's result; reports a final failure. */
 async function conclude(trade: Trade, { job, ending, tries, ms }: Concluding): Promise<Facts> {
   if (ending.kind === 'over') return { event: 'over', status: ending.status }
   if (ending.kind === 'done') {
@@ -95,7 +95,7 @@ async function oneTry(trade: Trade, job: FetchedJob): Promise<Ending> {
 
 type Done = Extract<JobOutcome, { kind: 'done' }>
 
-/** Its answer may have been lost while it was taken: a repeat meets a job that is delivered. */
+/** After a lost response, a repeat finds the job delivered. */
 async function deliver(line: ProviderLine, job: FetchedJob, done: Done): Promise<Ending> {
   const id = job.job_id
   try {
@@ -112,7 +112,7 @@ async function deliver(line: ProviderLine, job: FetchedJob, done: Done): Promise
   }
 }
 
-/** Puts the files into the conversation of the job; what is delivered names them. @throws Undeliverable, AppError */
+/** Uploads files to the conversation; the deliverable names them. @throws Undeliverable, AppError */
 async function sendFiles(line: ProviderLine, job: FetchedJob, { deliverable, left }: Done): Promise<Json> {
   const thread = wireId('thread', job.thread_id)
   const files: Json[] = []
@@ -132,7 +132,7 @@ function overIsFalse(error: unknown): false {
   throw error
 }
 
-/** Sends the newest word on a job, one after the other; what the daemon misses of them is no harm. */
+/** Sends the latest progress; missed ones do not matter. */
 function createProgress({ line, log }: Trade, id: string) {
   let next: string | undefined
   let sending = Promise.resolve()

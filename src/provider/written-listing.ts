@@ -10,30 +10,29 @@ import { parsePrice } from '../core/price.ts'
 import { compact } from '../core/record.ts'
 
 const PAGE = 100
-/** Own listings that are looked through for one of a name. */
+/** Own listings searched by name. */
 const LISTINGS_MAX = 10_000
 const FAULTS_SHOWN = 10
 const STATUSES: readonly unknown[] = ['active', 'inactive']
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A listing as its owner wrote it, and was found to be one. */
+/** A validated listing file. */
 export type WrittenListing = {
-  /** Which listing it is; that of its name unless told. */
+  /** Listing id (default: by name). */
   readonly id: string | undefined
   readonly name: string
   readonly isActive: boolean
   readonly isQuoted: boolean
-  /** As they are sent. */
+  /** As sent. */
   readonly fields: Fields
 }
 
 type Stdin = { stdin(): Promise<string> }
 
 /**
- * Reads the file of a listing and checks all of it that can be without an instance: its fields, its price, that its
- * schemas compile.
- * @throws CliError usage that names every field at fault
+ * Reads and validates a listing file locally: fields, price, schemas.
+ * @throws CliError usage that names every faulty field
  */
 export async function readListing(io: Stdin, file: string): Promise<WrittenListing> {
   const { id, status, ...fields } = withKind(await readObjectFile(io, file, 'the listing'))
@@ -53,14 +52,14 @@ export async function readListing(io: Stdin, file: string): Promise<WrittenListi
   }
 }
 
-/** What runs a command for each job is automated, unless its listing says otherwise. */
+/** Commands imply automated fulfilment by default. */
 function withKind(document: Fields): Fields {
   const isSaid = document.fulfillment_type !== undefined || document.service_type !== undefined
   return isSaid ? document : { ...document, fulfillment_type: 'automated' }
 }
 
 async function shapeFaults(document: Fields): Promise<readonly string[]> {
-  // By the contract itself: loaded with the first file, since no other command needs it.
+  // Validated by the contract, loaded on demand.
   const { NewListing } = await import('../api/sections/services.ts')
   const { id, status, ...fields } = document
   const parsed = NewListing.safeParse(fields)
@@ -112,28 +111,28 @@ function faultOf(check: () => unknown): readonly string[] {
   }
 }
 
-/** A listing as it is offered now. */
+/** A listing as offered. */
 export type Offered = {
   readonly id: string
   readonly name: string
   readonly status: string
-  /** What the buyer pays; null where it is asked for. */
+  /** Buyer's price; null if negotiated. */
   readonly agent_price: { readonly fixed: string | null }
   readonly input_schema: Fields
 }
 type Kept = Offered & Fields
 
-/** What has to be done so that the instance offers what is written. */
+/** Changes needed for the instance to match the file. */
 export type ListingPlan = {
   readonly found: Kept | undefined
-  /** What is sent: all of it for a new listing, else what differs. */
+  /** Body: everything for a new listing, else differences. */
   readonly body: Fields
   readonly change: 'created' | 'changed' | 'unchanged'
-  /** Fields that change for those who buy. */
+  /** Changed fields for buyers. */
   readonly changed: readonly string[]
 }
 
-/** Compares what is written with what the instance has. Fields that are not written stay as they are. */
+/** Compares file and instance; unwritten fields stay. */
 export function planListing(written: WrittenListing, mine: readonly Kept[], known?: string): ListingPlan {
   const found = foundIn(written, mine, known)
   const { fields, isActive } = written
@@ -141,7 +140,7 @@ export function planListing(written: WrittenListing, mine: readonly Kept[], know
   if (found === undefined) return { found, body: fields, change: 'created', changed: Object.keys(fields) }
   const differs = Object.entries({ ...fields, status }).filter(([name, value]) => !isSame(name, found[name], value))
   const changed = differs.map(([name]) => name).filter((name) => name in found)
-  // Where it is reached is not shown: it is sent again, which changes nothing where it is the same.
+  // The endpoint is not readable, so it is sent again.
   return { found, body: Object.fromEntries(differs), change: changed.length === 0 ? 'unchanged' : 'changed', changed }
 }
 
@@ -186,7 +185,7 @@ export async function ownListings(session: Session): Promise<readonly Kept[]> {
   return found
 }
 
-/** Does what was planned. @throws AppError what the instance refuses; then nothing has changed */
+/** Applies the plan. @throws AppError for a refusal, without changes */
 export async function carryOut(session: Session, { found, body }: ListingPlan, isActive = true): Promise<Offered> {
   if (found !== undefined && Object.keys(body).length === 0) return found
   if (found !== undefined) {

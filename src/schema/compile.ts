@@ -25,23 +25,22 @@ import { BudgetSpent, charge, openBudget, patternEngine } from './pattern.ts'
 export type Validation = { readonly ok: true; readonly value: unknown } | SchemaRefusal
 
 export type CompiledSchema = {
-  /** The schema with its references written out; for examples and for reading a brief. */
+  /** Schema with expanded references, for examples and briefs. */
   readonly expanded: Expanded
-  /** Checks a JSON value; `value` is a copy in which the schema's defaults are filled in. The input is not touched. */
+  /** Validates JSON; `value` is a copy with defaults. */
   validate(value: unknown): Validation
 }
 
 const byIdentity = new WeakMap<AnyObject, CompiledSchema>()
-/** Least recently used first: a Map keeps the order of insertion. */
+/** LRU, in insertion order. */
 const byHash = new Map<string, CompiledSchema>()
-/** Those that the schema of schemas accepted here. */
+/** Schemas accepted by the meta-schema here. */
 const accepted = new WeakSet<CompiledSchema>()
 
 /**
- * Schemas of equal text are compiled once, those of the same identity are not even hashed.
- * @param isKnown it was compiled before it was stored: nothing of it is refused again. The schema of schemas by which
- * that is done takes a tenth of a second to compile where it is first asked.
- * @throws AppError invalid_request that names the place in the schema.
+ * Compiles a schema, cached by identity and text.
+ * @param isKnown compiled before it was stored: skips the meta-schema, which takes a tenth of a second to compile.
+ * @throws AppError invalid_request that names the place
  */
 export function compileSchema(schema: AnyObject, path: string, isKnown = false): CompiledSchema {
   const known = byIdentity.get(schema)
@@ -64,7 +63,7 @@ export function compileSchema(schema: AnyObject, path: string, isKnown = false):
 
 const expandedByIdentity = new WeakMap<AnyObject, Expanded>()
 
-/** The written-out form of a schema that was compiled before it was stored; its patterns are not looked at again. */
+/** Expanded form of a stored schema, without checking patterns. */
 export function expandedOf(schema: AnyObject, path: string): Expanded {
   const known = byIdentity.get(schema)?.expanded ?? expandedByIdentity.get(schema)
   if (known) return known
@@ -134,7 +133,7 @@ function validate(pick: (nodes: number) => SchemaValidate, value: unknown): Vali
   }
 }
 
-/** A value that costs more to check than a check may. */
+/** The value exceeds the validation budget. */
 export const TOO_LARGE: SchemaRefusal = refuse('', 'is too large to be checked against this schema')
 
 export function refuse(path: string, message: string): SchemaRefusal {
@@ -143,12 +142,12 @@ export function refuse(path: string, message: string): SchemaRefusal {
 
 type SchemaValidate = ValidateFunction
 
-/** `all` reports every error of a small value; `first` stops at one, so that a large value cannot grow the report. */
+/** `all` reports every error; `first` stops, to limit reports of large values. */
 type Reporting = 'all' | 'first'
 
 /**
- * An Ajv for JSON Schema 2020-12 in which every keyword is linear in the value: patterns run on RE2, and the three
- * keywords that Ajv checks by comparing pairs or by rounding are ours.
+ * An Ajv for JSON Schema 2020-12 in linear time: RE2 patterns, and own versions of three quadratic or rounding
+ * keywords.
  */
 function createAjv(reporting: Reporting): Ajv2020 {
   const ajv = new Ajv2020({
@@ -183,7 +182,7 @@ function allDifferent(wanted: boolean): (items: readonly unknown[]) => boolean {
   return (items) => !wanted || new Set(items.map(keyOf)).size === items.length
 }
 
-/** Equal JSON values have equal keys. */
+/** Equal values have equal keys. */
 function keyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value
   const text = canonicalize(value) ?? ''
@@ -191,7 +190,7 @@ function keyOf(value: unknown): unknown {
   return text
 }
 
-/** Exact in decimal: 0.07 is a multiple of 0.01 although their quotient as doubles is not whole. */
+/** Decimal-exact: 0.07 is a multiple of 0.01. */
 function wholeMultiple(of: number): (value: number) => boolean {
   const divisor = decimal(of)
   return (value) => {
@@ -216,7 +215,7 @@ function scaled({ digits, exponent }: Decimal, to: number): bigint {
 
 type Branch = { readonly required?: readonly string[] }
 
-/** Ajv's errors as the fields at fault (dotted, `keywords.0`) and what is allowed there. */
+/** Ajv errors as fields (dotted, `keywords.0`) with allowed values. */
 function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
   for (const error of withoutRepeats(errors.slice(0, MAX_ERRORS_READ))) {
@@ -227,7 +226,7 @@ function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   return [...details.values()]
 }
 
-/** "give html or url" and "must be one of a, b" say it all: what else failed for the same reason says it again. */
+/** Drops errors implied by "give html or url" or "must be one of a, b". */
 function withoutRepeats(errors: readonly ErrorObject[]): ErrorObject[] {
   const answered = errors.filter((error) => alternatives(error) !== undefined).map((error) => `${error.schemaPath}/`)
   const chosen = new Set(errors.filter(isChoice).map((error) => error.instancePath))
@@ -242,7 +241,7 @@ function isChoice(error: ErrorObject): boolean {
   return error.keyword === 'enum' || error.keyword === 'const'
 }
 
-/** The field sets of an `anyOf` or `oneOf` whose branches only say which fields must be there. */
+/** Field sets of an `anyOf` or `oneOf` with only required fields. */
 function alternatives(error: ErrorObject): string[] | undefined {
   if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') return undefined
   const branches = error.schema as readonly Branch[]

@@ -6,10 +6,7 @@ export type JsonCopy = { readonly ok: true; readonly value: unknown; readonly no
 
 type Walk = { nodes: number; readonly trail: (string | number)[]; fault: ErrorDetail | undefined }
 
-/**
- * Copies a JSON value, so that defaults are not written into the caller's.
- * Keeps out what could overflow the stack or reach a prototype, and counts the nodes.
- */
+/** Copies JSON for defaults, limits depth, drops prototype members, counts nodes. */
 export function copyJson(value: unknown): JsonCopy {
   const walk: Walk = { nodes: 0, trail: [], fault: undefined }
   const copied = copyNode(walk, value)

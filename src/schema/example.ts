@@ -4,7 +4,7 @@ import { listOf, membersOf } from './limits.ts'
 import { compilePattern } from './pattern.ts'
 import { compileInputSchema } from './schema.ts'
 
-/** Texts tried against a pattern or a length, plainest first. */
+/** Candidate texts, plainest first. */
 const SAMPLE_TEXTS = [
   'example', 'Example', 'example text', 'abc', 'ABC', 'a', 'A', '1', '12', '123', '1234', '12345', '123456', '0.5', '1.0.0',
   'en', 'en-US', 'USD', 'US', 'a1', 'A1', 'svc_0123456789abcdef', '#336699', '192.0.2.1', 'example.com',
@@ -17,7 +17,7 @@ const SAMPLE_BY_FORMAT: AnyObject = {
   'date-time': '2025-12-31T23:59:59Z',
   email: 'ada@example.com',
 }
-/** Fields whose schema says only "string" are read by their name. */
+/** Samples by field name. */
 const SAMPLE_BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/(^|_)(url|uri|link|website)$/i, 'https://example.com/'],
   [/(^|_)(domain|host|hostname)$/i, 'example.com'],
@@ -31,10 +31,9 @@ const SAMPLE_BY_NAME: readonly (readonly [RegExp, string])[] = [
 const MAX_EXAMPLE_ITEMS = 20
 
 /**
- * A valid input made from a listing's schema: its required fields, those with a default, and one way wherever
- * alternatives are left open.
- * @returns undefined where no sample satisfies the schema (an exotic pattern, a contradiction).
- * @throws AppError invalid_request when the schema does not compile.
+ * A valid example: required fields, fields with defaults, and one alternative.
+ * @returns undefined if no sample fits.
+ * @throws AppError invalid_request when the schema does not compile
  */
 export function exampleInput(schema: unknown): AnyObject | undefined {
   const compiled = compileInputSchema(schema)
@@ -48,7 +47,7 @@ function branches(schema: Expanded): Expanded[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword])).filter(isObject)
 }
 
-/** Enough of "both hold" for an example; what it gets wrong, validation drops. */
+/** Approximate conjunction; validation rejects mistakes. */
 function merge(a: Expanded, b: Expanded): Expanded {
   return {
     ...a,

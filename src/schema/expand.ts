@@ -12,11 +12,11 @@ import {
 } from './limits.ts'
 import { compilePattern } from './pattern.ts'
 
-/** A schema with every `$ref` written out and nothing in it but checked keywords. */
+/** A schema without `$ref`, with checked keywords only. */
 export type Expanded = { [keyword: string]: unknown }
 export type Measured = { readonly expanded: Expanded; readonly subschemas: number }
 
-/** How a keyword holds schemas; keywords that are in none of these lists are annotations and dropped. */
+/** Keywords with subschemas; unlisted ones are dropped annotations. */
 const SCHEMA_KEYWORDS = new Set(
   'additionalProperties unevaluatedProperties propertyNames items unevaluatedItems contains not if then else'.split(
     ' ',
@@ -31,12 +31,12 @@ const VALUE_KEYWORDS = new Set(
     'default examples'
   ).split(' '),
 )
-/** They would let a schema reach outside itself or change what its references mean. */
+/** Keywords that could reach outside or change references. */
 const REFUSED_KEYWORDS = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef'])
-/** Inherited by every object: as field names they could be read as present where they are not. */
+/** Inherited member names, which could appear present. */
 const RESERVED_NAMES = new Set(Object.getOwnPropertyNames(Object.prototype))
 
-/** Whether any member is a keyword, so that `{"url": "string"}` can be told from a schema. */
+/** Whether any member is a keyword: `{"url": "string"}` is no schema. */
 export function hasKeyword(schema: AnyObject): boolean {
   return Object.keys(schema).some(
     (name) =>
@@ -48,25 +48,25 @@ export function hasKeyword(schema: AnyObject): boolean {
 
 type Walk = {
   readonly root: AnyObject
-  /** References being written out at this point, outermost first. */
+  /** References being expanded, outermost first. */
   readonly refs: readonly string[]
   readonly depth: number
   readonly used: { subschemas: number; properties: number; chars: number }
-  /** Accepted before: its patterns compile. */
+  /** Accepted before, so patterns compile. */
   readonly isKnown: boolean
 }
 type Place = { readonly schema: unknown; readonly path: string }
 
 /**
- * Measures a schema and writes out its references.
- * @param path name of the schema in the request, for the error.
- * @throws AppError invalid_request that names the offending place.
+ * Measures and expands a schema.
+ * @param path field name for errors
+ * @throws AppError invalid_request that names the place
  */
 export function expandSchema(schema: AnyObject, path: string): Measured {
   return measure(schema, path, false)
 }
 
-/** The same for a schema that was accepted before: compiling its patterns is what takes long. */
+/** The same for an accepted schema, without compiling patterns. */
 export function measureKnown(schema: AnyObject, path: string): Measured {
   return measure(schema, path, true)
 }

@@ -10,12 +10,12 @@ const MAX_EMAIL_CHARS = 254
 const DATE_CHARS = 10
 const MONTHS = 12
 
-/** An absolute URI: a scheme and no character that RFC 3986 leaves out. */
+/** An absolute URI (RFC 3986). */
 export function isUri(text: string): boolean {
   return SCHEME.test(text) && !NOT_IN_URIS.test(text) && URL.canParse(text)
 }
 
-/** RFC 3339 full-date that the calendar has. */
+/** RFC 3339 full-date. */
 export function isDate(text: string): boolean {
   const match = DATE.exec(text)
   if (!match) return false
@@ -36,7 +36,7 @@ export function isDateTime(text: string): boolean {
   return joined && isDate(text.slice(0, DATE_CHARS)) && TIME.test(text.slice(DATE_CHARS + 1))
 }
 
-/** An address as mail programs accept it: no quoting, no comments, a dotted domain. */
+/** A plain mail address: no quoting, dotted domain. */
 export function isEmail(text: string): boolean {
   if (text.length > MAX_EMAIL_CHARS) return false
   const at = text.lastIndexOf('@')
@@ -46,7 +46,7 @@ export function isEmail(text: string): boolean {
   return LOCAL_PART.test(local) && !dots && labels.length > 1 && labels.every((label) => DOMAIN_LABEL.test(label))
 }
 
-/** The formats that are checked, with the words an error uses; any other format is an annotation. */
+/** Checked formats with error words; others are annotations. */
 export const formats: Record<string, { check: (text: string) => boolean; words: string }> = {
   uri: { check: isUri, words: 'an absolute URI like https://example.com/' },
   date: { check: isDate, words: 'a date like 2025-12-31' },

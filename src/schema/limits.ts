@@ -3,55 +3,55 @@ import {
   isObject,
 } from '../core/json.ts' /** Bounds on what a stranger may make the daemon compile and run (decisions §7). */
 export const MAX_SCHEMA_BYTES = 32 * 1024
-/** Subschemas nested in each other below the root, counted with every `$ref` written out. */
+/** Nesting of subschemas, expanded. */
 export const MAX_SCHEMA_DEPTH = 8
-/** Declared properties in the whole schema, counted with every `$ref` written out. */
+/** Properties in the schema, expanded. */
 export const MAX_SCHEMA_PROPERTIES = 200
-/** Subschemas in the whole schema, counted with every `$ref` written out: the factor of the work per value. */
+/** Subschemas, expanded: the cost factor per value. */
 export const MAX_SUBSCHEMAS = 500
-/** Written-out size: a schema may not use `$ref` to multiply a large literal. */
+/** Expanded size, so `$ref` cannot multiply literals. */
 export const MAX_EXPANDED_CHARS = 4 * MAX_SCHEMA_BYTES
-/** Nesting of the JSON text itself, literals included. */
+/** Nesting of the JSON text. */
 export const MAX_JSON_DEPTH = 64
 
 export const MAX_PATTERN_CHARS = 200
-/** Instructions of a compiled pattern: a match costs at most this many steps per character. */
+/** Pattern instructions: steps per character. */
 export const MAX_PATTERN_INSTRUCTIONS = 1_000
 
-/** Elementary steps (pattern instructions × characters, members hashed) that one validation may cost. */
+/** Steps per validation (instructions × characters, members hashed). */
 export const MAX_VALIDATION_STEPS = 10_000_000
-/** A node against one subschema costs about a tenth of a step. */
+/** Node checks per step. */
 export const CHECKS_PER_STEP = 10
-/** Values above this size get their first error only, not all of them. */
+/** Larger values report their first error only. */
 export const MAX_NODES_FOR_ALL_ERRORS = 200
 export const MAX_DETAILS = 20
-/** Errors of one value that are looked at for them: what repeats another is found by comparing. */
+/** Errors examined per value. */
 export const MAX_ERRORS_READ = 1_000
-/** Choices and field names listed in one message. */
+/** Items listed per message. */
 export const MAX_LISTED = 20
 export const MAX_LISTED_CHARS = 60
 
-/** Compiled schemas kept for reuse. */
+/** Compiled schemas cached. */
 export const MAX_COMPILED_SCHEMAS = 1_000
-/** An Ajv instance keeps what it ever compiled, so it is replaced after this many. */
+/** Ajv keeps all compiled schemas, so it is replaced after this many. */
 export const MAX_COMPILES_PER_AJV = 1_000
 
-/** A keyword's list; empty where there is none. */
+/** A keyword's list; empty if none. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A keyword's members; none where it is no object. */
+/** A keyword's members; none if not an object. */
 export function membersOf(value: unknown): AnyObject {
   return isObject(value) ? value : {}
 }
 
-/** Whether a string or number has a canonical form: JSON text can spell `1e999` and lone surrogates. */
+/** Whether a value is canonical: no `1e999`, no lone surrogates. */
 export function isCanonical(value: unknown): boolean {
   return typeof value === 'string' ? value.isWellFormed() : typeof value !== 'number' || Number.isFinite(value)
 }
 
-/** A stranger's names are shown cut, so that an error stays short. */
+/** Shortens foreign names in paths. */
 export function joinPath(path: string, name: string | number): string {
   const shown = String(name).slice(0, MAX_LISTED_CHARS)
   return path === '' ? shown : `${path}.${shown}`

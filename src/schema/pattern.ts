@@ -1,31 +1,28 @@
 import { RE2JS } from 're2js'
 import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS, MAX_VALIDATION_STEPS } from './limits.ts'
 
-/** Thrown inside a validation that would cost more than its budget; never leaves the engine. */
+/** Thrown when a validation exceeds its budget; internal. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
 }
 
 let stepsUsed = 0
 
-/** Pays for work before it is done; validations are synchronous, so one counter serves them all. */
+/** Charges work in advance; validations are synchronous, so one counter is enough. */
 export function charge(steps: number): void {
   if (stepsUsed + steps > MAX_VALIDATION_STEPS) throw new BudgetSpent('validation budget spent')
   stepsUsed += steps
 }
 
-/** Opens the budget of the next validation. */
+/** Resets the budget. */
 export function openBudget(): void {
   stepsUsed = 0
 }
 
-/** What Ajv needs of a regular expression. */
+/** Regular expression interface for Ajv. */
 export type Pattern = { test(text: string): boolean; toString(): string }
 
-/**
- * Compiles a pattern for matching in linear time. Look-around and back references are not regular and refused.
- * @throws Error whose message says what is wrong with the pattern.
- */
+/** Compiles a linear-time pattern; refuses look-around and back references. @throws Error with the fault */
 export function compilePattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`must have at most ${MAX_PATTERN_CHARS} characters`)
   const compiled = compileLinear(source)
@@ -36,7 +33,7 @@ export function compilePattern(source: string): Pattern {
       charge(instructions * (text.length + 1))
       return compiled.test(text)
     },
-    // Ajv shares patterns by their text; the inherited toString would make them all one.
+    // Ajv caches patterns by text.
     toString: () => `re2:${source}`,
   }
 }
@@ -49,5 +46,5 @@ function compileLinear(source: string): RE2JS {
   }
 }
 
-/** The `code.regExp` hook of Ajv; `code` is the text that stands for it in generated source. */
+/** Ajv's `code.regExp` hook; `code` appears in generated source. */
 export const patternEngine = Object.assign((source: string) => compilePattern(source), { code: 'compilePattern' })

@@ -5,10 +5,10 @@ import type { Expanded } from './expand.ts'
 import { listOf, membersOf } from './limits.ts'
 
 /**
- * Compiles a listing's `input_schema` (JSON Schema 2020-12, decisions §7).
- * @param path name of the schema in the request, for the error.
- * @param isKnown it was compiled before it was stored.
- * @throws AppError invalid_request that names the place in the schema.
+ * Compiles an `input_schema` (JSON Schema 2020-12, decisions §7).
+ * @param path field name for errors
+ * @param isKnown compiled before it was stored
+ * @throws AppError invalid_request that names the place
  */
 export function compileInputSchema(schema: unknown, path = 'input_schema', isKnown = false): CompiledSchema {
   if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
@@ -22,9 +22,8 @@ export function compileInputSchema(schema: unknown, path = 'input_schema', isKno
 }
 
 /**
- * Compiles a `deliverable_schema` in either form of the specification: a schema with a type at its root,
- * or an object keyed by the deliverable's name whose value is the schema.
- * @throws AppError invalid_request that names the place in the schema.
+ * Compiles a `deliverable_schema` in either form: a schema with a type, or an object with one named schema.
+ * @throws AppError invalid_request that names the place
  */
 export function compileDeliverableSchema(
   schema: unknown,
@@ -36,9 +35,8 @@ export function compileDeliverableSchema(
 }
 
 /**
- * Checks what a provider delivers (decisions §8) by a schema that was compiled before it was stored. An array of one is
- * unwrapped before it is checked.
- * @returns the deliverable as it was given, without any default filled in, or the paths at fault.
+ * Validates a deliverable (decisions §8); unwraps an array of one.
+ * @returns the deliverable unchanged, or the faulty paths
  */
 export function checkDeliverable(schema: unknown, deliverable: unknown): Validation {
   const compiled = compileDeliverableSchema(schema, 'deliverable_schema', true)
@@ -61,7 +59,7 @@ function isKeyed(schema: AnyObject): boolean {
 
 const keyedSchemas = new WeakMap<AnyObject, AnyObject>()
 
-/** Made once for each schema object, so that the second delivery finds its compiled form by identity. */
+/** Cached per schema object. */
 function keyedSchema(schema: AnyObject): AnyObject {
   const known = keyedSchemas.get(schema)
   if (known !== undefined) return known
@@ -73,10 +71,9 @@ function keyedSchema(schema: AnyObject): AnyObject {
 type Fields = { readonly known: ReadonlyMap<string, unknown>; readonly required: readonly string[] }
 
 /**
- * The input that a purchase body means (decisions §8): the fields at its root; the object in `brief`, or the text in
- * it read as JSON or taken for the single required string, when the schema has no field of that name.
- * Fields beside `brief` are kept. The result is not yet validated.
- * @throws AppError input_invalid that names the fields the listing wants.
+ * Input of a purchase body (decisions §8): root fields; the object or text in `brief`, unless the schema has that
+ * field. Other fields stay. Not validated yet.
+ * @throws AppError input_invalid that names the wanted fields
  */
 export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
   const fields = fieldsOf(expandedOf(isObject(schema) ? schema : {}, 'input_schema'))
@@ -84,7 +81,7 @@ export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
   const { brief, ...beside } = body
   if (brief === undefined || fields.known.has('brief')) return body
   const inner = typeof brief === 'string' ? readText(fields, brief, beside) : brief
-  // A listing that asks for nothing in particular takes a text as it stands.
+  // A listing without fields accepts text.
   if (typeof brief === 'string' && inner === undefined && fields.known.size === 0 && fields.required.length === 0)
     return body
   if (!isObject(inner)) throw wanted(fields, 'brief', 'cannot be read as the input of this service')
@@ -114,7 +111,7 @@ function isText(schema: unknown): boolean {
   return isObject(schema) && schema['type'] === 'string'
 }
 
-/** The root's own fields and those of its `allOf` parts, where a root `$ref` was written out. */
+/** Fields of root and `allOf` parts. */
 function fieldsOf(root: Expanded): Fields {
   const parts = [root, ...listOf(root['allOf']).filter(isObject)]
   const known = parts.flatMap((part) => Object.entries(membersOf(part['properties'])))

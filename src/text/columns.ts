@@ -2,7 +2,7 @@ const AMOUNT = /^\$?(\d{1,12})(?:\.(\d{1,6}))?$/
 const DECIMALS = 6
 const MICRO = 1_000_000n
 
-/** `$0.525` or `0.525` as micro-USDC; undefined for what is no amount. */
+/** `$0.525` or `0.525` in micro-USDC; undefined if invalid. */
 export function microOf(amount: string): bigint | undefined {
   const [, whole, part = ''] = AMOUNT.exec(amount) ?? []
   return whole === undefined ? undefined : BigInt(whole) * MICRO + BigInt(part.padEnd(DECIMALS, '0'))
@@ -14,21 +14,21 @@ export function dollars(micro: bigint): string {
   return `$${micro / MICRO}.${part.slice(0, 2)}${part.slice(2).replace(/0+$/, '')}`
 }
 
-/** What a column of a table takes, in columns of the terminal. */
+/** Width needs of a table column. */
 export type ColumnNeed = {
-  /** What its widest cell takes. */
+  /** Widest cell. */
   readonly natural: number
-  /** What still says something; as `natural` where nothing of it may be cut. */
+  /** Minimum useful width; equals `natural` if uncuttable. */
   readonly least: number
-  /** May be left out where room is short, the highest number first; without one it always stays. */
+  /** Drop order, highest first (default: never). */
   readonly drop?: number | undefined
 }
 
 /**
- * Widths of columns that stand side by side in `room`: those that may be left out go until the others fit at their
- * least, and then the widest give way. What may neither go nor shrink is wider than the room.
- * @param gap - between two columns.
- * @returns a width for each, undefined for what is left out.
+ * Column widths within `room`: drops columns until the minimums fit, then shrinks the widest. Undroppable columns may
+ * exceed it.
+ * @param gap - between columns
+ * @returns widths, undefined for dropped columns
  */
 export function fitColumns(needs: readonly ColumnNeed[], room: number, gap: number): readonly (number | undefined)[] {
   const shown = needs.map(() => true)
@@ -40,7 +40,7 @@ export function fitColumns(needs: readonly ColumnNeed[], room: number, gap: numb
     if (first === undefined) break
     shown[first.i] = false
   }
-  // What is wider than the room gives way to it in any case: long texts are not walked down column by column.
+  // Start from the room's width, so long texts shrink quickly.
   const widths = needs.map(({ natural, least }, i) => (shown[i] ? Math.min(natural, Math.max(least, room)) : undefined))
   const taken = widths.reduce<number>((sum, width) => (width === undefined ? sum : sum + width + gap), -gap)
   for (let left = taken - room; left > 0; left -= 1) {

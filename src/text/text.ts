@@ -1,18 +1,18 @@
-/** What a shell takes as it stands; `~` only where it stands for the home folder. */
+/** Shell-safe words; `~` only for the home folder. */
 const PLAIN_WORD = /^~?[\w./:@%+,=\u2026-]+$/
 
-/** A word as it is typed in a shell: quoted where that is needed. */
+/** A word quoted for a shell if needed. */
 export function shellWord(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** A command as it is typed: what is put into its places is one word each, whatever it holds. */
+/** A shell command with quoted interpolations. */
 export function shellLine(texts: TemplateStringsArray, ...words: readonly string[]): string {
   return texts.map((text, at) => text + (at < words.length ? shellWord(words[at] ?? '') : '')).join('')
 }
 
-// Styles travel inside text as Unicode noncharacters and become escape sequences only where a stream is written:
-// so every control character in the text is known to be foreign and can be replaced there, in one place.
+// Styles are Unicode noncharacters within text and become escape sequences when written, so every real control
+// character is foreign and can be replaced.
 const OFF = '\uFDD0'
 const styles = { bold: '\uFDD1', dim: '\uFDD2', red: '\uFDD3', green: '\uFDD4', yellow: '\uFDD5', cyan: '\uFDD6' }
 const sequences: Readonly<Record<string, string>> = {
@@ -25,11 +25,11 @@ const sequences: Readonly<Record<string, string>> = {
   [styles.cyan]: '\u001B[36m',
 }
 
-/** Palettes: `cb` tells good and bad apart by blue and orange, `mono` by weight alone. */
+/** Palettes: `cb` uses blue and orange, `mono` only weight. */
 export const palettes = ['default', 'cb', 'mono'] as const
 export type PaletteName = (typeof palettes)[number]
 
-/** What a palette shows otherwise. */
+/** Differences of a palette. */
 const otherwise: Readonly<Record<PaletteName, Readonly<Record<string, string>>>> = {
   default: {},
   cb: { [styles.green]: '\u001B[94m', [styles.red]: '\u001B[38;5;208m' },
@@ -49,7 +49,7 @@ const MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
 const REPLACEMENT = '\uFFFD'
 
-/** Text that somebody else wrote, without the characters that styles travel as here: it colors nothing. */
+/** Foreign text without style markers. */
 export function withoutMarks(text: string): string {
   return text.replace(MARKS, REPLACEMENT)
 }
@@ -58,42 +58,42 @@ export function withoutMarks(text: string): string {
 const LINE_BREAKS = /\r\n|[\n\r\u000B\u000C\u0085\u2028\u2029]/g
 const BREAK_SIGN = '↵'
 
-/** Foreign text as one line: a break shows as a sign, so that no line begins with what somebody else wrote. */
+/** Foreign text as one line; breaks become signs. */
 export function harmless(text: string): string {
   return withoutMarks(text).replace(LINE_BREAKS, BREAK_SIGN)
 }
 
-/** The lines of a foreign text that was made harmless; what shows them sets them off from its own. */
+/** Lines of sanitised foreign text; indent them when shown. */
 export function linesOf(text: string): readonly string[] {
   return text.split(BREAK_SIGN)
 }
 
-/** One line of what this program says, with its own styles: breaks in what it tells about become signs. */
+/** One line of our own text with styles; breaks become signs. */
 export function unbroken(text: string): string {
   return text.replace(LINE_BREAKS, BREAK_SIGN)
 }
 
-/** Text fit for a terminal: control and direction characters replaced, styles as sequences or, without a palette, dropped. */
+/** Text for a terminal: control characters replaced, styles applied or dropped. */
 export function printable(text: string, palette?: PaletteName): string {
   const safe = text.replaceAll('\r\n', '\n').replace(CONTROLS, REPLACEMENT)
   const own = palette && otherwise[palette]
   return safe.replace(MARKS, (found) => (own === undefined ? '' : (own[found] ?? sequences[found] ?? '')))
 }
 
-/** One line of foreign text: as `printable`, and tabs and line ends as blanks. */
+/** Foreign text as one line with blanks. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** One line of foreign text, fit for a cell of a screen: white space as blanks, what has no width or acts replaced. */
+/** Foreign text for a screen cell. */
 export function safe(text: string): string {
   return text.toWellFormed().replace(/\s+/g, ' ').replace(CONTROLS, REPLACEMENT).replace(MARKS, REPLACEMENT).trim()
 }
 
-// JSON.stringify leaves the C1 and direction characters as they are; a terminal would act on them.
+// C1 and direction characters, which JSON.stringify keeps.
 const JSON_UNSAFE = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 
-/** JSON text whose strings hold no raw control characters; bigint becomes decimal text. */
+/** JSON text without raw control characters; bigint as decimal text. */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? String(member) : member), indent)
   return (text ?? 'null').replace(JSON_UNSAFE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -101,11 +101,11 @@ export function jsonText(value: unknown, indent?: number): string {
 
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{17000}-\u{18DFF}\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u
-/** Marks that join another sign, and what styles travel as. */
+/** Zero-width characters and style markers. */
 const ZERO = /\p{M}|[\u200B-\u200D\uFDD0-\uFDD6]/u
-/** Letters, arrows, rules and blocks: most of what is ever drawn, and one column each on every terminal. */
+/** Common single-column characters. */
 const NARROW = /^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027\u2190-\u21FF\u2500-\u25FC\u2713\u2717]*$/
-/** Below this code every printable character takes one column. */
+/** All printable characters below take one column. */
 const FIRST_COMBINING = '\u0300'
 
 function charWidth(char: string): number {
@@ -114,12 +114,12 @@ function charWidth(char: string): number {
   return WIDE.test(char) ? 2 : 1
 }
 
-/** Whether a text takes exactly as many columns as it has characters, and nobody sees it otherwise. */
+/** Whether width equals length. */
 export function isNarrow(text: string): boolean {
   return NARROW.test(text)
 }
 
-/** Columns that a text takes on a terminal. */
+/** Terminal columns of a text. */
 export function widthOf(text: string): number {
   if (isNarrow(text)) return text.length
   let width = 0
@@ -127,7 +127,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** The beginning of a text that fits a width. */
+/** Prefix that fits a width. */
 export function take(text: string, width: number): string {
   if (isNarrow(text)) return text.slice(0, Math.max(0, width))
   let kept = ''
@@ -140,13 +140,13 @@ export function take(text: string, width: number): string {
   return kept
 }
 
-/** Cuts a text to a width, the last column an ellipsis. */
+/** Cuts to a width with an ellipsis. */
 export function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   return width > 0 ? `${take(text, width - 1)}…` : ''
 }
 
-/** The end of a text that fits a width: what is typed stays in sight. */
+/** Suffix that fits a width. */
 export function tail(text: string, width: number): string {
   let kept = ''
   for (const char of [...text].reverse()) {
@@ -164,7 +164,7 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
 }
 
-/** Breaks a text into lines of at most a width, between words where it can. */
+/** Wraps at words if possible. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -182,10 +182,10 @@ export function wrap(text: string, width: number): string[] {
 
 const GAP = '  '
 const BELOW = ' '.repeat(6)
-/** The least part of a width that a text beside its term takes. */
+/** Minimum share of the width for text beside a term. */
 const BESIDE_PARTS = 4
 
-/** A term with its text beside it, or below it where the width is too small for both. U+00A0 keeps words together. */
+/** A term with its text beside or below it. U+00A0 keeps words together. */
 export function hanging(term: string, text: string, width: number): string {
   const beside = width - term.length - GAP.length
   const longest = Math.max(...text.split(' ').map((word) => word.length))
@@ -195,7 +195,7 @@ export function hanging(term: string, text: string, width: number): string {
   return (isBeside ? lines : [term.trimEnd(), ...lines]).join('\n').replaceAll('\u00A0', ' ')
 }
 
-/** A page in lines of at most a width: paragraphs are wrapped, and what stands behind two spaces keeps its column. */
+/** Wraps a page; text after two spaces keeps its column. */
 export function fitted(page: string, width: number): string {
   const lines = page.split('\n').map((line) => {
     if (line.length <= width) return line
@@ -210,7 +210,7 @@ const MINUTE_S = 60
 const HOUR_S = 60 * MINUTE_S
 const DAY_S = 24 * HOUR_S
 
-/** A span of milliseconds as people say it, two units at most: `41s`, `2h 10m`, `3d 4h`. */
+/** A duration in at most two units: `41s`, `2h 10m`, `3d 4h`. */
 export function span(ms: number): string {
   const total = Math.max(0, Math.floor(ms / 1_000))
   if (total < MINUTE_S) return `${total}s`
@@ -228,22 +228,22 @@ function parts(...units: readonly [number, string][]): string {
 
 const DEADLINE_WHOLE_MS = 3 * 3_600_000
 
-/** Time that is left: in two units while it is short, `1h 50m`, then in the largest alone, `2d`. */
+/** Remaining time: `1h 50m` while short, then `2d`. */
 export function deadlineSpan(ms: number): string {
   return ms < DEADLINE_WHOLE_MS ? span(ms) : shortSpan(ms)
 }
 
-/** A span in its largest unit alone: `41s`, `2h`, `3d`. */
+/** A duration in its largest unit: `41s`, `2h`, `3d`. */
 export function shortSpan(ms: number): string {
   return span(ms).split(' ')[0] ?? ''
 }
 
-/** A whole number with its thousands apart: `4,120`. */
+/** A number with thousands separators: `4,120`. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** An address or id in the middle: `0x70c2…9f1a`. */
+/** A shortened address: `0x70c2…9f1a`. */
 export function shortAddress(address: string): string {
   return address.length > 12 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address
 }
@@ -262,7 +262,7 @@ export function byteSize(bytes: number): string {
   return `${step === 0 ? size : size.toFixed(1)} ${steps[step]}`
 }
 
-/** Optimal string alignment distance, for "did you mean". */
+/** Optimal string alignment distance. */
 export function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i += 1) rows.push(nextRow(a, b, { i, above: rows[i - 1] ?? [], before: rows[i - 2] }))
@@ -283,7 +283,7 @@ function nextRow(a: string, b: string, at: { i: number; above: number[]; before:
 
 const SUGGESTION_DISTANCE_MAX = 3
 
-/** The known word that was probably meant: within 3 edits and less than two thirds of the word. */
+/** The nearest known word: within 3 edits and two thirds of the word. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
@@ -294,7 +294,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.name
 }
 
-/** ` (did you mean NAME?)`, for behind a sentence; empty where nothing is near. */
+/** ` (did you mean NAME?)`; empty if none is near. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   return near === undefined ? '' : ` (did you mean ${near}?)`
@@ -305,17 +305,17 @@ export function kebab(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** Signs of this program, each behind it what stands for it where a terminal has ASCII alone: one column for one column. */
+/** Our signs with ASCII replacements of equal width. */
 const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
   [
     '●*○o‖#×x✓+✗X–-—-↩<▪+─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v⟳@▲^▼v▏_▌>⏎>',
     '━=╸-┃|┳+┣+┗+┻+┛+▸>╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
   ].flatMap((signs) => [...signs].flatMap((sign, i, all) => (i % 2 === 0 ? [[sign, all[i + 1] ?? '?']] : []))),
 )
-/** Styles travel as noncharacters, and breaks are breaks. */
+/** Keeps style markers and line breaks. */
 const NOT_ASCII = /[^\n\t\u0020-\u007E\uFDD0-\uFDEF]/gu
 
-/** The same text in ASCII, as wide as it was; what is no sign of ours becomes a question mark for each column. */
+/** ASCII form of equal width; unknown characters become question marks. */
 export function inAscii(text: string): string {
   return text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))
 }

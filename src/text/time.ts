@@ -1,13 +1,13 @@
-/** How times are shown to people: short, in the zone of this machine or in UTC, or as programs get them. */
+/** Time style: short local, short UTC, or ISO 8601. */
 export type TimeStyle = 'local' | 'utc' | 'iso'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** A time of the interface. One in quotes belongs to a document that is shown as it is. */
+/** An API time; quoted ones belong to documents. */
 const ISO_TIME = /(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g
 
 type Shown = { readonly style: TimeStyle; readonly now: number }
 
-/** `13:04:10` of today, `22 Nov 13:04` of this year, `2025-11-22 13:04` of another; with a Z in UTC. */
+/** `13:04:10` today, `22 Nov 13:04` this year, `2025-11-22 13:04` otherwise; Z for UTC. */
 export function shortTime(at: number, { style, now }: Shown): string {
   if (style === 'iso') return new Date(at).toISOString()
   const [then, today] = [partsOf(at, style), partsOf(now, style)]
@@ -19,12 +19,12 @@ export function shortTime(at: number, { style, now }: Shown): string {
   return `${clock}:${two(second)}${zone}`
 }
 
-/** A text with its times as they are shown to people. */
+/** Text with shortened times. */
 export function withShortTimes(text: string, shown: Shown): string {
   return shown.style === 'iso' ? text : text.replace(ISO_TIME, (time) => shortTime(Date.parse(time), shown))
 }
 
-/** Zone of whoever sits before the cockpit. A process has one terminal. */
+/** Display zone of the process. */
 let zone: 'local' | 'utc' = 'utc'
 
 /** Sets the time zone for the functions below. */
@@ -32,24 +32,24 @@ export function showTimesIn(next: 'local' | 'utc'): void {
   zone = next
 }
 
-/** `14:03:07` of an instant, in the zone shown. */
+/** `14:03:07` in the display zone. */
 export function clockTime(ms: number): string {
   return partsOf(ms, zone).slice(3).map(two).join(':')
 }
 
-/** `2026-11-21 14:03` of an instant, in the zone shown. */
+/** `2026-11-21 14:03` in the display zone. */
 export function dateTime(ms: number): string {
   const [year, month, day, hour, minute] = partsOf(ms, zone)
   return `${year}-${two(month + 1)}-${two(day)} ${two(hour)}:${two(minute)}`
 }
 
-/** `Nov 20` of an instant, in the zone shown. */
+/** `Nov 20` in the display zone. */
 export function monthDay(ms: number): string {
   const [, month, day] = partsOf(ms, zone)
   return `${MONTHS[month] ?? ''} ${day}`
 }
 
-/** The time of a day in sight, else the day: `14:03:07` or `Nov 20`. */
+/** Time today, else day: `14:03:07` or `Nov 20`. */
 export function timeOrDay(ms: number, now: number): string {
   return isSameDay(ms, now) ? clockTime(ms) : monthDay(ms)
 }
@@ -65,20 +65,20 @@ export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
 
-/** The time of a day in sight, else with its date. */
+/** Time today, else with date. */
 export function timeNear(at: number | undefined, now: number | undefined): string {
   if (at === undefined) return '--:--:--'
   return now !== undefined && isSameDay(at, now) ? clockTime(at) : dateTime(at)
 }
 
-/** The zone shown at that instant: `UTC+1`, `UTC`. */
+/** Display zone at an instant: `UTC+1`, `UTC`. */
 export function zoneName(ms: number): string {
   return zone === 'utc' ? 'UTC' : zoneHere(ms)
 }
 
 const HOUR_MINUTES = 60
 
-/** The zone of this machine at that instant, `UTC+5:30`: to look up its name takes longer than to draw a screen. */
+/** Machine's zone, `UTC+5:30`; names are slow to look up. */
 export function zoneHere(ms: number): string {
   const ahead = -new Date(ms).getTimezoneOffset()
   if (ahead === 0) return 'UTC'

@@ -1,16 +1,16 @@
 /*
- * What Biome, tsc and dependency-cruiser cannot say, line by line. Every rule names what to write instead and
- * carries its own proof: a `plant` that it must flag and a `spare` that it must let pass.
+ * Line rules that Biome, tsc and dependency-cruiser cannot express. Each says what to write instead and proves
+ * itself: `plant` must be flagged, `spare` must pass.
  */
 
 export type LineRule = {
   readonly name: string
   readonly instead: string
-  /** Files the rule reads, by repository path. */
+  /** Paths of files to check. */
   readonly covers: RegExp
   readonly spares?: RegExp
   readonly pattern: RegExp
-  /** True when a comment on the line, or alone on the line above, is reason enough. */
+  /** A comment on or above the line excuses it. */
   readonly reasonExcuses?: true
   readonly plant: string
   readonly spare: string
@@ -255,7 +255,7 @@ export const lineRules: readonly LineRule[] = [
 const COMMENT_ALONE = /^\s*(\/\/|\*|\/\*)/
 const COMMENT_BEHIND = /\s\/\/ \S.{9,}/
 
-/** The lines of a text that break a rule, counted from 1. */
+/** Lines that break a rule, from 1. */
 export function brokenLines(rule: LineRule, text: string): number[] {
   const lines = text.split('\n')
   const excused = (index: number) =>
@@ -264,7 +264,7 @@ export function brokenLines(rule: LineRule, text: string): number[] {
   return lines.flatMap((line, index) => (rule.pattern.test(line) && !excused(index) ? [index + 1] : []))
 }
 
-/** Whether a rule reads a file at all. */
+/** Whether a rule applies to a file. */
 export function covers(rule: LineRule, path: string): boolean {
   return rule.covers.test(path) && rule.spares?.test(path) !== true
 }

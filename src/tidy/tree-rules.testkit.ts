@@ -1,15 +1,15 @@
 import { posix } from 'node:path'
 
-/* What a file's name and place promise, checked against the whole tree. */
+/* Rules about file names and places, over the whole tree. */
 
-/** Repository path → text, for every text file that belongs to the project. */
+/** Path → text of the project's text files. */
 export type Tree = ReadonlyMap<string, string>
 
 export type TreeRule = {
   readonly name: string
   readonly instead: string
   readonly find: (tree: Tree) => string[]
-  /** Proof: a tree that breaks the rule once, and one that keeps it. */
+  /** Proof: a tree that breaks the rule, and one that does not. */
   readonly plant: Tree
   readonly spare: Tree
 }
@@ -101,7 +101,7 @@ type Naming = {
   readonly wordsOf: (name: string) => string
 }
 
-/** Files whose first definition carries another name than the file. */
+/** Files named differently from their first definition. */
 function misnamed({ tree, folder, pattern, wordsOf }: Naming): string[] {
   return [...tree].flatMap(([path, text]) => {
     const name = path.startsWith(folder) && !path.includes('.test.') ? pattern.exec(text)?.[1] : undefined
@@ -111,7 +111,7 @@ function misnamed({ tree, folder, pattern, wordsOf }: Naming): string[] {
   })
 }
 
-/** Commands whose file stands where nobody looks for them. */
+/** Commands in the wrong file. */
 function misplacedCommands(tree: Tree): string[] {
   return [...tree].flatMap(([path, text]) => {
     if (!path.startsWith('commands/') || path.includes('.test.')) return []
@@ -126,7 +126,7 @@ function misplacedCommands(tree: Tree): string[] {
 const CODE_SPAN = /`([^`\n]+)`/g
 const LOCAL_PATH = /^(bin|src|daemon|commands|fixtures|\.ci|\.biome)\/[\w./*-]*$/
 
-/** The paths of ours that the README and the pages beside it write as code; placeholders in angle brackets are no paths. */
+/** Repository paths in code spans of README and docs; placeholders are skipped. */
 function documentedPaths(tree: Tree): string[] {
   const pages = [...tree].filter(([path]) => /^(README|docs\/[\w/-]+)\.md$/.test(path))
   const spans = pages.flatMap(([, text]) => [...text.matchAll(CODE_SPAN)].map((match) => match[1] ?? ''))
@@ -170,12 +170,12 @@ const SCRIPT = /\bnpm (?:run (?:--silent )?([a-z][\w:-]*)|(start|test)\b)/g
 const CITED = /\bdecisions §(\d+)/gi
 const FOREIGN_PAGE = /\b(design|ux|style|functions|storage|chain|packaging|house)(\.md)? §\d/
 
-/** All code but the rules, which hold planted violations. */
+/** Code without the rules, which contain plants. */
 function codeOf(tree: Tree): [string, string][] {
   return [...tree].filter(([path]) => /\.tsx?$/.test(path) && !path.startsWith('src/tidy/'))
 }
 
-/** Decisions that comments cite and that the page does not have. */
+/** Cited decisions that do not exist. */
 function lostHeadings(tree: Tree): string[] {
   const headings = new Set(
     [...(tree.get('docs/explain/decisions.md') ?? '').matchAll(/^## (\d+)\./gm)].map(([, number]) => number),
@@ -186,7 +186,7 @@ function lostHeadings(tree: Tree): string[] {
   })
 }
 
-/** Wherever a reader is told to run a script: README, comments, messages. */
+/** Cited npm scripts that do not exist. */
 function lostScripts(tree: Tree): string[] {
   const scripts = Object.keys(JSON.parse(tree.get('package.json') ?? '{}').scripts ?? {})
   const readable = [...tree].filter(([path]) => /^(?!src\/tidy\/).*\.(md|ts|tsx|cjs)$|^\.ci\//.test(path))

@@ -15,10 +15,10 @@ import { useQuery } from './shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
 
-/** Of the height, at most one part in so many goes to a description. */
+/** Share of the height for a description. */
 const DRAWER_SHARE = 6
 const SPARK_HOURS = 12
-/** Columns of all bars together, and fewer than which they tell nothing. */
+/** Columns of all bars, and their minimum. */
 const BARS = 40
 const LEAST_BARS = 8
 const OUTCOME_GAP = 2
@@ -38,7 +38,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
     return calls === undefined ? door : { ...door, calls }
   })
   const shown = all.filter(isIn[view.ui.endpointView])
-  // What is called most stands first; what nobody calls stays in the order of the interface.
+  // Most called first; uncalled ones in contract order.
   shown.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
   const finding = findingOf(view.ui, 'endpoints', doorFields)
   const doors = narrowed(shown, finding, { fields: doorFields, factsOf, now: view.now })
@@ -61,7 +61,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** Goes to the requests that were made of a row: its path without the ids in it. */
+/** Shows the requests of an endpoint, by its path prefix. */
 function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   if (door === undefined) {
     refuse(host, 'No row is chosen.')
@@ -73,7 +73,7 @@ function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   host.ui.set({ ...ui, logs: { ...ui.logs, view: 'requests' }, filters: { ...ui.filters, logs: filter } })
 }
 
-/** Begins a call of a row; what its path names is typed in place of the names. */
+/** Begins a call of an endpoint; path parameters must be typed. */
 function tryOne(host: Host, door: CalledDoor | undefined): void {
   if (door === undefined) refuse(host, 'No row is chosen.')
   else beginLine(host, `api ${door.path}${door.method === 'GET' ? '' : ` --method ${door.method}`}`)
@@ -119,7 +119,7 @@ function factsOf({ method, path, description, status, price, calls }: CalledDoor
 
 type Model = View & {
   readonly all: readonly CalledDoor[]
-  /** Those of the view that suit what is typed. */
+  /** Endpoints that match view and filter. */
   readonly doors: readonly CalledDoor[]
   readonly chosen: number
 }
@@ -135,7 +135,7 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   return [...headLines(model, area.width), table.head, ...table.body, ...drawer]
 }
 
-/** Which it is, and what it sold. */
+/** Title: endpoint and revenue. */
 function drawerRule(door: CalledDoor, width: number): Line {
   const sold = door.calls?.sold ?? ''
   return rule(width, idOf(door), sold === '' ? [] : [strong(sold)])
@@ -176,7 +176,7 @@ const columns: readonly ScreenColumn<CalledDoor>[] = [
   { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 7 },
 ]
 
-/** A tenth of a millisecond tells something of what takes few. */
+/** Shorter durations show tenths. */
 const WHOLE_FROM_MS = 10
 
 function took(ms: number | null | undefined): string {
@@ -187,7 +187,7 @@ function counted(calls: number | undefined): string {
   return calls === undefined || calls === 0 ? '—' : count(calls)
 }
 
-/** Of all its calls, with one decimal: one of a thousand is told. */
+/** Failure rate with one decimal. */
 function brokenWord(calls: CallFacts | undefined): Piece {
   if (calls === undefined || calls.total === 0) return '—'
   const words = `${((100 * calls.broken) / calls.total).toFixed(1)} %`
@@ -219,10 +219,10 @@ function outcomesOf({ answered, asked, refused, broken }: CallFacts, isShort: bo
 const wordsWidth = (outcomes: readonly Outcome[]) =>
   outcomes.reduce((sum, [, text]) => sum + widthOf(text) + OUTCOME_GAP, 1)
 
-/** What became of its calls: how often, and which share of them as a bar, where there is room for one. */
+/** Outcomes of calls, with a bar if there is room. */
 function outcomeLine(calls: CallFacts, width: number): Line {
   const { total } = calls
-  // Each bar has a gap before it, and what is not nothing has a column at least.
+  // Bars have gaps; nonzero parts take at least a column.
   const roomBeside = (outcomes: readonly Outcome[], more = 0) =>
     Math.min(BARS, width - wordsWidth(outcomes) - more - 2 * outcomes.length)
   const long = outcomesOf(calls, false)
@@ -238,7 +238,7 @@ function outcomeLine(calls: CallFacts, width: number): Line {
   return [' ', ...drawn, ...(isTold ? [dim(all)] : [])]
 }
 
-/** The requests to look at: their stories are there under these ids. */
+/** Example requests with their ids. */
 function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
   const told = [
     [' slowest ', slowest],

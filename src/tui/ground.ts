@@ -1,28 +1,25 @@
 import type { ThemeName } from './parts/palettes.ts'
 
-/** A terminal that has not answered by then is not asked any longer: nobody waits for colors. */
+/** Wait for a terminal's answer about colors. */
 const ANSWER_MS = 100
 const QUESTION = '\u001B]11;?\u0007'
-/** Red, green and blue of the ground, two or four hex digits each. */
+/** Background color: two or four hex digits per channel. */
 const ANSWER = new RegExp(
   String.raw`\u001B?\]11;rgb:${Array(3).fill('([0-9a-f]{2})[0-9a-f]{0,2}').join('/')}(?:\u0007|\u001B\\)?`,
   'i',
 )
 const HEX = 16
-/** Shares of red, green and blue in what looks bright, of 1,000. */
+/** Luminance weights, per 1,000. */
 const SHARES = [299, 587, 114] as const
 const HALF_BRIGHT = 127_500
 
 type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream }
 
-/**
- * Asks the terminal what its ground is. What was typed meanwhile is put back.
- * @returns undefined where it does not say.
- */
+/** Asks for the terminal's background; returns typed input. @returns undefined without an answer */
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''
-  // As Ink does it: a stream that once flowed, and was paused, gives its next reader nothing.
+  // Like Ink: a paused flowing stream gives its next reader nothing.
   const hear = () => {
     heard += String(stdin.read() ?? '')
     if (ANSWER.test(heard)) resolve()
@@ -41,7 +38,7 @@ export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName 
   return groundIn(heard)
 }
 
-/** What an answer says; undefined for what is none. */
+/** Theme in an answer; undefined if invalid. */
 export function groundIn(text: string): ThemeName | undefined {
   const found = ANSWER.exec(text)
   if (found === null) return undefined
@@ -49,7 +46,7 @@ export function groundIn(text: string): ThemeName | undefined {
   return bright > HALF_BRIGHT ? 'light' : 'dark'
 }
 
-/** What came too late, and must not be taken for keys. */
+/** Removes a late answer, which must not count as keys. */
 export function withoutAnswer(typed: string): string {
   return typed.replace(ANSWER, '')
 }

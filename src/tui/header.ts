@@ -19,20 +19,20 @@ import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
-/** Less is the time that a question takes. */
+/** Smaller differences are request latency. */
 const LEAST_SHIFT_MS = 60_000
 const MS_PER_SECOND = 1_000
-/** From this width on the header says what money it is and how long all has been up. */
+/** Width for money and uptime in the header. */
 const FULL_COLUMNS = WIDE_COLUMNS
-/** Below it only what differs from the ordinary is said. */
+/** Below this width only unusual states are shown. */
 const ROOMY_COLUMNS = 80
 
-/** What may be left out, in this order, so that the state and what waits stand whole. */
+/** Droppable parts, in order. */
 type HeaderRoom = { readonly money: boolean; readonly actor: boolean; readonly clock: boolean }
 
-/** Where, whose, whether it trades; what waits, how the figures come, and the time. */
+/** Place, user and state; problems, freshness and time. */
 export function headerLine(view: FrameView, { columns }: Size): Line {
-  // What a daemon that is gone was told about needs the room more.
+  // A stopped daemon needs the room.
   const isGone = view.health.problem?.kind === 'gone'
   const money = columns >= FULL_COLUMNS && !isGone
   const actor = columns >= ROOMY_COLUMNS && !isGone
@@ -67,7 +67,7 @@ function headerRight(view: FrameView, { clock }: HeaderRoom, columns: number): L
   ]
 }
 
-/** That money is real is said in the smallest window, too. */
+/** Real money is always named. */
 function moneyWords({ health }: FrameView, isFull: boolean): Line {
   const { chain } = health.value ?? {}
   if (chain === 'base') return [warn(' · REAL MONEY')]
@@ -81,7 +81,7 @@ function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {
   return [...(where === undefined ? [] : actor), ...(readonly ? [warn(' · read-only')] : [])]
 }
 
-/** What is known of the instance's state; what is not is said, never assumed. */
+/** State of the instance; unknown is shown as such. */
 export function stateWords({ health, now }: FrameView): Line {
   if (health.problem?.kind === 'starting') return [warn('○ starting')]
   if (health.problem?.kind === 'gone') {
@@ -97,11 +97,11 @@ export function stateWords({ health, now }: FrameView): Line {
   return [warn(`‖ paused${pausedAt === undefined ? '' : ` ${shortSpan(Math.max(0, now - pausedAt))}`}`)]
 }
 
-/** Business time that was moved is not the time at the right end. */
+/** Moved business time differs from the displayed time. */
 function clockWords({ clock, health }: FrameView): Line {
   if (clock.value === undefined || health.problem !== undefined) return []
   const { offsetMs, frozen } = clock.value
-  // Whole minutes: to move it takes a moment, too.
+  // Rounded to minutes.
   const shiftMs = Math.round(Math.abs(offsetMs) / LEAST_SHIFT_MS) * LEAST_SHIFT_MS
   const ahead = shiftMs === 0 ? [] : [`${offsetMs < 0 ? '-' : '+'}${span(shiftMs)}`]
   const words = [...ahead, ...(frozen ? ['stands still'] : [])]
@@ -116,11 +116,11 @@ function needWords({ needs, health }: FrameView): Line {
   return [items.some(({ grave }) => grave) ? bad(`✗ ${words}`) : warn(`! ${words}`), '  ']
 }
 
-/** `live` means that events are pushed, and nothing else. */
+/** `live` means pushed events. */
 function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
   if (ui.frozen) return [warn('‖ held'), '  ']
   if (health.problem !== undefined) {
-    // The time shown is up to a second old; a wait is never longer than the whole of it.
+    // Waits are limited, since the displayed time lags up to a second.
     const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
     return [dim(`tries again in ${Math.ceil(leftMs / MS_PER_SECOND)}s`), '  ']
   }
@@ -129,7 +129,7 @@ function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
 
 const GAPS = [3, 1, 0] as const
 
-/** All tabs with what waits on each; with short names where there is less room, the one in sight alone where there is none. */
+/** Tabs with counts; short names if narrow, else the current one only. */
 export function tabLine(view: FrameView, { columns }: Size): Line {
   const { screen: current } = view.ui
   const alone = screens.find(({ id }) => id === current)
@@ -148,7 +148,7 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
     lineOf(({ short }) => short, 0),
     lineOf(({ short }) => short.slice(0, 3), 1),
     lineOf(({ id, short, title }) => (id === current ? title : short.slice(0, 3)), 0),
-    // What waits makes the tabs longer: names are cut before any is gone.
+    // Names are shortened before tabs are dropped.
     lineOf(({ short }) => short.slice(0, 3), 0),
     lineOf(({ short }) => short.slice(0, 2), 0),
     lineOf(({ id, title }) => (id === current ? title : ''), 0),
@@ -168,7 +168,7 @@ function badgePieces(view: FrameView, tab: Tab): Piece[] {
   return [badge.startsWith('✗') ? bad(badge) : warn(badge)]
 }
 
-/** As many hints as fit, whole ones only. */
+/** As many whole hints as fit. */
 export function hintLine(hints: readonly { readonly key: string; readonly word: string }[], width: number): Line {
   let line: Line = []
   for (const { key, word } of hints) {

@@ -16,28 +16,28 @@ export type HostOptions = {
   readonly screen: ScreenId
   readonly refreshMs: number
   readonly readonly: boolean
-  /** The usual ones unless given. */
+  /** Key table (default: the usual). */
   readonly keys?: readonly Binding[] | undefined
-  /** What is said at once, until esc. */
+  /** Message shown at once, until esc. */
   readonly notice?: string | undefined
-  /** Hands text to the terminal's clipboard. */
+  /** Copies text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   readonly snapshot: Host['snapshot']
   readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
   readonly elsewhere?: Host['elsewhere']
-  /** Where what is put off is kept; nowhere unless told. */
+  /** File of snoozed items (default: none). */
   readonly putOffFile?: PutOffFile | undefined
-  /** Least time between two drawings of what happens by itself. */
+  /** Minimum time between automatic redraws. */
   readonly frameGapMs: number
 }
 
-/** A screen without anything on it. */
+/** An empty screen. */
 export function faceless(screen: ScreenId): Face {
   return { screen, ids: [], draw: () => [], actions: {} }
 }
 
-/** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
+/** Core of the cockpit. Every event hints that shown data may have changed. */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
   const { keys = bindings, notice, lastWords, elsewhere } = options

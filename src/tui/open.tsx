@@ -8,16 +8,16 @@ import type { Look } from './parts/theme.ts'
 import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
-/** What happens by itself is drawn so often at most; keys are at once. */
+/** Minimum time between automatic redraws; keys are immediate. */
 const FRAME_GAP_MS = 400
 
 export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
-  /** Names of other marketplaces; undefined where this one has none. */
+  /** Other marketplaces; undefined if not available. */
   readonly others: (() => readonly string[]) | undefined
-  /** Who writes the rows: Ink itself, or a painter that writes only what changed. */
+  /** Renderer: Ink, or the painter that writes changes only. */
   readonly painter: 'ink' | 'own'
   readonly look: Look
-  /** Zone of the times that are shown. */
+  /** Display zone. */
   readonly zone: 'local' | 'utc'
   readonly now: () => number
   readonly stdin: NodeJS.ReadStream
@@ -26,11 +26,7 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' |
   readonly signal: AbortSignal
 }
 
-/**
- * Draws the cockpit until it is left; the terminal is as it was before when this settles.
- * @returns the marketplace that is wanted next; undefined for none
- * @throws whatever broke it: while drawing, in a timer, or in a promise that nobody waited for.
- */
+/** Runs the cockpit and restores the terminal. @returns the next marketplace, if any @throws whatever crashed it */
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
   const { look, stdin, stdout, signal, others } = options
   showTimesIn(options.zone)
@@ -55,7 +51,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     maxFps: FRAMES_PER_SECOND_MAX,
     exitOnCtrlC: false,
     patchConsole: false,
-    // Ink draws nothing where the environment says CI; whoever opens a cockpit there sits before it.
+    // Ink is silent under CI otherwise.
     interactive: true,
   })
   const failures: unknown[] = []
@@ -81,7 +77,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
   }
 }
 
-/** Timers that never keep the process alive: the terminal does that for as long as the cockpit is open. */
+/** Timers that do not keep the process alive. */
 function clockOf(now: () => number): LinkClock {
   return {
     now,
@@ -93,7 +89,7 @@ function clockOf(now: () => number): LinkClock {
   }
 }
 
-/** What ctrl-z does in any other program: stops the whole job, a wrapper of this process included, until `fg`. */
+/** Suspends the whole job, as ctrl-z does. */
 function stopThisJob(): void {
   process.kill(0, 'SIGTSTP')
 }

@@ -4,30 +4,30 @@ import { type Look, paintedPieces } from './parts/theme.ts'
 import type { Size } from './shell/screen.ts'
 
 const HOME = '\u001B[H'
-/** Until the second one arrives, the terminal shows what it showed before: no frame is seen half drawn. */
+/** Synchronised output: no half-drawn frames. */
 const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
 /**
- * Writes the pieces of rows that changed, and no other. Ink lays out and compares a whole frame whatever changed, some
- * ten milliseconds of it; with this beside it, its own tree stays empty.
+ * Writes changed parts of rows only. Ink would lay out and compare the whole frame, about ten milliseconds; its tree
+ * stays empty here.
  */
 export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void
-  /** Writes every row, where something else wrote over them. */
+  /** Rewrites all rows. */
   readonly again: () => void
 }
 
 export type PainterOptions = { readonly look: Look; readonly write: (text: string) => void }
 
-/** A row as it stands on the terminal. */
+/** A row on the terminal. */
 type Row = {
-  /** As it was asked for. */
+  /** As requested. */
   readonly line: Line
-  /** The same, as wide as the terminal. */
+  /** Padded to the terminal's width. */
   readonly pieces: Line
   readonly painted: readonly string[]
-  /** Each of its characters takes one column on every terminal: what stands where is known. */
+  /** All characters take one column, so positions are known. */
   readonly isNarrow: boolean
 }
 
@@ -49,7 +49,7 @@ export function createPainter({ look, write }: PainterOptions): Painter {
   function put(rows: readonly Row[], before: readonly Row[]): void {
     const changed = rows.map((row, i) => changeOf(row, before[i], i + 1)).join('')
     shown = rows
-    // The cursor rests where nothing that Ink writes can scroll the screen.
+    // The cursor rests where Ink's output cannot scroll.
     if (changed !== '') write(BEGIN + changed + HOME + END)
   }
 
@@ -81,11 +81,11 @@ function isSamePiece(one: Piece, other: Piece | undefined): boolean {
   return one.text === other.text && one.tone === other.tone && one.ground === other.ground
 }
 
-/** What has to be written at a row, counted from 1, so that it shows the new one. */
+/** Output that updates a row, from 1. */
 function changeOf(row: Row, before: Row | undefined, at: number): string {
   if (row === before) return ''
   const { pieces, painted } = row
-  // Where a terminal may see a character wider than it is counted here, nothing beside it has a known place.
+  // Ambiguous widths require rewriting the row.
   if (!row.isNarrow || !before?.isNarrow) return `\u001B[${at};1H\u001B[2K${painted.join('')}`
   const most = Math.min(painted.length, before.painted.length)
   let same = 0

@@ -15,7 +15,7 @@ import { placeOf } from './shell/places.ts'
 import type { CommandLine, Host, LineWord, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker, type ShopView } from './shell/ui.ts'
 
-/** One thing that can be picked: done with enter; or only more of the line, which goes on being typed. */
+/** A choice: runs on enter, or completes the line. */
 export type Pick = {
   readonly words: string
   readonly summary: string
@@ -23,13 +23,13 @@ export type Pick = {
 } & (
   | { readonly does: 'do'; readonly act: () => void }
   | { readonly does: 'type'; readonly text: string }
-  /** As if the key were pressed. */
+  /** Acts like a key press. */
   | { readonly does: 'key'; readonly text: Key }
 )
 
 const PICKS_MAX = 200
 
-/** Keys that hold now, by what is typed: each word in the key, the label or the group. */
+/** Current keys that match the typed words. */
 export function helpPicks(where: Where, typed: string): readonly Pick[] {
   const words = typed.toLowerCase().split(' ').filter(Boolean)
   return bindingsOn(where)
@@ -46,7 +46,7 @@ export function helpPicks(where: Where, typed: string): readonly Pick[] {
     }))
 }
 
-/** The columns of the list in sight, and which of them are shown. */
+/** Columns of the list, with their visibility. */
 export function columnPicks(host: Host, typed: string): readonly Pick[] {
   const { columns = [] } = host.face.current
   return columns
@@ -60,7 +60,7 @@ export function columnPicks(host: Host, typed: string): readonly Pick[] {
     }))
 }
 
-/** For how long the chosen one of the inbox is put off. */
+/** Snooze durations. */
 export function putOffPicks(host: Host, typed: string): readonly Pick[] {
   return putOffChoices(host)
     .filter(({ words }) => words.includes(typed.toLowerCase()))
@@ -70,11 +70,11 @@ export function putOffPicks(host: Host, typed: string): readonly Pick[] {
 type Palette = {
   readonly host: Host
   readonly typed: string
-  /** What completion says of the line. */
+  /** Completions of the line. */
   readonly next: readonly LineWord[]
 }
 
-/** Where to go and what to do, in the words of the command line. */
+/** Destinations and commands. */
 export function palettePicks(palette: Palette): readonly Pick[] {
   const { host, typed, next } = palette
   if (typed.startsWith('@')) return elsewherePicks(host, typed.slice(1))
@@ -82,7 +82,7 @@ export function palettePicks(palette: Palette): readonly Pick[] {
   const words = line?.split(typed) ?? []
   const whole = line === undefined ? [] : linePicks(host, line, words)
   const begun = typed.slice(0, typed.length - (/\S*$/.exec(typed)?.[0].length ?? 0))
-  // Names of strangers are among them: one that cannot stand on a screen cannot be typed either.
+  // Foreign names that cannot be displayed cannot be typed.
   const completed = next
     .filter(({ value }) => safe(value) === value)
     .map(
@@ -105,7 +105,7 @@ function recordPicks(host: Host, id: string): readonly Pick[] {
   return [{ words: id, summary: `go to it in ${title}`, key: '', does: 'do', act: place.go }]
 }
 
-/** Other marketplaces, by the names of `souk remote list`. */
+/** Other marketplaces by remote name. */
 function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
   const names = elsewhere?.names() ?? []
   return names
@@ -122,7 +122,7 @@ function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
 function screenPicks(host: Host, typed: string): readonly Pick[] {
   const [first = '', ...said] = typed.trim().split(/\s+/)
   const rest = said.length === 0 ? [] : (host.commandLine?.split(typed)?.slice(1) ?? said)
-  // The flags of its list hold for a screen too; all else are words to look for.
+  // List flags also apply to a screen; otherwise words are search text.
   const flagged = rest.some((word) => word.startsWith('--')) ? viewIn(rest) : undefined
   const view = flagged ?? { filter: rest.length === 0 ? undefined : rest.join(' '), sort: undefined }
   const by = [view.filter && `filtered by ${view.filter}`, view.sort && `by ${view.sort}`].filter(Boolean)
@@ -140,7 +140,7 @@ function screenPicks(host: Host, typed: string): readonly Pick[] {
     }))
 }
 
-/** What the line does as it stands. */
+/** What the line does as typed. */
 function linePicks(host: Host, line: CommandLine, words: readonly string[]): readonly Pick[] {
   if (words[0] === 'as' && words.length <= 2) return [speakPick(host, words[1])]
   const named = commandIn(line, words)
@@ -166,7 +166,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   ]
 }
 
-/** To speak for somebody changes nothing by itself: it takes no question. */
+/** Speaking for somebody changes nothing, so it is not confirmed. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
   const summary = wallet === undefined ? 'speak in Threads as before' : `speak for ${wallet} in Threads`
   return {
@@ -180,7 +180,7 @@ function speakPick(host: Host, wallet: string | undefined): Pick {
 
 type ListView = { readonly filter: string | undefined; readonly sort: string | undefined }
 
-/** The flags of a list that its screen has too: undefined where there are others. */
+/** List flags as a view; undefined for unsupported ones. */
 function viewIn(words: readonly string[]): ListView | undefined {
   const parted = words.flatMap((word) => (word.startsWith('--') && word.includes('=') ? partsOf(word) : [word]))
   const flags = parted.filter((_, i) => i % 2 === 0)
@@ -208,7 +208,7 @@ function go(
   const ui = goTo(host.ui.get(), screen)
   const filters = filter === undefined ? ui.filters : { ...ui.filters, [screen]: filter }
   const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
-  // What is named is looked for among all of them.
+  // A named row is searched in all views.
   const views = filter === undefined ? {} : { jobView: 'all' as const, threadView: 'all' as const }
   const shop = screen === 'services' && shopView !== undefined ? { shopView } : {}
   host.ui.set({ ...ui, ...views, ...shop, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
@@ -224,13 +224,13 @@ function runLine(host: Host, line: CommandLine, named: Named): void {
 
 const CUT_ID = /\b[a-z]+_[0-9a-f]*…$/
 
-/** An id is whole or absent. */
+/** Ids are whole or dropped. */
 const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '…')
 
 const WORDS_COLUMNS = 34
 const KEY_COLUMNS = 8
 
-/** The picker in the body: what is typed above what can be picked. */
+/** The picker: typed text above choices. */
 export function pickerLines(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const inner = area.width
   const room = Math.max(1, area.height - 2)

@@ -9,7 +9,7 @@ import type { Picker } from './shell/ui.ts'
 const TEXT_CHARS_MAX = 300
 const LINES_KEPT = 50
 
-/** What may follow on the line, asked of the command line itself. */
+/** Completions from the command line. */
 export const nextWords =
   (host: Host, picker: Picker | undefined) => async (): Promise<Outcome<readonly LineWord[]>> => {
     const line = host.commandLine
@@ -23,7 +23,7 @@ export function nextWordsName(picker: Picker | undefined): string {
   return picker?.kind === 'palette' ? `line ${picker.text}` : 'no line'
 }
 
-/** What is left to pick of. */
+/** Choices that match the typed text. */
 export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
@@ -37,10 +37,10 @@ type PickerStep =
   | { readonly to: 'stay'; readonly picker: Picker }
   | { readonly to: 'close' }
   | { readonly to: 'do'; readonly act: () => void }
-  /** As if it were pressed on the screen. */
+  /** Acts like a key press. */
   | { readonly to: 'key'; readonly key: Key }
 
-/** One key in the help or the palette. */
+/** A key in help or palette. */
 export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep {
   const key = pressed === 'space' && picker.kind === 'columns' ? 'enter' : pressed
   const out = wayOut(host, picker, key)
@@ -56,11 +56,11 @@ export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep 
 function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | undefined {
   const isHelp = kind === 'help' && keys.find(({ action }) => action === 'help')?.keys.includes(key)
   if (key === 'esc' || (text === '' && (closing.includes(key) || isHelp))) return { to: 'close' }
-  // Nobody looks for a digit: from the help it leads to its screen.
+  // In help, a digit opens its screen.
   return text === '' && kind === 'help' && /^\d$/.test(key) ? { to: 'key', key } : undefined
 }
 
-/** Where nothing is typed. */
+/** Keys that close an empty picker. */
 const closing: readonly Key[] = ['backspace', 'delete']
 
 export const writtenIn = ({ text, cursor = atEnd }: Picker): Written => ({ text, cursor })
@@ -70,7 +70,7 @@ function rewritten(picker: Picker, written: Written): Picker {
   return { ...picker, ...written, at: written.text === picker.text ? picker.at : 0 }
 }
 
-/** Text that was pasted goes where the cursor is. */
+/** Pasted text goes to the cursor. */
 export function pickerPaste(picker: Picker, text: string): Picker {
   return rewritten(picker, inserted(writtenIn(picker), text, TEXT_CHARS_MAX))
 }
@@ -80,7 +80,7 @@ function moved(host: Host, picker: Picker, by: number): Picker {
   return { ...picker, at: Math.max(0, Math.min(picker.at + by, most)) }
 }
 
-/** More than one may be meant: it stays open. */
+/** Stays open for several choices. */
 function turned(host: Host, picker: Picker): PickerStep {
   const chosen = picksOf(host, picker)[picker.at]
   if (chosen?.does === 'do') chosen.act()
@@ -91,7 +91,7 @@ function picked(host: Host, picker: Picker, key: Key): PickerStep {
   if (picker.kind === 'columns') return turned(host, picker)
   const picks = picksOf(host, picker)
   const chosen = picks[picker.at]
-  // Nothing is looked for yet: the keys are only read.
+  // Without a search, keys only scroll.
   if (chosen === undefined || (picker.kind === 'help' && picker.text === '')) return { to: 'stay', picker }
   const completion = key === 'tab' && chosen.does !== 'type' ? picks.find(({ does }) => does === 'type') : chosen
   if (completion?.does === 'type')
@@ -112,7 +112,7 @@ function keepLine({ ui }: Host, text: string): void {
   ui.set({ ...ui.get(), lines: [...lines.filter((line) => line !== text), text].slice(-LINES_KEPT) })
 }
 
-/** The line before the one that stands there, or the last one. */
+/** The previous line of the history. */
 function earlier(host: Host, text: string): string {
   const { lines } = host.ui.get()
   const at = lines.indexOf(text)

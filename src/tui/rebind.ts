@@ -5,17 +5,17 @@ import { type Action, type Binding, bindings } from './shell/bindings.ts'
 
 type Rebound = { readonly keys: readonly Binding[]; readonly faults: readonly KeyFault[] }
 
-/** The digits lead to the tabs that show them; the terminal's own ways out stay where every program has them. */
+/** Digits and the terminal's own keys stay fixed. */
 export const fixedActs: readonly Action[] = ['goto', 'quitNow', 'suspend']
 const KEYS_OF_ACT_MAX = 5
-/** Acts of one file; there are far fewer. */
+/** Limit of entries. */
 const WISHES_MAX = 200
 
 type Good = { readonly action: Action; readonly keys: Binding['keys']; readonly line: number }
 
 /**
- * The table of keys with some acts on other ones. What cannot be had is left out and told: that act keeps its keys. A
- * rebound act asks as it did before: what asks is the act, not the letter.
+ * Key table with custom keys. Invalid entries are reported and keep their defaults. Confirmation depends on the act,
+ * not the key.
  */
 export function rebind(wishes: readonly KeyWish[]): Rebound {
   const read = wishes.slice(0, WISHES_MAX).map(readWish)
@@ -64,7 +64,7 @@ function tableOf(good: readonly Good[]): readonly Binding[] {
 
 type Clash = { readonly of: Good; readonly fault: KeyFault }
 
-/** Two acts on one key of one screen: of two that were written the later one gives way. */
+/** Two acts on one key of a screen: the later entry loses. */
 function firstClash(table: readonly Binding[], good: readonly Good[]): Clash | undefined {
   for (const of of good.toReversed()) {
     const mine = table.find(({ action }) => action === of.action)

@@ -5,7 +5,7 @@ import { overviewScreen } from './overview/screen.ts'
 import type { Screen, Tab } from './shell/screen.ts'
 import { logPart } from './shell/ui.ts'
 
-/** Screens that are loaded when they are first looked at: the first frame does not pay for them. */
+/** Screens loaded on demand, to speed up the first frame. */
 const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] = [
   {
     id: 'services',
@@ -75,22 +75,22 @@ const loaded = new Map<ScreenId, Screen>(
   [overviewScreen, cronsScreen, endpointsScreen].map((screen) => [screen.id, screen]),
 )
 
-/** The screens there are: those with a tab in its order, then those that the palette leads to. */
+/** Screens: tabs first, then others. */
 export const screens: readonly Tab[] = [...loaded.values(), ...later].toSorted(
   (a, b) => screenIds.indexOf(a.id) - screenIds.indexOf(b.id),
 )
 
-/** The screens that have a tab, and the number that leads there. */
+/** Screens with a tab and digit. */
 export const tabs: readonly (Tab & { readonly digit: string })[] = screens.flatMap((screen) =>
   screen.digit === undefined ? [] : [{ ...screen, digit: screen.digit }],
 )
 
-/** Undefined until it is loaded. */
+/** Undefined until loaded. */
 export function screenOf(id: ScreenId): Screen | undefined {
   return loaded.get(id)
 }
 
-/** Makes `screenOf` know a screen. */
+/** Loads a screen for `screenOf`. */
 export async function loadScreen(id: ScreenId): Promise<void> {
   const screen = later.find((one) => one.id === id)
   if (screen === undefined || loaded.has(id)) return

@@ -17,13 +17,13 @@ import { type Act, actNames, type SeedFile, type Someone } from './shape.ts'
 
 type Host = CommandContext<unknown, unknown>
 
-/** What was done, one after the other. */
+/** Completed steps in order. */
 export type Played = { readonly step: string; readonly did: string; readonly id: string | null }
 
 type Cast = ReadonlyMap<string, Person>
 type Bought = Map<string, { readonly id: string; readonly buyer: Person; readonly seller: Person }>
 
-/** Plays a file that was found good; what people and listings there are already stays and is used. */
+/** Applies a validated file; existing people and listings are reused. */
 export async function* play(host: Host, session: Session, file: SeedFile): AsyncGenerator<Played> {
   const stage = await sandboxStage(host, session)
   const operator = operatorOf(stage)
@@ -50,7 +50,7 @@ export async function* play(host: Host, session: Session, file: SeedFile): Async
   }
 }
 
-/** Where in the file it was that the instance refused. */
+/** Adds the file's place to a refusal. */
 function placed(error: unknown, path: string): unknown {
   if (!(error instanceof AppError)) return error
   return new AppError(error.code, `${path}: ${error.message}`, { details: error.details ?? [], cause: error })
@@ -89,7 +89,7 @@ async function joined(host: Host, session: Session, { stage, operator, someone }
   return person
 }
 
-/** A wallet of this machine plays under its own limits; the file itself is the command that was agreed to. */
+/** Local wallets keep their spending policy; the user approved the file. */
 function gatedPurse(host: Host, session: Session, name: string): Purse {
   const spender = { ...host, budget: createBudget() }
   const spend = ({ price, payTo }: Chosen, call: Words) =>
@@ -120,7 +120,7 @@ type Board = {
   readonly bought: Bought
 }
 
-/** @returns id of the job that it is about */
+/** @returns id of the job concerned */
 async function done(board: Board, act: Act): Promise<string | null> {
   const { cast, sold, bought } = board
   if (act.buy) {

@@ -5,7 +5,7 @@ import type { Io } from '../../cli/io.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { nearest } from '../../text/text.ts'
 
-/** A file that is longer is no seed, and what it may hold. */
+/** Size limits of a seed file. */
 export const MAX_SEED_BYTES = 1024 * 1024
 const MAX_PEOPLE = 50
 const MAX_SERVICES = 200
@@ -18,7 +18,7 @@ const Usd = z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be an amount in quot
 const Json = z.record(z.string(), z.json())
 
 const Someone = z.strictObject({
-  /** Of the wallet on this machine; one that is there is used. */
+  /** Wallet name; an existing wallet is used. */
   name: Name,
   title: Label.optional(),
   type: z.enum(['agent', 'provider', 'both']).default('both'),
@@ -26,7 +26,7 @@ const Someone = z.strictObject({
   deposit: Usd.optional(),
 })
 
-/** Fields of a listing as they are sent; the instance judges them. */
+/** Listing fields; the instance validates them. */
 const Offer = z.looseObject({ by: Name, name: Label })
 
 const acts = {
@@ -60,7 +60,7 @@ const Act = z
   .refine((one) => Object.values(one).filter(Boolean).length === 1, `must be one of ${Object.keys(acts).join(', ')}`)
 export type Act = z.output<typeof Act>
 
-/** What people there are, what they sell, and what happens, in order. */
+/** People, listings, and acts in order. */
 export const SeedFile = z.strictObject({
   people: z.array(Someone).min(1).max(MAX_PEOPLE),
   services: z.array(Offer).max(MAX_SERVICES).default([]),
@@ -69,17 +69,17 @@ export const SeedFile = z.strictObject({
 export type SeedFile = z.output<typeof SeedFile>
 export type Someone = z.output<typeof Someone>
 
-/** Something that is wrong, and where: `acts.2.buy.who`. */
+/** A fault with its path: `acts.2.buy.who`. */
 export type Fault = { readonly path: string; readonly message: string }
 
-/** Everything that is wrong with a file; empty when it can be played. */
+/** All faults of a file; empty if valid. */
 export function faultsOf(document: unknown): readonly Fault[] {
   const read = SeedFile.safeParse(document)
   if (read.success) return [...repeated(read.data), ...dangling(read.data)]
   return read.error.issues.flatMap((issue) => faultsIn(issue, document))
 }
 
-/** The fields that there are at a place of a file. */
+/** Allowed fields at a path. */
 function membersAt(path: readonly PropertyKey[]): readonly string[] {
   const [list, , act] = path.map(String)
   if (list === undefined) return Object.keys(SeedFile.shape)
@@ -97,7 +97,7 @@ const expectedWords: Readonly<Record<string, string>> = {
   record: 'a set of fields',
 }
 
-/** A fault in words of ours: what is missing, what is not known, what else it has to be. */
+/** A fault in our words. */
 function faultsIn(issue: z.core.$ZodIssue, document: unknown): Fault[] {
   const at = issue.path.join('.')
   const path = at || 'the file'
@@ -139,7 +139,7 @@ function repeated({ people, services, acts: list }: SeedFile): Fault[] {
     .map(({ path, name }) => ({ path, message: `${name} is there already` }))
 }
 
-/** Names that nothing has: of people, of services, and of jobs before they are bought. */
+/** Undefined names of people, services and jobs. */
 function dangling({ people, services, acts: list }: SeedFile): Fault[] {
   const known: Known = {
     person: new Set(people.map(({ name }) => name)),
@@ -153,7 +153,7 @@ function dangling({ people, services, acts: list }: SeedFile): Fault[] {
 type Known = Readonly<Record<'person' | 'service' | 'job', Set<string>>>
 const kindOf = { who: 'person', service: 'service', job: 'job' } as const
 
-/** A job is known from the act on in which it is bought. */
+/** A job exists from the act that buys it. */
 function danglingIn(known: Known, act: Act, at: string): Fault[] {
   const [name, one] = actNames.flatMap((key) => (act[key] ? [[key, act[key]] as const] : []))[0] ?? []
   if (!one) return []
@@ -175,7 +175,7 @@ function unknown(known: Known, kind: keyof Known, { path, name }: { path: string
 const STDIN = '-'
 const MAX_SHOWN = 10
 
-/** Reads a seed file whole. @throws CliError usage that names every field that is wrong. */
+/** Reads and validates a seed file. @throws CliError usage that names every faulty field */
 export async function checkedSeed(io: Pick<Io, 'stdin'>, file: string): Promise<SeedFile> {
   const text = file === STDIN ? await io.stdin() : textOf(file)
   if (Buffer.byteLength(text) > MAX_SEED_BYTES) throw usage(`${file} is longer than ${MAX_SEED_BYTES / 1024} KiB.`)

@@ -4,7 +4,7 @@ import { peopleSituations } from './people.ts'
 import type { Situation } from './scene.ts'
 import { workSituations } from './work.ts'
 
-/** For every event how it comes about, or why nobody can make it happen: the type is total. */
+/** How to cause each event, or why it is impossible; total by type. */
 export const situations: Readonly<Record<EventType, Situation>> = {
   ...peopleSituations,
   ...workSituations,

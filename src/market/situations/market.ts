@@ -5,7 +5,7 @@ import { bidOn, postRequest } from '../weeks.ts'
 import { listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS
-/** A renewal that fails is tried again for six days. */
+/** A failed renewal is retried for six days. */
 const UNPAID_MS = 41 * DAY_MS
 
 async function awarded(scene: Scene): Promise<void> {
@@ -78,7 +78,7 @@ async function planLife({ cast, shelf, told }: Scene): Promise<void> {
 
 type Subscribed = { readonly who: Person; readonly seller: Person; readonly id: string }
 
-/** Somebody new who subscribed to a plan of somebody new. */
+/** A new user subscribed to a new user's plan. */
 async function subscribed(scene: Scene): Promise<Subscribed> {
   const seller = await visitor(scene, { type: 'provider' })
   const service = await listingOf(seller)
@@ -90,7 +90,7 @@ async function subscribed(scene: Scene): Promise<Subscribed> {
   return { who, seller, id }
 }
 
-/** To the plan that is meant, or to one of somebody new. */
+/** Subscribes to the given plan, or a new one. */
 async function joined(scene: Scene): Promise<void> {
   const { on } = scene
   if (on === undefined) await subscribed(scene)

@@ -3,7 +3,7 @@ import { fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
 import { buyListing, listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
-/** HTTP's word for an endpoint that is gone for good. */
+/** HTTP status "gone". */
 const GONE = 410
 
 const arrived = (scene: Scene): Promise<Person> =>
@@ -70,13 +70,13 @@ async function arrivedMoney(scene: Scene): Promise<void> {
   await payOut(scene)
 }
 
-/** What may not be paid goes back to the balance. */
+/** A blocked withdrawal returns to the balance. */
 async function withdrawalFails(scene: Scene): Promise<void> {
   const who = await withdrawn(scene)
   await sanctioned(scene, who, () => payOut(scene))
 }
 
-/** What somebody earned is kept while its wallet may not be paid. */
+/** Earnings of a sanctioned wallet are kept. */
 async function earningsBlocked(scene: Scene): Promise<void> {
   const seller = await visitor(scene, { type: 'provider' })
   const job = await buyListing(await visitor(scene), await listingOf(seller))
@@ -108,7 +108,7 @@ async function sanctioned(
   }
 }
 
-/** Money for somebody who is there; from somebody new some is taken back. */
+/** Adjusts a user's balance; a new user's is reduced. */
 async function adjusted(scene: Scene): Promise<void> {
   const { on, told } = scene
   const id = on ?? (await deposited(scene)).id
@@ -117,7 +117,7 @@ async function adjusted(scene: Scene): Promise<void> {
   await scene.operator.call('adjustBalance', { params: { id }, body })
 }
 
-/** Somebody whom Acme Corp referred buys from somebody whom it referred as well. */
+/** A sale between two users whom Acme Corp referred. */
 async function rewarded({ cast, operator, ...scene }: Scene, prices: readonly string[]): Promise<Person> {
   const all: Scene = { cast, operator, ...scene }
   const referrer = await visitor(all)
@@ -139,7 +139,7 @@ async function rewardTaken(scene: Scene): Promise<void> {
   await referrer.call('withdrawReferrals', { body: { to: 'balance' } })
 }
 
-/** An endpoint that says that it will never take anything again. */
+/** An endpoint that responds 410. */
 async function goneEndpoint(scene: Scene): Promise<void> {
   const sink = await scene.sink(GONE)
   const seller = await visitor(scene, { type: 'provider' })

@@ -7,11 +7,11 @@ import { openSink, type Sink, type Stage } from '../hand.ts'
 import type { Scene, Situation } from './scene.ts'
 import type { EventSettings } from './settings.ts'
 
-/** How long an event may come after what made it: messages are sent in the background. */
+/** Longest wait for an event. */
 const WAIT_MS = 30_000
 const MAX_EVENT_CHARS = 256 * 1024
 
-/** An event that was made to happen. */
+/** The caused event. */
 export type Triggered = NonNullable<Awaited<ReturnType<typeof eventIn>>> & { readonly type: EventType }
 
 export type Triggering = Opened & {
@@ -20,14 +20,11 @@ export type Triggering = Opened & {
   readonly folder: string
   readonly on?: string | undefined
   readonly told?: EventSettings
-  /** Of the whole marketplace, from now on. */
+  /** All events from now on. */
   readonly events: (signal: AbortSignal) => Promise<TransportResponse>
 }
 
-/**
- * Makes a situation and waits for its event.
- * @throws Error when it does not come
- */
+/** Runs a situation and waits for its event. @throws Error when it does not come */
 export async function trigger(
   triggering: Triggering,
   { make }: Extract<Situation, { make: unknown }>,
@@ -65,7 +62,7 @@ export async function trigger(
   }
 }
 
-/** The first event of a type on a stream of events, about what is meant where it can be. @throws Error when none comes */
+/** First matching event of a stream. @throws Error when none comes */
 async function firstOf(stream: TransportResponse, type: EventType, on?: string): Promise<Triggered> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -81,7 +78,7 @@ async function firstOf(stream: TransportResponse, type: EventType, on?: string):
   throw new Error(`the stream ended before ${type} came`)
 }
 
-/** Others act at the same time: of two disputes the one that was meant is told. */
+/** Concurrent events of others are ignored. */
 function isAbout({ id }: Triggered['subject'], on: string | undefined): boolean {
   const kind = (text: string) => text.slice(0, text.indexOf('_'))
   return on === undefined || kind(on) !== kind(id) || id === on

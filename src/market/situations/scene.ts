@@ -9,25 +9,25 @@ const KEY_BYTES = 32
 const NAME_BYTES = 3
 const FUNDS = '60.00'
 
-/** What a situation is made with. */
+/** Context of a situation. */
 export type Scene = Opened & {
   readonly play: Play
   readonly stage: Stage
-  /** Moves business time, with what falls due on the way. */
+  /** Advances business time. */
   readonly advance: (ms: number) => Promise<void>
-  /** An endpoint that is there until the situation is over. */
+  /** A temporary endpoint. */
   readonly sink: (status?: number) => Promise<Sink>
-  /** Id of something that is there already, which it is to be about. */
+  /** Id of an existing object to use. */
   readonly on?: string | undefined
-  /** What is to be so. */
+  /** Given settings. */
   readonly told: EventSettings
 }
 
-/** How an event is made to happen, or why nobody can make it. */
+/** How to cause an event, or why it is impossible. */
 export type Situation =
   | (Sayable & {
       readonly make: (scene: Scene) => Promise<void>
-      /** How far business time is moved for it, milliseconds. */
+      /** Business time that it needs, milliseconds. */
       readonly moves?: number
     })
   | { readonly why: string }
@@ -39,7 +39,7 @@ export type Registering = {
   readonly referralCode?: string
 }
 
-/** Somebody new who has registered. */
+/** A newly registered user. */
 export async function visitor(
   scene: Scene,
   {
@@ -64,7 +64,7 @@ export async function visitor(
   return personOf(stage, { name, secret, id, key: key ?? '' })
 }
 
-/** A listing of somebody new. @returns its id */
+/** A new user's listing. @returns its id */
 export async function listingOf(
   seller: Person,
   { name = 'A word count', price = '0.50' }: EventSettings = {},
@@ -73,7 +73,7 @@ export async function listingOf(
   return (await seller.call('createService', { body })).id
 }
 
-/** Somebody of the demo, by the id of their account. @throws CliError conflict for anybody else: they act for themselves */
+/** A demo user by account id. @throws CliError conflict for others, who act themselves */
 export function ofCast({ cast }: Scene, id: string, does: string): Person {
   const found = Object.values(cast).find((one) => one.id === id)
   if (found) return found
@@ -82,7 +82,7 @@ export function ofCast({ cast }: Scene, id: string, does: string): Person {
   })
 }
 
-/** A situation, with what can be said of it. */
+/** A situation with its settings. */
 export const made = (
   act: (scene: Scene) => Promise<unknown>,
   more: Sayable & { readonly moves?: number } = {},

@@ -8,7 +8,7 @@ import { clip, nearest } from '../../text/text.ts'
 const TEXT_CHARS_MAX = 1_000
 const NAME_CHARS_MAX = 100
 const SETTINGS_MAX = 50
-/** What somebody of the demo can pay: the money of visitors is 60 dollars. */
+/** Upper price: visitors have 60 dollars. */
 const PRICE_MAX_MICRO = 40_000_000n
 const RATING_MAX = 5
 const GIVEN_CHARS_MAX = 60
@@ -34,7 +34,7 @@ const rating = {
   read: (given: string) => (/^[1-5]$/.test(given) ? Number(given) : undefined),
 }
 
-/** What of an event can be said, and what of it is taken. */
+/** Settings with their parsers. */
 const settingTable = {
   price: { means: 'what is sold costs it', ...money },
   amount: { means: 'how much moves', ...money },
@@ -51,15 +51,15 @@ const settingTable = {
 type Table = typeof settingTable
 export type SettingName = keyof Table | 'input'
 
-/** What was said with `--set`; what was not said is up to the situation. */
+/** Values of `--set`. */
 export type EventSettings = {
   readonly [K in keyof Table]?: Exclude<ReturnType<Table[K]['read']>, undefined>
 } & { readonly input?: { readonly [member: string]: Json } }
 
-/** What a situation lets somebody say. */
+/** Settings of a situation. */
 export type Sayable = {
   readonly sets?: readonly SettingName[]
-  /** What of one's own it can be about. */
+  /** Kinds of objects that it can use. */
   readonly about?: readonly IdNoun[]
 }
 
@@ -104,7 +104,7 @@ function inputOf(name: string, given: string): readonly [string, Json] {
   try {
     return [member, parseJson(given)]
   } catch {
-    // No number, no list: plain text.
+    // Plain text.
     return [member, given]
   }
 }
@@ -123,7 +123,7 @@ function readOne(type: string, sets: readonly SettingName[], { name, given }: Gi
   throw new BadSetting(`--set ${name} ${settingTable[name].must}; you gave "${clip(given, GIVEN_CHARS_MAX)}".`)
 }
 
-/** @throws BadSetting for an id of something that the event cannot be about */
+/** @throws BadSetting for an unsuitable id */
 export function subjectOf(type: string, { about = [] }: Sayable, id: string | undefined): string | undefined {
   if (id === undefined) return undefined
   const forms = about.map((noun) => `${idPrefixes[noun]}…`).join(' or ')

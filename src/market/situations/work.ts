@@ -6,7 +6,7 @@ import type { Person } from '../hand.ts'
 import { made, ofCast, type Scene, type Situation } from './scene.ts'
 import type { SettingName } from './settings.ts'
 
-/** A job, and who acts in it; asked for only where they have to. */
+/** A job with its actors, created on demand. */
 type Deal = {
   readonly job: string
   readonly thread: () => Promise<string>
@@ -18,7 +18,7 @@ type Deal = {
 /** An act in a job. */
 type Step = (scene: Scene, deal: Deal) => Promise<unknown>
 
-/** Buys what somebody of the demo sells, or the listing that is meant; or it is about a job that is there. */
+/** Buys a demo listing or the given one, or uses the given job. */
 async function dealOf(scene: Scene, ware: Ware): Promise<Deal> {
   const { on, cast, shelf, play } = scene
   if (on?.startsWith('job_')) return dealAt(scene, on)
@@ -36,7 +36,7 @@ async function dealOf(scene: Scene, ware: Ware): Promise<Deal> {
   }
 }
 
-/** What is ordered: as it was said, beside what the listing needs anyway. */
+/** Input: required members plus the given ones. */
 async function orderOf({ cast, told }: Scene, id: string): Promise<{ [member: string]: Json }> {
   const { input_schema: schema } = await cast.acme.call('getService', { params: { id } })
   const { exampleInput } = await import('../../schema/example.ts')
@@ -119,13 +119,13 @@ async function talked({ cast, shelf, told }: Scene): Promise<void> {
 
 type Story = {
   readonly ware?: Ware
-  /** What comes before the last step, where the job is bought for it. */
+  /** Acts before the last, for a new job. */
   readonly before?: readonly Step[]
   readonly sets?: readonly SettingName[]
   readonly moves?: number
 }
 
-/** A job is bought and goes on up to a step; one that is there takes that step alone. */
+/** A new job up to an act; an existing job takes only the last. */
 function story(last: Step | undefined, { ware = 'audit', before = [], sets = [], moves }: Story = {}): Situation {
   const act = async (scene: Scene) => {
     const deal = await dealOf(scene, ware)
@@ -152,7 +152,7 @@ export const workSituations = {
   'job.expired': story(undefined, { moves: 2 * DAY_MS }),
   'job.disputed': story(dispute, { before: [hand], sets: ['reason', 'category'] }),
   'job.refunded': story(refund, { before: [hand, dispute], sets: ['reason', 'category'] }),
-  // Delivered by a machine: paid out before the buyer says anything.
+  // Machine deliveries are paid before the rating.
   'job.rated': story(judge, { ware: 'palette', before: [hand], sets: ['rating', 'comment'] }),
   'job.dispute_recorded': story(disputeLate, { ware: 'palette', before: [hand], sets: ['reason', 'category'] }),
   'job.dispute_undecided': story(dispute, { before: [hand], sets: ['reason', 'category'], moves: 4 * DAY_MS }),

@@ -11,7 +11,7 @@ const MAX_PATH_CHARS = 1_024
 const Path = z.string().max(MAX_PATH_CHARS).regex(/^\//, 'must be an absolute path')
 const MAX_MODEL_CHARS = 200
 const DEFAULT_TOKENS = 200_000
-/** Functions that a model can work for. */
+/** Functions that can use a model. */
 const modelFunctions = ['structured_web_extraction', 'summarization', 'translation'] as const
 const MAX_NAMES = 50
 /** Who tells prices of shares. */
@@ -19,32 +19,23 @@ const marketProviders = ['twelvedata', 'alphavantage'] as const
 export type MarketProvider = (typeof marketProviders)[number]
 const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-"')
 
-/**
- * Where functions of the house ask others, and with which keys. Whoever runs the marketplace names them, so they may
- * stand anywhere, this machine included.
- */
+/** Addresses and keys of external APIs, chosen by the operator, so any address is allowed. */
 export const EngineConfig = z.strictObject({
-  /** An interface like that of osv.dev, which it is unless given. */
+  /** osv.dev-like API (default: osv.dev). */
   advisories: z.strictObject({ url: Url }).exactOptional(),
-  /** The program that works on recordings, where it is not found by its name. */
+  /** Path of ffmpeg. */
   audio: z.strictObject({ ffmpeg: Path }).exactOptional(),
-  /** A Chromium, where it is not found by its name; without its sandbox only where the system forbids that. */
+  /** Path of Chromium; sandbox off only if unsupported. */
   browser: z.strictObject({ path: Path.exactOptional(), sandbox: z.boolean().default(true) }).exactOptional(),
-  /** CoinGecko: the address belongs to the plan. */
+  /** CoinGecko; the address depends on the plan. */
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
-  /**
-   * jsdom, which judges accessibility less well where no browser is there: `{}` where it is installed beside the program,
-   * else its folder.
-   */
+  /** jsdom as a weaker accessibility engine: `{}` if installed beside the program, else its folder. */
   dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
-  /** An interface like that of Grants.gov, which it is unless given. */
+  /** Grants.gov-like API (default: Grants.gov). */
   grants: z.strictObject({ url: Url }).exactOptional(),
-  /**
-   * A language model behind an interface like that of OpenAI, also on this machine. It sees what the functions in `use`
-   * work with, and nothing of others.
-   */
+  /** OpenAI-like language model. It sees data of the functions in `use` only. */
   llm: z
     .strictObject({
       url: Url,
@@ -54,11 +45,11 @@ export const EngineConfig = z.strictObject({
       tokens_per_day: z.int().min(1).default(DEFAULT_TOKENS),
     })
     .exactOptional(),
-  /** Prices of shares, by Twelve Data unless given; whether they may be sold is a matter of the account. */
+  /** Share prices (default: Twelve Data); resale rights depend on the account. */
   market: z.strictObject({ provider: z.enum(marketProviders).exactOptional(), url: Url, key: Key }).exactOptional(),
-  /** List of registries (RFC 9224); that of IANA unless given. */
+  /** RFC 9224 registry list (default: IANA's). */
   rdap: z.strictObject({ url: Url }).exactOptional(),
-  /** Natural voices of an interface like that of ElevenLabs; the first voice and model are taken where none is named. */
+  /** ElevenLabs-like voices; the first voice and model are defaults. */
   speech: z
     .strictObject({
       url: Url,
@@ -67,7 +58,7 @@ export const EngineConfig = z.strictObject({
       models: z.array(Name).min(1).max(MAX_NAMES).default(['eleven_multilingual_v2']),
     })
     .exactOptional(),
-  /** Who translates in full; `llm` is the model above. */
+  /** Full translation; `llm` uses the model above. */
   translate: z
     .discriminatedUnion('provider', [
       z.strictObject({ provider: z.literal('libretranslate'), url: Url, key: Key.exactOptional() }),
@@ -75,7 +66,7 @@ export const EngineConfig = z.strictObject({
       z.strictObject({ provider: z.literal('llm') }),
     ])
     .exactOptional(),
-  /** Open-Meteo, whose public address is for non-commercial use: name one that may be sold from. */
+  /** Open-Meteo; its public address is non-commercial, so configure a paid one. */
   weather: z.strictObject({ url: Url, geocoding_url: Url }).exactOptional(),
 })
 export type EngineConfig = z.output<typeof EngineConfig>

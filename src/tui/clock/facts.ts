@@ -6,17 +6,17 @@ import type { CronFacts } from '../shell/cron-facts.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Of each kind of what falls due, the first; what there is besides is counted. */
+/** Items shown of each kind; the rest is counted. */
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 
-/** Business time beside the machine's. */
+/** Business and machine time. */
 export type ClockFacts = {
   readonly now: number
   readonly wall: number
   readonly aheadMs: number
   readonly isFrozen: boolean
-  /** False where money is real: then nobody moves it. */
+  /** False with real money. */
   readonly isMovable: boolean
   readonly nextCron: { readonly name: string; readonly at: number } | undefined
 }
@@ -37,7 +37,7 @@ function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnsw
 
 export const dueKinds = ['cron', 'hold', 'payout'] as const
 
-/** Something that happens by itself at a time. */
+/** An automatic event with its time. */
 export type DueFacts = {
   readonly id: string
   /** Business time. */
@@ -45,7 +45,7 @@ export type DueFacts = {
   readonly kind: (typeof dueKinds)[number]
   readonly what: string
   readonly whose: string
-  /** Like `$0.525`; empty where no money moves. */
+  /** Like `$0.525`; empty without money. */
   readonly amount: string
 }
 
@@ -54,7 +54,7 @@ export type Due = {
   readonly unseen: number
 }
 
-/** What money waits for, as far as a time is known for it. */
+/** Due money with a known time. */
 export const fetchDue =
   (link: Link) =>
   async (signal: AbortSignal): Promise<Outcome<Due>> => {
@@ -87,7 +87,7 @@ function duePayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): Du
   return [{ id, at, kind: 'payout', what: `try ${attempts + 1}`, whose: shortAddress(wallet), amount: `$${amount}` }]
 }
 
-/** When each cron runs next by its schedule. */
+/** Next scheduled run of each cron. */
 export function dueCrons(crons: readonly CronFacts[]): readonly DueFacts[] {
   return crons.flatMap(({ name, more }): DueFacts[] => {
     if (more?.nextRun === undefined) return []

@@ -18,7 +18,7 @@ import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import { type ClockFacts, type Due, type DueFacts, dueCrons, dueKinds, fetchClockFacts, fetchDue } from './facts.ts'
 
-/** A hook: business time, and what falls due in it next. */
+/** A hook: business time, and what falls due next. */
 export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
   const { link, refreshMs } = host
   const clock = useQuery(fetchClockFacts(link), { name: 'clock facts', every: refreshMs })
@@ -87,7 +87,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   return [...above, table.head, ...table.body]
 }
 
-/** Between two answers business time goes on as the machine's does, unless it stands. */
+/** Business time between two responses follows the machine's unless frozen. */
 function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   if (value === undefined) return wall
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
@@ -149,7 +149,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
   ]
 }
 
-/** A day ahead runs every cron that falls due on the way, one after the other. */
+/** A day runs many crons in order. */
 const MOVE_TIMEOUT_MS = 5 * 60_000
 const SNAPSHOT = 'before-clock'
 
@@ -173,7 +173,7 @@ function moveOf(chosen: string | undefined, { nextCron }: ClockFacts): Move | un
   return { body: { set }, words: ['clock', 'set', set] }
 }
 
-/** Moves business time ahead, with a copy of the store to go back to. */
+/** Advances business time, with a snapshot to return to. */
 export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
   const { snapshot: save } = host
   const saves = ({ snapshot: said }: Values) => save !== undefined && said === 'yes'
@@ -214,7 +214,7 @@ async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outco
   return { ok: true, value: `${dateTime(Date.parse(now))} now, ${count(runs)} cron runs on the way.${back}` }
 }
 
-/** Lets business time stand still, or go on. */
+/** Freezes or resumes business time. */
 export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
   return {
     title: isFrozen ? 'LET THE CLOCK GO ON' : 'STOP THE CLOCK',

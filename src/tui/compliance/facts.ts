@@ -7,7 +7,7 @@ import { text, time } from '../shell/read.ts'
 
 export const ATTEMPTS_PAGE = 50
 
-/** The page of the operator's list, those that wait for somebody first unless sorted. */
+/** A page of attempts, waiting ones first by default. */
 export const fetchAttempts =
   (link: Link, { page, asked }: ListPage<typeof verificationFields>) =>
   (signal: AbortSignal) =>

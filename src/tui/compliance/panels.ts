@@ -13,26 +13,26 @@ import type { ScreenArea, View } from '../shell/screen.ts'
 import type { SanctionFacts } from './facts.ts'
 import type { Kept, KeptFacts, ReadFacts, ReadLog } from './watch.ts'
 
-/* What stands over the identity checks: whom the marketplace refuses, what that kept back, and who reads what. */
+/* Panels above the identity checks: sanctions, kept money, accesses. */
 
 const PANES_FROM = 80
 const BAR_COLUMNS = 14
 const COUNT_COLUMNS = 6
-/** Rows that are left to the identity checks before a panel goes. */
+/** Rows reserved for the identity checks. */
 const LEAST_BELOW = 6
-/** Of the height, at most one part in so many goes to reasons of refusals. */
+/** Share of the height for refusal reasons. */
 const REFUSALS_SHARE = 4
-/** Who is named in one row. */
+/** Names per row. */
 const NAMED = 3
-/** Less of a name says nothing. */
+/** Minimum name length. */
 const LEAST_NAME = 4
-/** A list is told in hours so long. */
+/** Durations below this are in hours. */
 const HOURS_UNTIL = 72
 
 export type PanelsModel = {
   readonly sanctions: Query<SanctionFacts>
   readonly kept: Query<Kept>
-  /** All that is kept back, decimal USDC; undefined until it is known. */
+  /** Total kept, decimal USDC; undefined until known. */
   readonly keptSum: string | undefined
   readonly reads: Query<ReadLog>
   readonly exports: Query<readonly ReadFacts[]>
@@ -41,7 +41,7 @@ export type PanelsModel = {
   readonly view: View
 }
 
-/** Panels in pairs, or one below the other where it is narrow; what stands last goes first where it is low. */
+/** Panels in pairs, or stacked if narrow; the last are dropped first. */
 export function panelLines(model: PanelsModel, { width, height }: ScreenArea): Line[] {
   const { health } = model.view
   const shelved = health.value?.shelved ?? []
@@ -50,7 +50,7 @@ export function panelLines(model: PanelsModel, { width, height }: ScreenArea): L
   const side = isSplit ? width - split - 1 : width
   const list = sanctionLines(model, split)
   const most = Math.max(list.length - 1, Math.floor(height / REFUSALS_SHARE))
-  // Where nobody answers it is not known that there was none.
+  // Unknown while unreachable.
   const refused =
     health.value === undefined
       ? [rule(side, REFUSED), ...waitingLines(health, side)]
@@ -66,7 +66,7 @@ export function panelLines(model: PanelsModel, { width, height }: ScreenArea): L
   return [...joinedPanels(left, right, { width, split, height: left.length }), ...below]
 }
 
-/** One panel, or two of one height side by side. */
+/** One panel, or two side by side. */
 type Block = readonly (readonly Line[])[]
 
 function even(one: readonly Line[], other: readonly Line[]): Block {
@@ -75,7 +75,7 @@ function even(one: readonly Line[], other: readonly Line[]): Block {
   return [filled(one), filled(other)]
 }
 
-/** The blocks that there is room for; the first is there at any rate. */
+/** Blocks that fit; at least the first. */
 function fitting(blocks: readonly Block[], room: number): readonly Block[] {
   let used = 0
   return blocks.filter(([{ length } = []], i) => {
@@ -112,7 +112,7 @@ function hoursOf(ms: number): string {
   return hours >= 1 && hours < HOURS_UNTIL ? `${hours}h` : shortSpan(ms)
 }
 
-/** What the list did: calls that were refused for it, and payouts that it keeps. */
+/** Effects of the list: refused calls and kept payouts. */
 function hitWords(health: HealthFacts | undefined, kept: Kept | undefined): Line {
   if (health === undefined || kept === undefined) return [dim('…')]
   const [, refused = 0] = health.refusals.find(([reason]) => reason === 'sanctioned') ?? []
@@ -163,7 +163,7 @@ const kinds: Readonly<Record<KeptFacts['kind'], string>> = {
   withdrawal: 'withdrawal',
 }
 
-/** Payouts to wallets that may not be paid: how much, whose, since when, and why. */
+/** Kept payouts: amount, owner, time, reason. */
 function keptLines({ kept, keptSum, now }: PanelsModel, width: number): Line[] {
   const { value } = kept
   if (value === undefined) return [rule(width, 'Kept back'), ...waitingLines(kept, width)]
@@ -190,7 +190,7 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
   return [left, strong(money), `  ${whose}`, dim(what)]
 }
 
-/** What administrators read that belongs to others, what parties took of their own, and how much else was done. */
+/** Administrators' reads of private data, own exports, and other acts. */
 function readLines({ reads, exports, view }: PanelsModel, width: number): Line[] {
   const { value } = reads
   const head = rule(width, 'Who reads what', [dim('in 24 h')])
@@ -217,7 +217,7 @@ function readLine({ what, times, who }: ReadFacts): Line {
   return [` ${what}`.padEnd(NAME_COLUMNS), count(times).padStart(COUNT_COLUMNS), dim(`  by ${namedWords(who)}`)]
 }
 
-/** The first few, and how many more. */
+/** The first names, and the number of others. */
 function namedWords(all: readonly string[]): string {
   const rest = all.length - NAMED
   return [...all.slice(0, NAMED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ')

@@ -26,7 +26,7 @@ import { ATTEMPTS_PAGE, fetchAttempts, fetchSanctions } from './facts.ts'
 import { type PanelsModel, panelLines } from './panels.ts'
 import { fetchExports, fetchKept, fetchReads } from './watch.ts'
 
-/** A hook: whom the marketplace refuses, what its gate refused, and who wants to be checked. */
+/** A hook: sanctions, gate refusals and identity checks. */
 export function useCompliance(host: Host, view: View): ReturnType<Screen['use']> {
   const finding = findingOf(view.ui, 'compliance', verificationFields)
   const which = { page: view.ui.pages.compliance ?? 0, asked: useListQuery(host, finding, verificationFields) }
@@ -60,7 +60,7 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
   }
 }
 
-/** A hook: what the panels over the identity checks tell. */
+/** A hook: data of the panels. */
 function useWatched({ link, clock, refreshMs }: Host): Omit<PanelsModel, 'now' | 'view'> {
   const every = SLOW_EVERY_MS
   const sanctions = useQuery(fetchSanctions(link), { name: 'sanctions', every })
@@ -114,7 +114,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
 
-/** How long somebody has to be checked, as the newest attempt that is open was given it. */
+/** Time limit of an attempt, by the newest open one. */
 function lifeWords(rows: readonly VerificationAttempt[]): string {
   const open = rows.find(isUnderWay)
   if (open === undefined) return ''
@@ -138,7 +138,7 @@ const decision = needed({ name: 'decision', label: 'Decision', choices: decision
 
 const undecided: Problem = { kind: 'failed', sentence: 'It needs a decision.', facts: [], next: [] }
 
-/** Says as the vendor of the sandbox who stands behind a participant. */
+/** Decides an attempt as the sandbox vendor. */
 export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogSpec {
   const { id, participant_id: participant } = attempt
   const [name, operator] = [text(attempt.name), text(attempt.operator_name)]
@@ -168,7 +168,7 @@ export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogS
   }
 }
 
-/** Refuses a wallet by hand, or no longer. */
+/** Adds or removes a manually sanctioned wallet. */
 export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
   const isAdded = change === 'add'
   return {

@@ -6,30 +6,30 @@ import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Payouts that are kept back and shown; the rest is counted. */
+/** Kept payouts shown; the rest is counted. */
 const KEPT_ROWS = 3
-/** Acts and requests that one answer brings. */
+/** Rows per response. */
 const ACTS = '100'
 const REQUESTS = '200'
 
-/** Money of a wallet that may not be paid. Times are business time. */
+/** Kept money of a sanctioned wallet; business time. */
 export type KeptFacts = {
   readonly id: string
   readonly kind: PayoutKind
   readonly wallet: string
-  /** Of whom the wallet is; empty where that is nobody of the market. */
+  /** Owner; empty if unknown. */
   readonly name: string
   /** Decimal USDC. */
   readonly amount: string
   readonly since: number | undefined
   readonly nextLook: number | undefined
-  /** Why the wallet is refused, in words; empty where it no longer is. */
+  /** Reason of the sanction; empty if lifted. */
   readonly why: string
 }
 
 export type Kept = { readonly kept: readonly KeptFacts[]; readonly total: number }
 
-/** The newest payouts that are kept back, with whose they are and why. */
+/** Newest kept payouts with owner and reason. */
 export const fetchKept = (link: Link) => async (signal: AbortSignal) => {
   const query = { filter: 'blocked:true', limit: String(KEPT_ROWS) }
   const found = await ask(link, { name: 'getPayouts', asked: { query, signal } }, (answer) => answer)
@@ -75,20 +75,20 @@ async function reasonOf(link: Link, wallet: string, signal: AbortSignal): Promis
   return found.ok ? found.value : ''
 }
 
-/** How often something of others was read, and who did so, most first. */
+/** Counts of private reads by person. */
 export type ReadFacts = { readonly what: string; readonly times: number; readonly who: readonly string[] }
 
 export type ReadLog = {
   readonly reads: readonly ReadFacts[]
-  /** ReadLog that the log has, which may be more than are told apart. */
+  /** Total reads, possibly more than listed. */
   readonly total: number
-  /** All acts of administrators. */
+  /** All administrators' acts. */
   readonly acts: number
 }
 
 type Act = WireAnswer<Api['getAdminLog']>['acts'][number]
 
-/** Acts that read what belongs to others, in words. */
+/** Names of acts that read private data. */
 const readActs = {
   'job.read': 'evidence bundles',
   'thread.read': 'threads',
@@ -98,7 +98,7 @@ const readActs = {
 
 const isRead = (act: string): act is keyof typeof readActs => Object.hasOwn(readActs, act)
 
-/** What administrators read of others and did in the last 24 hours of business time. */
+/** Administrators' acts in 24 hours of business time. */
 export const fetchReads = (link: Link) => async (signal: AbortSignal) => {
   const filter = `act:${Object.keys(readActs).join(',')} age:<24h`
   const [reads, acts] = await Promise.all([
@@ -128,7 +128,7 @@ function readersOf(what: string, all: readonly Read[]): ReadFacts[] {
   return of.length === 0 ? [] : [{ what, times: of.length, who }]
 }
 
-/** Exports that parties took of their own data within a day of wall time, as far as requests are remembered. */
+/** Own exports within a day, as far as remembered. */
 export const fetchExports = (link: Link, wall: () => number) => (signal: AbortSignal) => {
   const since = new Date(wall() - DAY_MS).toISOString()
   const query = { path: '/v1/export', status: '2xx', since, limit: REQUESTS }

@@ -24,14 +24,14 @@ type Feed = {
   readonly height: number
   readonly held: boolean
   readonly title?: string
-  /** Business time; undefined where it is not known. */
+  /** Business time; undefined if unknown. */
   readonly now: number | undefined
   readonly stoppedAt?: number | undefined
-  /** Which of all that is known is chosen: it stays in sight. */
+  /** Index of the chosen event, kept in sight. */
   readonly chosen?: number | undefined
 }
 
-/** What happened, newest first, each once. */
+/** Events, newest first. */
 export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
   const { width, height, held, title = 'Live', stoppedAt, now, chosen = -1 } = feed
   if (height < 1) return []
@@ -66,7 +66,7 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
 
 type Told = { readonly now: number | undefined; readonly isNarrow: boolean }
 
-/** All as wide, so that the sentences stand under each other; in a narrow window they need the room of the seconds. */
+/** Equal widths; narrow windows drop seconds. */
 function whenOf(at: number | undefined, { now, isNarrow }: Told): string {
   if (at === undefined) return isNarrow ? '--:--' : '--:--:--'
   const whole = now === undefined ? clockTime(at) : timeOrDay(at, now)
@@ -79,10 +79,10 @@ const TIME_CHARS = '14:03:07'.length
 const AMOUNTS_FROM = 76
 const IDS_FROM = 120
 
-/** What happened, for people: a sign, which way money went, how much, and a sentence. */
+/** An event as sign, money direction, amount and sentence. */
 type Sentence = {
   readonly sign: Piece
-  /** `+` in, `→` on, `↩` back. */
+  /** `+` in, `→` out, `↩` back. */
   readonly way: '' | '+' | '→' | '↩'
   readonly amount: string
   readonly words: string
@@ -200,10 +200,10 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} is gone and was taken out of use`],
 }
 
-/** What it sells is built in: paid and delivered in one act, and nothing waits for anybody. */
+/** First-party sales are paid and delivered at once. */
 const HOUSE = 'souk'
 
-/** What a subscription pays for is in no escrow. */
+/** Covered jobs hold no escrow. */
 function isHeld({ method }: EventNames): boolean {
   return method !== 'subscription'
 }
@@ -227,17 +227,17 @@ export function sentenceOf({ type, subject, said, about, detail }: LiveEvent): S
     return { sign, way, amount, words }
   }
   const who = about.buyer === '' ? '' : `${about.buyer}: `
-  // An act of the operator has its own name, and nobody's words.
+  // Operator acts have their own names.
   const words = known[type] ?? `${type} ${subject}  ${detail}`
   return { sign: known[type] === undefined ? off : news, way: '', amount, words: `${who}${words}` }
 }
 
-/** What an instance of another build tells of may have no sentence here. */
+/** Unknown events of other versions have no sentence. */
 function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
   return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
 }
 
-/** A sentence with a hole in it is none. */
+/** Sentences need all names. */
 function hasNames(type: string, { buyer, provider }: EventNames): boolean {
   return buyer !== '' || provider !== '' || !type.includes('.')
 }

@@ -14,40 +14,40 @@ import { chosenIndex, type LogTab, logPart, logTabs, logViews, paneBeside, type 
 
 const DRAWER_SHARE = 0.5
 
-/** One view of the logs: its rows, and the chosen one of them. */
+/** A view of the logs with its chosen row. */
 export type Listed<R> = {
   readonly query: Query<unknown>
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
   readonly idOf: (row: R) => string
-  /** Of the chosen one, where its id is none for people. */
+  /** Title of the chosen row, if its id is unreadable. */
   readonly titleOf?: (row: R) => string
   readonly chosen: number
-  /** How many there are besides those that suit what is typed, `500` or `500, 12 older are gone`. */
+  /** Total, `500` or `500, 12 older are gone`. */
   readonly of: string
-  /** What stands where there is nothing. */
+  /** Text of an empty list. */
   readonly empty: string
-  /** The tab of the chosen one, at a width. */
+  /** Drawer tab at a width. */
   readonly drawer: (width: number) => readonly Line[]
   readonly tabs: readonly LogTab[]
-  /** Behind the views, what else narrows the list. */
+  /** Further filters after the views. */
   readonly more?: Line
   readonly view: View
 }
 
-/** Which row is the chosen one: followed, the newest. */
+/** Chosen row; when following, the newest. */
 export function chosenIn(ui: Ui, ids: readonly string[]): number {
   return ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
 }
 
-/** What a view finds by, and what it does besides what all of them do. */
+/** Filter facts and extra acts of a view. */
 type Own = {
   readonly fields: ListFields
   readonly problem: string | undefined
   readonly actions: Face['actions']
 }
 
-/** A view as the cockpit draws and works it. */
+/** A view's face. */
 export function listedFace<R extends object>(host: Host, listed: Listed<R>, own: Own): ReturnType<Screen['use']> {
   const { columns, rows, idOf, chosen, drawer, tabs, view } = listed
   const { ui, area } = view
@@ -67,7 +67,7 @@ export function listedFace<R extends object>(host: Host, listed: Listed<R>, own:
   }
 }
 
-/** The list with the chosen one: beside it where there is room, else below, or in place of it. */
+/** List with drawer: beside, below, or instead. */
 function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Line[] {
   const { query, columns, rows, idOf, titleOf = idOf, chosen, drawer, view } = listed
   const { width, height } = area
@@ -116,7 +116,7 @@ function emptyWords({ empty, view: { ui } }: Pick<Listed<unknown>, 'empty' | 'vi
   return ui.filters.logs ? 'nothing matches: esc clears what is typed' : empty
 }
 
-/** The tab that is in sight: the last of them shows things as they came. */
+/** Current tab; the last is JSON. */
 export function tabIn({ pane, logTab }: Ui, tabs: readonly LogTab[]): LogTab {
   if (pane.open === 'raw') return 'json'
   return tabs.includes(logTab) ? logTab : (tabs[0] ?? 'json')
@@ -128,7 +128,7 @@ function tabWords({ tabs, view: { ui } }: Pick<Listed<unknown>, 'tabs' | 'view'>
   return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
 }
 
-/** What all views do alike: the next view, another tab, and whether the newest stays the chosen one. */
+/** Common acts: next view, tab, follow. */
 function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[]): Face['actions'] {
   const { ui } = host
   const turn = (by: number) => () => {
@@ -144,7 +144,7 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
       const { logs } = ui.get()
       const next = logViews[(logViews.indexOf(logs.view) + 1) % logViews.length] ?? logs.view
       const now = ui.get()
-      // What the one is narrowed and sorted by, the other may not have.
+      // Filter and sort may not apply to the next view.
       const same = logPart(logs.view) === logPart(next)
       const fresh = same ? { ...now, pane: paneBeside } : unnarrowed(now, 'logs')
       ui.set({ ...newestChosen(fresh), logs: { ...logs, view: next, follow: true } })
@@ -158,13 +158,13 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
   }
 }
 
-/** Whatever becomes the newest is the chosen one. */
+/** Follows the newest row. */
 function newestChosen(ui: Ui): Ui {
   const { logs: _, ...chosen } = ui.chosen
   return { ...ui, chosen }
 }
 
-/** What is opened stays the chosen one, whatever comes after it. */
+/** An opened row stays chosen. */
 function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions'] {
   const { ids, lines } = model
   const { open, raw, ...moving } = paneActions(host, lines, area)
@@ -175,7 +175,7 @@ function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions
   return { ...moving, open: holding(open), raw: holding(raw) }
 }
 
-/** Rows, and the lines of what is open in place of them; undefined where nothing is. */
+/** Rows, and open lines if any. */
 type Opened = { readonly ids: readonly string[]; readonly lines: readonly Line[] | undefined }
 
 function held(ui: Ui, first: string | undefined): Ui {

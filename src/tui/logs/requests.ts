@@ -21,7 +21,7 @@ import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 import { type Answered, askedWord } from './words.ts'
 
-/** A request with how long its story is, where that is known. */
+/** A request with its number of steps, if known. */
 type Counted = AskedFacts & { readonly steps: number | undefined }
 
 const empty: Readonly<Record<AskedView, string>> = {
@@ -31,7 +31,7 @@ const empty: Readonly<Record<AskedView, string>> = {
   admin: 'the operator has changed nothing yet',
 }
 
-/** A hook: what was asked of the marketplace, each with its story. */
+/** A hook: requests with their traces. */
 export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const asked = viewOf(view)
@@ -67,7 +67,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-/** A row is the same object for as long as it says the same: what is drawn of it is kept by it. */
+/** Unchanged rows keep their identity, since drawings are cached by it. */
 const known = new WeakMap<AskedFacts, Counted>()
 
 function counted(asked: AskedFacts, steps: number | undefined): Counted {
@@ -85,7 +85,7 @@ function viewOf({ ui }: View): AskedView {
   return view === 'paid' || view === 'refused' || view === 'admin' ? view : 'requests'
 }
 
-/** Rows that can be seen at that height, and no more than are counted at once. */
+/** Visible rows, up to the counting limit. */
 function inSight(ids: readonly string[], chosen: number, height: number): readonly string[] {
   const many = Math.min(height, COUNTED_MAX)
   const first = windowStart({ rows: ids, chosen, height: many })
@@ -94,7 +94,7 @@ function inSight(ids: readonly string[], chosen: number, height: number): readon
 
 const COUNTS_KEPT = 1_000
 
-/** A hook: how long the stories of the rows in sight are; what is known stays until it is told anew. */
+/** A hook: step counts of visible rows; known ones stay until updated. */
 function useCounts(host: Host, ids: readonly string[]): StepCounts {
   const wanted = useSettled(ids.join(','), host.clock)
   const told = useQuery(fetchSteps(host.link, wanted), { name: `steps ${wanted}`, every: SLOW_EVERY_MS })
@@ -125,22 +125,22 @@ const REQUESTS = 500
 const BROKEN_FROM = 400
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-/** A request as the marketplace remembers it: no header, no body. Texts are fit for a terminal. */
+/** A remembered request without headers and body; sanitised. */
 type AskedFacts = Pick<Answered, 'id' | 'status' | 'ms'> & {
   readonly at: number
-  /** What it did, sign and word. */
+  /** Effect with sign. */
   readonly what: Piece
   readonly method: string
   readonly path: string
-  /** As the contract has it, `/v1/jobs/:id`: an id is whole in the story, and nowhere in part. */
+  /** Route such as `/v1/jobs/:id`; whole ids are in the trace. */
   readonly route: string
   readonly who: string
   readonly price: string
   readonly code: string
-  /** That it made or was about; empty for none. */
+  /** Related job; empty if none. */
   readonly jobId: string
   readonly receiptId: string
-  /** The 402 that asked for what this one paid; empty for none. */
+  /** The 402 before a payment; empty if none. */
   readonly offerId: string
   readonly isOperator: boolean
   readonly raw: Answered
@@ -179,10 +179,10 @@ function readRequest(request: Answered): AskedFacts {
   }
 }
 
-/** Views of requests; the others list something else. */
+/** Views of requests. */
 type AskedView = Exclude<LogView, 'webhooks' | 'crons' | 'everything'>
 
-/** What belongs into each. */
+/** Filter of each view. */
 const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
   requests: isMarket,
   paid: isPaid,
@@ -190,7 +190,7 @@ const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
   admin: (asked) => asked.isOperator && (asked.method !== 'GET' || isRefused(asked)),
 }
 
-/** A 402 that only said the price refused nobody. */
+/** A first 402 is no refusal. */
 const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 
@@ -200,13 +200,13 @@ function isPaid(asked: AskedFacts): boolean {
   return asked.receiptId !== '' && !isRefused(asked) && !UNDONE.has(asked.code)
 }
 
-/** What the operator, and this cockpit itself, looks at is not what anybody comes to see here. */
+/** Excludes operator and cockpit requests. */
 function isMarket(asked: AskedFacts): boolean {
   const isLook = asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')
   return !isLook || isRefused(asked)
 }
 
-/** A 402 and the try that paid it are one row: the try, whose story begins with the 402. */
+/** Merges a 402 with its payment. */
 function joined(rows: readonly AskedFacts[]): readonly AskedFacts[] {
   const paid = new Set(rows.map(({ offerId }) => offerId))
   return rows.filter(({ id }) => !paid.has(id))
@@ -241,12 +241,12 @@ function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
   }
 }
 
-/** Requests of which the steps are counted at once: each is told for it, so only those in sight are asked about. */
+/** Requests counted at once; each needs its trace, so only visible ones. */
 const COUNTED_MAX = 50
 
 type StepCounts = ReadonlyMap<string, number>
 
-/** How many steps the stories of some requests have. @param ids - with commas between them */
+/** Step counts of requests. @param ids - comma-separated */
 const fetchSteps =
   (link: Link, ids: string) =>
   async (signal: AbortSignal): Promise<Outcome<StepCounts>> => {

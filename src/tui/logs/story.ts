@@ -13,7 +13,7 @@ import type { Host } from '../shell/screen.ts'
 type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
 export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
 
-/** All that followed from a request or a delivery; undefined for none. */
+/** Trace of a request or delivery. */
 const fetchStory =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<Story | undefined>> => {
@@ -22,7 +22,7 @@ const fetchStory =
     return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
   }
 
-/** A hook: the story of what is chosen, once the cursor stands still on it. */
+/** A hook: the chosen trace, when the cursor rests. */
 export function useStory(host: Host, id: string): Story | undefined {
   const wanted = useSettled(id, host.clock)
   const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
@@ -31,10 +31,10 @@ export function useStory(host: Host, id: string): Story | undefined {
 
 const signs: Readonly<Record<Step['sign'], Piece>> = { done: good('✓'), waits: accent('●'), failed: bad('✗') }
 const KIND_COLUMNS = 11
-/** From this width on times have their milliseconds. */
+/** Width for milliseconds. */
 const FINE_FROM = 56
 
-/** A story step by step, what follows from something further in. */
+/** A trace, indented by depth. */
 export function storyLines(story: Story | undefined, width: number): Line[] {
   if (story === undefined) return [[dim(' asking…')]]
   const lines = story.steps.flatMap((step) => stepLines(step, width))
@@ -57,7 +57,7 @@ function stepLines({ depth, kind, at, sign, amount, ms, sentence }: Step, width:
 
 type Hang = { readonly room: number; readonly edge: number; readonly width: number }
 
-/** A sentence that goes on below where it began; further left where a word, such as a path with an id, would be cut. */
+/** A hanging sentence; moves left rather than cutting a word. */
 function hung(sentence: string, { room, edge, width }: Hang): readonly string[] {
   const [begun = ''] = wrap(sentence, room)
   const first = sentence.startsWith(begun) ? begun : ''
@@ -73,7 +73,7 @@ function timeAt(ms: number, width: number): string {
   return `${clockTime(ms)}.${String(ms % 1_000).padStart(3, '0')}`
 }
 
-/** A request is told by what came of it, and how long all of that took. */
+/** Total duration of a request. */
 function tookWord({ kind, depth, ms }: Pick<Step, 'kind' | 'depth' | 'ms'>): string {
   if (ms === null) return ''
   return `${count(ms)} ms${kind === 'request' && depth === 0 ? ' in all' : ''}`

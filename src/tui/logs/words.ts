@@ -6,7 +6,7 @@ import { accent, bad, dim, good, type Piece, warn } from '../parts/line.ts'
 
 export type Answered = WireAnswer<Api['listRequests']>['requests'][number]
 
-/** What a request did, of those that do more than read or change something. */
+/** Effects of requests besides reads and changes. */
 const did: Readonly<Partial<Record<keyof Api, Piece>>> = {
   purchaseService: good('● bought'),
   purchaseProduct: good('● bought'),
@@ -74,7 +74,7 @@ const did: Readonly<Partial<Record<keyof Api, Piece>>> = {
   removeSanction: good('● unblocked'),
 }
 
-/** Why it did not, where the reason is known better than by the status. */
+/** Reasons by error code. */
 const because: Readonly<Partial<Record<ErrorCode | PaymentFault, Piece>>> = {
   payment_required: warn('? asked to pay'),
   missing: warn('? asked to pay'),
@@ -112,7 +112,7 @@ const undone: Readonly<Record<string, Piece>> = {
   reversed: bad('✗ undone'),
 }
 
-/** Sign and word of what a request did, or of why it did nothing: there is one for each. */
+/** Sign and word of a request's effect or failure. */
 export function askedWord({ endpoint, method, status, code, remembered }: Answered): Piece {
   const state = own(undone, code)
   if (status === null) return state ?? (remembered === 'part' ? dim('– not known') : accent('● under way'))
@@ -129,7 +129,7 @@ const plainWords: Readonly<Record<string, Piece>> = {
   PUT: good('✓ changed'),
 }
 
-/** What the interface says may be newer than this table, and be called like a member of every object. */
+/** Own member by a possibly unknown API word. */
 function own<K extends PropertyKey>(
   table: Readonly<Partial<Record<K, Piece>>>,
   name: PropertyKey | null,

@@ -20,10 +20,10 @@ export type BooksFacts = Pick<RiverAnswer, 'books' | 'agrees' | 'disputed' | 'ov
 const NAME_COLUMNS = 19
 const COUNT_COLUMNS = 13
 const BAR_COLUMNS = 12
-/** From this height on every kind has a row of its own. */
+/** Height for one row per kind. */
 const ALL_ROWS_FROM = 18
 
-/** What stands in the books, in the order in which money goes through them; every kind of account is in one row. */
+/** Rows of the books in flow order; covers every kind. */
 const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; readonly of: string }[] = [
   { name: 'escrow', kinds: ['esc'], of: 'job' },
   { name: 'balances', kinds: ['bal', 'hold'], of: 'account' },
@@ -33,18 +33,18 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
   { name: 'referral money', kinds: ['ref', 'refp'], of: 'referrer' },
   { name: 'kept back', kinds: ['blk'], of: 'wallet' },
 ]
-/** The least that says how the marketplace stands. */
+/** Minimum rows. */
 const SHORT_ROWS = 3
 
 type Room = {
   readonly width: number
   readonly height: number
   readonly keys: readonly Binding[]
-  /** What is said of a row, by its name; the first that has room is shown. */
+  /** Notes by row, longest first. */
   readonly notes: Readonly<Record<string, readonly string[]>>
 }
 
-/** What all accounts hold, kind by kind, and that it is what came in. */
+/** Balances by kind, with the total check. */
 export function booksLines(books: Query<BooksFacts>, { width, height, keys, notes }: Room): Line[] {
   const { value } = books
   if (value === undefined) return [rule(width, 'Books'), ...waitingLines(books, width).slice(0, 2)]
@@ -89,14 +89,14 @@ function escrowNotes({ disputed, overdue }: BooksFacts): readonly string[] {
   return [parts.join(', '), parts[0] ?? '']
 }
 
-/** An amount is there whole or not at all, and so is what is said of it. */
+/** The longest text that fits whole. */
 function fitting(wishes: readonly string[], room: number): string {
   return wishes.find((words) => widthOf(words) <= room) ?? ''
 }
 
 type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: BooksFacts }
 
-/** The accounts together are what came in from the chain and has not left: anything else is a fault. */
+/** All accounts must sum to the chain's net inflow. */
 function totalLine({ amount, widest, all, value }: Total, width: number): Line {
   const came = -sumOf(value, ['ext']).micros
   const at = NAME_COLUMNS + COUNT_COLUMNS + widest + 4

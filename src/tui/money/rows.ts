@@ -5,7 +5,7 @@ import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { BooksFacts } from './books.ts'
 
-/** What all accounts hold, by kind. */
+/** Balances by account kind. */
 export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
@@ -20,14 +20,14 @@ export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
-/** What is told of a chain that is connected; a ledger in the store has nothing to tell. */
+/** Connected chain status; none for a sandbox. */
 export type ChainHead = {
   readonly health: 'ok' | 'degraded' | 'down'
   readonly words: string
   readonly fault: string
 }
 
-/** The head of the chain and what is under way to it. */
+/** Chain head and pending work. */
 export const fetchChain = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getChain', asked: { query: { limit: '1' }, signal } }, (told): ChainHead | null => {
     const { mode, head, queue, health, faults, gas_key: gas } = told
@@ -40,7 +40,7 @@ export const fetchChain = (link: Link) => (signal: AbortSignal) =>
 
 export type Audit = { readonly ok: boolean; readonly words: string }
 
-/** Recomputes the books: too much work to be asked for by itself. */
+/** Recomputes the books; on request only, since it is costly. */
 export function audit(link: Link): Promise<Outcome<Audit>> {
   return ask(link, { name: 'getAudit', asked: {} }, (report) => ({ ok: report.ok, words: auditWords(report) }))
 }

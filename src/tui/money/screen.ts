@@ -20,7 +20,7 @@ import { standingLines, useStanding } from './standing.ts'
 
 const NONE = 'there is none: v shows the others'
 const id = 'money'
-/** Money that waits, money that leaves, who is paid, and what may be spent: each with hooks of its own. */
+/** Money views, each with its hooks. */
 const lists = {
   holds: listScreen({
     id,
@@ -52,7 +52,7 @@ const lists = {
   }),
 } satisfies Record<MoneyView, unknown>
 
-/** A hook: money that waits for something, and whether the books add up. */
+/** A hook: held money, and whether the books agree. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { moneyView } = view.ui
   const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
@@ -87,7 +87,7 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...unnarrowed(ui.get(), 'money'), moneyView: next })
 }
 
-/** What is held for a job; other money is nobody's who could have it back. */
+/** Only job money can be refunded. */
 function giveBackOf(host: Host, account: string): void {
   const job = /^esc:(job_.+)$/.exec(account)?.[1]
   if (job === undefined) refuse(host, 'Only what is held for a job can be given back.  → v held')
@@ -105,13 +105,13 @@ async function check(host: Host): Promise<void> {
 
 const chainSigns = { ok: good('✓'), degraded: warn('!'), down: bad('✗') } as const
 
-/** Where the money moves: the head of the chain and its queue, or what is wrong there. */
+/** Chain head and queue, or problems. */
 function chainLines(chain: ChainHead | null, width: number): Line[] {
   if (chain === null) return []
   return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
 }
 
-/** What the views are called. */
+/** View titles. */
 const viewTitles: Readonly<Record<MoneyView, string>> = {
   holds: 'held',
   payouts: 'payouts',
@@ -120,7 +120,7 @@ const viewTitles: Readonly<Record<MoneyView, string>> = {
   balances: 'balances',
 }
 
-/** Payouts that failed: how many, and what is known of the newest. */
+/** Failed payouts: number and newest. */
 type FailedPayouts = { readonly total: number; readonly to: string; readonly tries: number }
 
 const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
@@ -141,7 +141,7 @@ type NextFacts = {
   readonly now: number | undefined
 }
 
-/** What happens next with the money of a row of the books, by the row's name; longer ways to say it first. */
+/** Next event of each row's money, longest text first. */
 function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<string, readonly string[]>> {
   const next = (name: string) => nextRun(crons.find((cron) => cron.name === name) ?? NOWHERE, now)
   const said = (words: string, at: string) => (at === NEVER ? [] : [`${words} ${at === 'now' ? at : `in ${at}`}`])

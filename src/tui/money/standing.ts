@@ -13,11 +13,11 @@ import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 
-/* What stands beside the books where there is room: what came in by the hour, who sold, and the extremes. */
+/* Side panels: hourly inflow, top sellers, extremes. */
 
 type Searched = { readonly rows: number; readonly of: number } | undefined
 
-/** The greatest of a list that was not looked through to its end is not known to be it. */
+/** A partial search does not prove a maximum. */
 const isWhole = (searched: Searched) => searched === undefined || searched.rows >= searched.of
 
 type Largest = { readonly who: string; readonly amount: string }
@@ -52,7 +52,7 @@ export type Beside = {
   readonly oldest: Oldest | null
 }
 
-/** A hook: each is asked for by itself, so that one that is missing takes nothing else away. */
+/** A hook: independent requests, so one failure hides nothing else. */
 export function useStanding(link: Link): Beside {
   const series = useQuery(fetchSeries(link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
@@ -95,7 +95,7 @@ function hoursOf({ buckets }: SeriesFacts): readonly Hour[] {
 }
 
 const BAR_COLUMNS_MAX = 2
-/** Every third hour is told under the picture. */
+/** Every third hour is labelled. */
 const HOURS_TOLD = 3
 
 function paidInLines(series: SeriesFacts, { width, rows }: { readonly width: number; readonly rows: number }): Line[] {
@@ -142,20 +142,20 @@ function factLines({ largest, oldest, series }: Beside, { width, now }: Room): L
 
 const textOfPiece = (piece: Line[number]) => (typeof piece === 'string' ? piece : piece.text)
 
-/** The share of the fees in what sales passed on; nothing where nothing was. */
+/** Fee share of sales; undefined without sales. */
 function keptOf({ buckets }: SeriesFacts): number | undefined {
   const sum = (of: 'fees' | 'providers') => buckets.reduce((all, bucket) => all + amountOf(bucket[of]), 0n)
   const [fees, providers] = [sum('fees'), sum('providers')]
   return fees + providers === 0n ? undefined : (Number(fees) / Number(fees + providers)) * PERCENT
 }
 
-/** Sellers that are shown. */
+/** Sellers shown. */
 const TOP_SELLERS = 3
 
-/** What one sold lately, what ever arrived at its wallet, and what it is owed now, decimal USDC. */
+/** Recent sales, total paid, and due, decimal USDC. */
 type TopSeller = { readonly name: string; readonly sold: string; readonly paid: string; readonly due: string }
 
-/** Who sold most lately; whoever sold nothing is not among them. */
+/** Top recent sellers. */
 const fetchTopSellers = (link: Link) => (signal: AbortSignal) => {
   const query = { filter: 'sold:>0', sort: '-sold', limit: String(TOP_SELLERS) } as const
   return ask(link, { name: 'listPayees', asked: { query, signal } }, ({ payees }) => payees.map(readSeller))
@@ -171,7 +171,7 @@ const BAR_COLUMNS = 8
 const titles = { sold: 'sold', paid: 'paid ever', due: 'due' } as const
 type Sum = keyof typeof titles
 
-/** What was paid ever is left out where the amounts have no room for it. */
+/** Drops the total column if too narrow. */
 function columnsIn(sellers: readonly TopSeller[], width: number) {
   const place = (shown: readonly Sum[]) => {
     const widths = shown.map((of) => {
@@ -186,7 +186,7 @@ function columnsIn(sellers: readonly TopSeller[], width: number) {
   return first > SELLER_NAME_COLUMNS + 2 + BAR_COLUMNS ? all : place(['sold', 'due'])
 }
 
-/** A row for each, with the most that anybody sold as the whole bar. */
+/** One bar per seller, relative to the top. */
 function sellerLines(sellers: readonly TopSeller[], width: number): Line[] {
   const most = sellers.reduce((greatest, { sold }) => Math.max(greatest, Number(amountOf(sold))), 0)
   const { shown, widths, ends } = columnsIn(sellers, width)

@@ -25,7 +25,7 @@ import { kindWords, type Need } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
 
-/** The act that mends a kind of trouble, and what it does there; without one, enter says what to type. */
+/** Remedies by kind; without one, enter shows the command. */
 export const mends: Readonly<Partial<Record<AttentionKind, { readonly act: MendAct; readonly verb: string }>>> = {
   payout: { act: 'runCron', verb: 'try now' },
   dispute: { act: 'decide', verb: 'decide' },
@@ -38,12 +38,12 @@ export const mends: Readonly<Partial<Record<AttentionKind, { readonly act: MendA
 }
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause'
 
-/** Those that are about a job with money in escrow. */
+/** Kinds about a job in escrow. */
 export const heldFor: ReadonlySet<AttentionKind> = new Set(['dispute', 'overdue'])
 
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
-/** Smallest width with a column for amounts. */
+/** Width for an amount column. */
 const AMOUNT_FROM = 96
 const KIND_FROM = 76
 
@@ -56,7 +56,7 @@ type Inbox = Pick<View, 'needs' | 'keys' | 'health' | 'now'> & {
 }
 type Room = { readonly width: number; readonly rows: number }
 
-/** What waits for the operator: one line each, with the key that mends it. */
+/** Problems, one per line, with their keys. */
 export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const { needs, chosen, health } = inbox
   if (health.problem?.kind === 'gone') return goneLines(inbox, health.problem, width)
@@ -78,7 +78,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const shown = items.slice(from, from + height)
   const columns = columnsFor(shown, width)
   const each = shown.map((need) => needLines(need, inbox, { ...columns, width }))
-  // A sentence goes on below where nothing else wants the row.
+  // Wraps sentences if rows are free.
   const isRoomy = each.flat().length <= rows
   const lines = each.flatMap((all, i) =>
     (isRoomy ? all : all.slice(0, 1)).map((line, at) => marked(line, at === 0 && from + i === chosen)),
@@ -86,7 +86,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   return [rule(width, `Needs a hand ${count(total)}`, hints), ...lines]
 }
 
-/** Nothing else waits as much as a daemon that is gone: what is known of it, what it said last, and what starts it. */
+/** A stopped daemon: facts, last log lines, and the start key. */
 function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: Problem, width: number): Line[] {
   const age = health.at === undefined ? '' : span(Math.max(0, now - health.at))
   const [next = ''] = problem.next
@@ -103,7 +103,7 @@ function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: P
   ]
 }
 
-/** What the chosen one says in full, and the command that mends it. */
+/** Full text of the chosen problem, with its command. */
 export function needDetail({ sentence, fix }: Need, width: number): Line[] {
   const words = wrap(sentence, Math.max(1, width - 4)).slice(0, 2)
   return [...words.map((text): Line => ['   ', text]), [dim('   same as  '), clip(fix, Math.max(1, width - 12))]]
@@ -132,7 +132,7 @@ function whoOf({ who, kind, subject }: Need): string {
   return who || (kind === 'cron' ? subject : '—')
 }
 
-/** What and who it is, and how much: all that has room on a card. The money is whole or absent. */
+/** Short form for the card; money is whole or dropped. */
 export function briefNeed(need: Need, width: number): Line {
   const head: Line = [signOf(need), ` ${kindWords[need.kind]} `]
   if (need.who === '' && need.kind !== 'cron')
@@ -146,7 +146,7 @@ export function briefNeed(need: Need, width: number): Line {
 
 const LEAST_WHO = 4
 
-/** Its sentence on as many rows as it needs, at most as many as anything may have. */
+/** A sentence in limited rows. */
 function needLines(
   need: Need,
   { business, readonly, keys }: Inbox,
@@ -177,7 +177,7 @@ function needLines(
 
 const SENTENCE_ROWS_MAX = 2
 
-/** In pieces that fit, where it is wide enough to be read like that. */
+/** Wrapped if wide enough. */
 function sentenceRows(sentence: string, isWide: boolean, room: number): readonly string[] {
   if (widthOf(sentence) <= room || !isWide) return [clip(sentence, room)]
   const rows = wrap(sentence, room)
@@ -185,7 +185,7 @@ function sentenceRows(sentence: string, isWide: boolean, room: number): readonly
   return [...rows.slice(0, SENTENCE_ROWS_MAX - 1), clip(last, room)]
 }
 
-/** As the sign of its key, where it lies on that. */
+/** Sign of the enter key. */
 function enterOf(keys: View['keys']): string {
   const key = keyFor('open', keys)
   return key === 'enter' ? '⏎' : key

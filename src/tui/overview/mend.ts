@@ -9,7 +9,7 @@ import { pauseDialog, shellCommand } from '../shell/pause-dialog.ts'
 import { ask as send } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 
-/** Opens the dialog that mends something, or says what to type where there is none. */
+/** Opens the remedy's dialog, or shows the command. */
 export async function mend(host: Host, need: Need): Promise<void> {
   const spec = await dialogFor(host, need)
   if (spec === undefined) refuse(host, `${need.sentence}  → ${need.fix}`)
@@ -39,7 +39,7 @@ async function dialogFor(host: Host, need: Need): Promise<DialogSpec | undefined
   }
 }
 
-/** Opens the dialog that gives back what is held for the job that something in the inbox is about. */
+/** Opens the refund dialog of an item's job. */
 export async function giveBack(host: Host, id: string): Promise<void> {
   const job = await jobOf(host, id)
   if (job === undefined) refuse(host, `${id} cannot be read.`)
@@ -64,7 +64,7 @@ function runOf(host: Host, name: string): DialogSpec | undefined {
   return cron && runDialog(host, cron)
 }
 
-/** Sends a message again that was given up. */
+/** Replays a dead delivery. */
 function replayDialog(host: Host, { subject, who, sentence }: Need): DialogSpec {
   return {
     title: 'SEND A DELIVERY AGAIN',

@@ -34,7 +34,7 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
 const SECONDS_PER_MINUTE = 60
-/** What a figure a minute is reckoned over. */
+/** Buckets for a rate per minute. */
 const RECENT_BUCKETS = 5
 
 export function moneyLines(river: Query<RiverFacts>, now: number, width: number): Line[] {
@@ -48,7 +48,7 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
   return [rule(width, 'Money today', mark), ...riverLines(value, width)]
 }
 
-/** What came in lately as a picture in one line, and how far it reaches back; nothing while it is not known. */
+/** Recent inflow as a sparkline with its span; empty while unknown. */
 export function paidInLine({ value }: Query<SeriesFacts>, width: number): Line[] {
   if (value === undefined) return []
   const columns = Math.max(0, width - PAID_IN_WORDS)
@@ -64,7 +64,7 @@ const PAID_IN_WORDS = 19
 
 type Figure = { readonly name: string; readonly value: string; readonly values: readonly number[] }
 
-/** The series as figures with a picture each. */
+/** Series as figures with sparklines. */
 function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
   const recent = buckets.slice(-RECENT_BUCKETS - 1, -1)
   const minutes = Math.max(1, (recent.length * bucketSeconds) / SECONDS_PER_MINUTE)
@@ -96,7 +96,7 @@ const FIGURE_VALUE = 11
 
 type Pulse = { readonly width: number; readonly rows: number; readonly keys: readonly Binding[] }
 
-/** Two figures in a row, or one where there is room for no more. */
+/** Figures, two per row if wide. */
 export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pulse): Line[] {
   const { value } = series
   if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
@@ -128,7 +128,7 @@ const HOURS_SHOWN_MAX = 48
 const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
-/** What a picture of so many columns reaches back to: as many buckets as it has room for. */
+/** Span of a sparkline of some width. */
 export function spanWords({ span, buckets, bucketSeconds }: SeriesFacts, columns: number): string {
   if (columns >= buckets.length) return `last ${span}`
   const minutes = (columns * bucketSeconds) / SECONDS_PER_MINUTE
@@ -137,7 +137,7 @@ export function spanWords({ span, buckets, bucketSeconds }: SeriesFacts, columns
   return hours < HOURS_SHOWN_MAX ? `last ${Math.round(hours)} h` : `last ${Math.round(hours / HOURS_PER_DAY)} days`
 }
 
-/** Calls by time, with what became of them. */
+/** Calls over time by outcome. */
 export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width: number; rows: number }): Line[] {
   const { value } = series
   if (value === undefined || rows < 2) return []
@@ -168,10 +168,10 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
   return [rule(width, 'Calls of the market', [note]), ...lines]
 }
 
-/** From here on a chart has a foot, and times under it. */
+/** Height for an axis. */
 const FOOT_FROM = 6
 
-/** The last buckets that fit. */
+/** The newest buckets that fit. */
 function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
   const shown = value.buckets.slice(-Math.max(1, width - AXIS_COLUMNS))
   const drawn = (height: number) => chart(shown.map(callsOf), { width, height })
@@ -182,7 +182,7 @@ function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: 
 const TIMES = 4
 const NOW = 'now'
 
-/** When each quarter of what is drawn began. */
+/** Start times of the quarters. */
 function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
   const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
   const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * shown.length) / TIMES))
@@ -198,7 +198,7 @@ function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
 
 type WorkShown = { readonly sign: Piece; readonly words: string; readonly count: number }
 
-/** Held jobs by what they wait for: what was delivered at once holds nothing, and waits for nobody. */
+/** Held jobs by what they wait for; instant jobs hold nothing. */
 function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
   const sent = work.created + work.dispatched
   const delivered = Math.max(0, held - sent - work.in_progress - work.disputed)
@@ -212,7 +212,7 @@ function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
 
 export type WorkShownOf = { readonly work: WorkFacts; readonly held: number; readonly ended: RiverFacts['ended'] }
 
-/** How many jobs ended today; nothing of an instance that does not tell. */
+/** Jobs ended today; undefined if unknown. */
 export function doneToday(value: WorkShownOf | undefined): Line {
   if (value?.ended === undefined) return []
   const { good: well, failed, refunded } = value.ended
@@ -229,7 +229,7 @@ export function openJobs(work: WorkShownOf): number {
   return workOf(work).reduce((sum, one) => sum + one.count, 0)
 }
 
-/** Open jobs by what they wait for, in one line. */
+/** Open jobs by reason in a line. */
 export function workLine(value: WorkShownOf | undefined): Line {
   if (value === undefined) return [dim(' asking…')]
   return workOf(value)
@@ -238,7 +238,7 @@ export function workLine(value: WorkShownOf | undefined): Line {
     .map((piece, i) => (i === 0 ? ' ' : piece))
 }
 
-/** The same with a bar each. */
+/** The same with bars. */
 export function workLines(value: WorkShownOf | undefined, width: number): Line[] {
   if (value === undefined) return [rule(width, 'Work'), [dim(' asking…')]]
   const shown = workOf(value)
@@ -258,7 +258,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
   ]
 }
 
-/** What is wrong with crons by name, and how many are well. */
+/** Failing crons by name, and the number of healthy ones. */
 export function cronStrip(crons: readonly CronFacts[], now: number | undefined): Line {
   const sorted = [...crons].sort(byUrgency)
   const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
@@ -277,7 +277,7 @@ export function cronStrip(crons: readonly CronFacts[], now: number | undefined):
 }
 
 const STRIP_RUNS = 12
-/** A name and both times need so much. */
+/** Width for name and both times. */
 const STRIP_FROM = 43
 
 type CronRows = {
@@ -287,7 +287,7 @@ type CronRows = {
   readonly chosen: number
 }
 
-/** One row for each cron: its last runs, when it was last well, and when it runs again. */
+/** One row per cron: runs, last success, next run. */
 export function cronLines(crons: readonly CronFacts[], { width, rows, now, chosen }: CronRows): Line[] {
   const sorted = [...crons].sort(byUrgency)
   const strip = Math.min(STRIP_RUNS, Math.max(0, width - STRIP_FROM))

@@ -10,16 +10,16 @@ import type { Host } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 
 const DAY_HOURS = 24
-/** More of a sentence than tells one from another. */
+/** Compared text length. */
 const SAID_CHARS = 500
 
-/** Where it is kept from one cockpit to the next. */
+/** Storage of snoozed items. */
 export type PutOffFile = {
   readonly read: () => readonly PutOff[]
   readonly write: (list: readonly PutOff[]) => void
 }
 
-/** What is put off, kept whenever that changes. */
+/** Snoozed items, saved on change. */
 export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly PutOff[]> {
   const store = createStore<readonly PutOff[]>(file?.read() ?? [])
   return {
@@ -31,14 +31,14 @@ export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly
   }
 }
 
-/** All that can change of it; a day more that it waits is no change. */
+/** Comparable text: waiting another day is no change. */
 function saidOf({ sentence, amount, since, due }: Need): string {
   return `${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
 }
 
 type Seen = { readonly instance: string; readonly now: number }
 
-/** What of an inbox is to be seen now: the counts and badges of the cockpit are of that. */
+/** Visible items; counts and badges use these. */
 export function withoutPutOff(query: Query<Needs>, putOffs: readonly PutOff[], seen: Seen): Query<Needs> {
   const { value } = query
   if (value === undefined) return query
@@ -60,7 +60,7 @@ function isPutOff(need: Need, putOffs: readonly PutOff[], { instance, now }: See
 
 export type PutOffChoice = { readonly words: string; readonly summary: string; readonly act: () => void }
 
-/** How long the chosen one can be put off, and how all of them come back. */
+/** Durations to snooze, and how to restore all. */
 export function putOffChoices(host: Host): readonly PutOffChoice[] {
   const { queries, link, refreshMs, putOffs, clock, health } = host
   const told = queries.open<Needs>('needs', fetchNeeds(link), refreshMs).get()
@@ -69,7 +69,7 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
   if (needs === undefined) return []
   const ids = needs.items.map(({ id }) => id)
   const ui = host.ui.get()
-  // While another panel is walked, none of them is chosen.
+  // None is chosen in another panel.
   const need = ui.panel === 'needs' ? needs.items[chosenIndex(ui, ids)] : undefined
   const back = {
     words: `have back the ${needs.putOff} put off`,

@@ -44,7 +44,7 @@ import { idsIn, lit, openNeed, openPanel, panelActions, type Rows, type Walked }
 
 const INBOX_ROWS = 6
 const INBOX_ROWS_TALL = 7
-/** Heights of the body from which a panel is shown, or shown larger. */
+/** Heights of panels. */
 const PULSE_FROM = 19
 const TALL_FROM = 26
 const WIDE_FROM = { width: 120, height: 30 }
@@ -52,9 +52,9 @@ const LEFT_SHARE = 0.62
 const SIDE_COLUMNS = 59
 const LIVE_SHARE = 0.3
 const PULSE_FIGURES = 4
-/** A title, and the newest that happened. */
+/** Title and one event. */
 const FEED_LEAST = 2
-/** From here on the river has a picture, which says more than its sums. */
+/** Width for the cash flow picture. */
 const PICTURE_FROM = 76
 
 export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Overview', short: 'Over', use: useOverview }
@@ -108,11 +108,11 @@ type Model = View & {
   readonly crons: readonly CronFacts[]
   readonly stream: Stream
   readonly business: number | undefined
-  /** The one that is walked, and its chosen row. */
+  /** Focused panel and row. */
   readonly panel: OverviewPanel
   readonly chosen: number
   readonly readonly: boolean
-  /** Of the daemon, while it is gone. */
+  /** Last log lines of a stopped daemon. */
   readonly lastWords: string
 }
 
@@ -126,7 +126,7 @@ function overviewLines(model: Model, area: ScreenArea): Line[] {
   return isWideArea(area) ? wideLines(model, area) : narrowLines(model, area)
 }
 
-/** One panel under the other; what happened just now takes what is left. */
+/** Stacked panels; the feed takes the rest. */
 function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
   const inbox = inboxPanel(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
@@ -143,7 +143,7 @@ function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   return [...above, ...livePanel(model, { width, height: height - above.length })]
 }
 
-/** Without figures of its own, what came in is a line under the river, as long as something of the feed is left. */
+/** Inflow as a line below the flow, if there is room. */
 function lowMoney(model: Model, { width, height }: ScreenArea): Line[] {
   const whole = moneyLines(model.river, model.now, width)
   const spark = paidInLine(model.series, width)
@@ -152,13 +152,13 @@ function lowMoney(model: Model, { width, height }: ScreenArea): Line[] {
   return fits(money) ? [...money, ...spark] : whole
 }
 
-/** Of a river in words of more than one line, its sums alone. */
+/** Sums only, if the flow needs several lines. */
 function lowRiver(whole: Line[], { river }: Model, width: number): Line[] {
   const short = river.value === undefined || width >= PICTURE_FROM ? undefined : shortRiver(river.value, width)
   return short === undefined ? whole : [...whole.slice(0, 1), short]
 }
 
-/** Row of the panel that is walked, if it is this one. */
+/** Chosen row of the focused panel. */
 function chosenIn(panel: OverviewPanel, model: Model): number {
   return model.panel === panel ? model.chosen : -1
 }
@@ -178,7 +178,7 @@ function livePanel(model: Model, { width, height }: ScreenArea): Line[] {
   )
 }
 
-/** Those that are drawn, in the order that is walked. */
+/** Visible panels in focus order. */
 function panelsIn({ width, height }: ScreenArea): readonly OverviewPanel[] {
   if (isWideArea({ width, height })) return overviewPanels
   const isAway: Partial<Record<OverviewPanel, boolean>> = {
@@ -189,12 +189,12 @@ function panelsIn({ width, height }: ScreenArea): readonly OverviewPanel[] {
   return overviewPanels.filter((panel) => isAway[panel] !== true)
 }
 
-/** The one that is walked; where the terminal became too small for it, what waits. */
+/** Focused panel; the inbox if it is hidden. */
 function panelIn({ panel }: Ui, area: ScreenArea): OverviewPanel {
   return panelsIn(area).includes(panel) ? panel : 'needs'
 }
 
-/** When it answered last, while it is gone. */
+/** Last response of a stopped daemon. */
 function stoppedAt({ health }: Model): number | undefined {
   return health.problem?.kind === 'gone' ? health.at : undefined
 }
@@ -222,7 +222,7 @@ function workAndCrons(model: Model, { width, isTall }: Room): Line[] {
   ]
 }
 
-/** Money, what waits and calls at the left; figures, work and crons at the right; what happened below both. */
+/** Left: money, inbox, calls; right: figures, work, crons; below: feed. */
 function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
   const side = Math.min(SIDE_COLUMNS, width - Math.round(width * LEFT_SHARE))
   const split = width - side - 1
@@ -261,7 +261,7 @@ function leftLines(model: Model, { width, height }: ScreenArea): Line[] {
   return [...money, ...inbox, ...lit(calls, model.panel === 'calls')]
 }
 
-/** The chosen one is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
+/** Looks up the chosen row at the key press, since an earlier key may have moved it. */
 function actionsOn(walked: Walked): Face['actions'] {
   const { host, rows, panel } = walked
   const chosenId = () => {
@@ -269,7 +269,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     const ids = idsIn(panel(), rows)
     return ids[chosenIndex(ui, ids)]
   }
-  /** Nobody mends what is not chosen: while another panel is walked, none of what waits is. */
+  /** Only the focused inbox has a chosen item. */
   const chosenNeed = () => (panel() === 'needs' ? rows.needs.find(({ id }) => id === chosenId()) : undefined)
   const chosenCron = () => (panel() === 'crons' ? rows.crons.find(({ name }) => name === chosenId()) : undefined)
   const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
@@ -337,7 +337,7 @@ function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chos
   }
 }
 
-/** Why nothing is mended: nothing waits, or something else is walked. */
+/** Why there is nothing to fix. */
 function nothingChosen(panel: OverviewPanel, nothing: string): string {
   return panel === 'needs' ? nothing : 'What waits is walked first: tab leads there.'
 }

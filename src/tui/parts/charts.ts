@@ -1,13 +1,13 @@
 import { dim, type Line, type Piece, toned } from './line.ts'
 import { markTones } from './palettes.ts'
 
-/* Pictures of numbers: pure functions of values, width and height. Neighboring rows of bars never touch. */
+/* Charts as pure functions. Adjacent bar rows never touch. */
 
 const STEPS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
-/** One row high, a spark leaves its top free, so that two of them never grow together. */
+/** Single-row sparklines leave the top free. */
 const SPARK_STEPS = 7
 
-/** The last values that fit, newest at the right; nothing for nothing, a foot for anything more. */
+/** The newest values; any nonzero value is visible. */
 export function spark(values: readonly number[], width: number): string {
   const shown = width <= 0 ? [] : values.slice(-width)
   const most = Math.max(...shown, 0)
@@ -20,10 +20,10 @@ function stepOf(height: number): string {
 }
 
 export const AXIS_COLUMNS = 6
-/** Less high, a chart has no room for its half. */
+/** Lower charts omit the half label. */
 const HALF_FROM = 4
 
-/** Several rows high, its greatest value and the half of it at the left; one tone a row, from the foot up. */
+/** A chart of several rows with maximum and half at the left, one tone per row. */
 export function chart(values: readonly number[], { width, height }: { width: number; height: number }): Line[] {
   const shown = values.slice(-Math.max(1, width - AXIS_COLUMNS)).map((value) => Math.max(0, value))
   const most = Math.max(...shown, 0)
@@ -40,21 +40,21 @@ export function chart(values: readonly number[], { width, height }: { width: num
   })
 }
 
-/** What the upper edge of a row stands for, where that is told. */
+/** Label of a row's upper edge. */
 function labelAt({ row, height, most }: { row: number; height: number; most: number }): string {
   if (row === 0) return short(most)
   const isHalf = height >= HALF_FROM && height % 2 === 0 && row === height / 2
   return isHalf ? short(most / 2) : ''
 }
 
-/** The foot of a chart. */
+/** Axis. */
 export function footLine(width: number): Line {
   return [dim(`${'0'.padStart(AXIS_COLUMNS - 2)} ┴${'─'.repeat(Math.max(0, width - AXIS_COLUMNS))}`)]
 }
 
 const KILO = 1_000
 const UNITS = ['', 'k', 'M', 'G', 'T', 'P'] as const
-/** From here on three digits would round up to four. */
+/** Larger values round to the next unit. */
 const NEXT_UNIT = 999.5
 
 /** At most four columns. */
@@ -66,14 +66,14 @@ function short(value: number): string {
   return `${Math.min(shown, KILO - 1)}${UNITS[unit] ?? ''}`
 }
 
-/** A share of a whole as a line, half columns included. */
+/** A bar with half columns. */
 export function bar(share: number, width: number): string {
   const least = share > 0 && width > 0 ? 1 : 0
   const halves = Math.max(least, Math.round(Math.min(1, Math.max(0, share)) * width * 2))
   return `${'━'.repeat(Math.floor(halves / 2))}${halves % 2 === 1 ? '╸' : ''}`.padEnd(width, ' ')
 }
 
-/** What is held, by how it does: heights tell it too. Every part that is there has at least a column. */
+/** Parts of a whole with different heights; each takes at least a column. */
 export function tank(
   { good, late, disputed }: Readonly<Record<'good' | 'late' | 'disputed', number>>,
   width: number,

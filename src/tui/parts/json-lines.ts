@@ -2,16 +2,13 @@ import { safe, take } from '../../text/text.ts'
 import { accent, dim, type Line, type Piece } from './line.ts'
 
 const LINES_MAX = 2_000
-/** Of one string; a longer one is cut, and says so. */
+/** Longest string shown. */
 const STRING_CHARS_MAX = 2_000
 const INDENT = '  '
 
 type Entry = { readonly value: unknown; readonly name: Piece | undefined; readonly depth: number; readonly end: string }
 
-/**
- * A value as indented JSON, a bounded number of lines of it: it may be megabytes, and is drawn anew every second.
- * Strings lose what a terminal would act upon.
- */
+/** Indented JSON, limited in lines since it is redrawn every second; sanitised. */
 export function jsonLines(value: unknown): Line[] {
   const lines: Line[] = []
   const todo: (Entry | Line)[] = [{ value, name: undefined, depth: 0, end: '' }]

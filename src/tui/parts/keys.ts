@@ -1,7 +1,7 @@
-/** A key by its name: a character as it is, or `up`, `enter`, `ctrl-r`, … */
+/** A key: a character, or `up`, `enter`, `ctrl-r`, … */
 export type Key = string
 
-/** How Ink tells keys that are no characters. */
+/** Ink's flags of special keys. */
 export type KeyFlags = Readonly<
   Partial<
     Record<
@@ -43,7 +43,7 @@ const named = [
 
 const CONTROLS_END = 0x20
 const DELETE_CODE = 0x7f
-/** Ctrl and a letter arrive as the letter's place in the alphabet. */
+/** Control characters are letter positions. */
 const CTRL_OFFSET = 0x60
 const singles: Readonly<Record<string, Key>> = {
   '\r': 'enter',
@@ -55,12 +55,9 @@ const singles: Readonly<Record<string, Key>> = {
   '\u001F': 'ctrl-_',
 }
 
-/**
- * The keys in what arrived at once. A held key or a slow line delivers `jjj` as one piece: every character in it is
- * a key of its own, control characters in between included.
- */
+/** Keys in one input chunk; held keys or slow lines deliver several. */
 export function keysOf(input: string, flags: KeyFlags): Key[] {
-  // Esc and a key typed right after it look like alt and that key. No alt is bound: nothing that was typed gets lost.
+  // Esc followed by a key looks like alt; alt is not bound.
   if (flags.meta) return ['esc', ...keysOf(input, { ...flags, meta: false })]
   const name = named.find(([flag]) => flags[flag])?.[1]
   if (name !== undefined) return [name]
@@ -77,7 +74,7 @@ function keyOf(char: string): Key[] {
   return code < CONTROLS_END ? [`ctrl-${String.fromCharCode(code + CTRL_OFFSET)}`] : [char]
 }
 
-/** Keys of ctrl that a terminal sends as another key. */
+/** Ctrl keys that arrive as other keys. */
 export const neverArrives: Readonly<Record<Key, Key>> = {
   'ctrl-h': 'backspace',
   'ctrl-i': 'tab',
@@ -85,14 +82,14 @@ export const neverArrives: Readonly<Record<Key, Key>> = {
   'ctrl-m': 'enter',
 }
 
-/** Whether a key of this name can come from a terminal. */
+/** Whether a terminal can send a key. */
 export function pressable(key: Key): boolean {
   if (neverArrives[key] !== undefined) return false
   if (key === 'space' || key === 'tab' || key === 'shift-tab' || /^ctrl-[a-z]$/.test(key)) return true
   return named.some(([, name]) => name === key) || (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(key) && typed(key) !== undefined)
 }
 
-/** The text that a key types into a field; undefined for keys that type none. */
+/** Typed text of a key, if any. */
 export function typed(key: Key): string | undefined {
   if (key === 'space') return ' '
   return [...key].length === 1 ? key : undefined
@@ -107,7 +104,7 @@ const shown: Readonly<Record<Key, string>> = {
   pagedown: 'PgDn',
 }
 
-/** A key as help and key row name it: `^R`, `PgUp`, `enter`. */
+/** Display name: `^R`, `PgUp`, `enter`. */
 export function keyLabel(key: Key): string {
   const letter = /^ctrl-(\w)$/.exec(key)?.[1]
   return letter === undefined ? (shown[key] ?? key) : `^${letter.toUpperCase()}`

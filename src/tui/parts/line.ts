@@ -2,7 +2,7 @@ import { clip, take, widthOf } from '../../text/text.ts'
 import type { Ground, Tone } from './palettes.ts'
 
 export type Piece = string | { readonly text: string; readonly tone: Tone; readonly ground?: Ground }
-/** One row of the screen, from its left edge. */
+/** A screen row. */
 export type Line = readonly Piece[]
 
 export const toned = (tone: Tone) => (text: string) => ({ text, tone })
@@ -25,7 +25,7 @@ export function lineWidth(line: Line): number {
   return line.reduce((sum, piece) => sum + widthOf(typeof piece === 'string' ? piece : piece.text), 0)
 }
 
-/** Exactly `width` columns: cut with an ellipsis, or filled with blanks. */
+/** Exactly `width` columns. */
 export function sized(line: Line, width: number): Line {
   const missing = width - lineWidth(line)
   if (missing === 0) return line
@@ -43,32 +43,32 @@ function cut(line: Line, width: number): Line {
     kept.push(typeof piece === 'string' ? shown : { ...piece, text: shown })
     if (shown !== text) break
   }
-  // A character of two columns may have left one over.
+  // A wide character may leave a column.
   return [...kept, '…', ' '.repeat(room)]
 }
 
-/** Both ends of a row; where they do not sized, the left one is cut. */
+/** Both ends of a row; the left is cut if needed. */
 export function spread(width: number, left: Line, right: Line): Line {
   const room = width - lineWidth(right)
   if (lineWidth(left) < room) return [...sized(left, room), ...right]
   return room > 2 ? [...sized(left, room - 1), ' ', ...right] : sized(right, width)
 }
 
-/** A whole row in one tone, whatever its pieces said. */
+/** A row in one tone. */
 export function flat(line: Line, tone: Tone): Line {
   return [{ text: textOf(line), tone }]
 }
 
 const BAR = '─'
 
-/** A whole row on a ground of its own; what its pieces say stays. */
+/** A row on a background. */
 export function grounded(line: Line, ground: Ground): Line {
   return line.map((piece) =>
     typeof piece === 'string' ? { text: piece, tone: 'plain', ground } : { ...piece, ground },
   )
 }
 
-/** Pieces that begin at columns of their own, in a row of exactly `width`; what runs into the next one is cut. */
+/** Pieces at fixed columns; overlaps are cut. */
 export function placed(width: number, pieces: readonly (readonly [column: number, line: Line])[]): Line {
   const sorted = pieces.filter(([column]) => column < width).toSorted(([a], [b]) => a - b)
   const row: Piece[] = []

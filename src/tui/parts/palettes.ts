@@ -1,13 +1,10 @@
 import type { PaletteName } from '../../text/text.ts'
 
-/*
- * Colors by what they mean. A test computes the contrast of every text against every ground that a terminal of this
- * kind has, and against the grounds that are painted here.
- */
+/* Colors by meaning. A test checks contrasts against all backgrounds. */
 
 export const themes = ['dark', 'light'] as const
 export type ThemeName = (typeof themes)[number]
-/** What a terminal can show: 24 bits, the 256 of xterm, or the 16 that its owner chose. */
+/** Color depths: 24 bits, xterm's 256, or 16. */
 export const depths = ['truecolor', '256', '16'] as const
 export type Depth = (typeof depths)[number]
 
@@ -15,10 +12,10 @@ export const textTones = ['strong', 'dim', 'good', 'warn', 'bad', 'accent'] as c
 export const markTones = ['chart1', 'chart2', 'chart3', 'chart4'] as const
 /** What a stretch of text means. Color only repeats what its words say. */
 export type Tone = 'plain' | (typeof textTones)[number] | (typeof markTones)[number] | 'hair' | 'active'
-/** What lies under a piece: the chosen row, or header and key row. */
+/** Background: chosen row, or header and key row. */
 export type Ground = 'chosen' | 'bar'
 
-/** One color in each depth: as `#RRGGBB`, its place among the 256, and its SGR code among the 16. */
+/** A color in each depth: `#RRGGBB`, index of 256, SGR code of 16. */
 type Color = { readonly rgb: string; readonly xterm: number; readonly ansi: number }
 type Shade = { readonly color: Color; readonly bold?: true }
 
@@ -29,7 +26,7 @@ const boldShade = (rgb: string, xterm: number, ansi: number): Shade => ({ color:
 type Colored = Exclude<Tone, 'plain' | 'active'>
 export type Theme = {
   readonly tones: Readonly<Record<Colored, Shade>>
-  /** Text on the accent: the tab in sight, the first button. */
+  /** Text on the accent color. */
   readonly onAccent: Color
   readonly grounds: Readonly<Record<Ground, Color>>
 }
@@ -70,7 +67,7 @@ const light: Theme = {
   grounds: { chosen: color('#EAEEFF', 255, 47), bar: color('#F0F2F6', 255, 47) },
 }
 
-/** Blue for good, yellow and bold orange for trouble: told apart with any of the common color blindnesses. */
+/** Blue is good, yellow and bold orange are trouble. */
 const blindDark: Theme = {
   ...dark,
   tones: {

@@ -1,11 +1,11 @@
 import { blank, hair, type Line, sized } from './line.ts'
 
-/** From this width on a list has what is chosen beside it. */
+/** Width for a side panel. */
 const SPLIT_FROM = 120
 const SIDE_COLUMNS = 59
 const SIDE_SHARE = 0.4
 
-/** Columns of what stands beside a list; none where it has to stand below. */
+/** Width of the side panel; 0 if below. */
 export function sideOf(width: number): number {
   return width < SPLIT_FROM ? 0 : Math.min(SIDE_COLUMNS, Math.floor(width * SIDE_SHARE))
 }
@@ -13,10 +13,10 @@ export function sideOf(width: number): number {
 export type Panels = { readonly width: number; readonly split: number; readonly height: number }
 
 type Joined = { readonly other: Line; readonly joint: string; readonly at: string; readonly line: Line }
-/** By their left half: where neither side changed, the row is the one that was. */
+/** Keyed by the left half: unchanged rows keep identity. */
 const joined = new WeakMap<Line, Joined>()
 
-/** Panels side by side; where titles meet the line between them, they are joined. */
+/** Panels side by side, with joined title lines. */
 export function joinedPanels(left: readonly Line[], right: readonly Line[], { width, split, height }: Panels): Line[] {
   const at = `${split}/${width}`
   return Array.from({ length: height }, (_, row): Line => {

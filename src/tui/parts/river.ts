@@ -3,7 +3,7 @@ import { count, widthOf } from '../../text/text.ts'
 import { bar, tank } from './charts.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, placed, sized, strong, warn } from './line.ts'
 
-/** Amounts as the interface writes them, `1284.30`. */
+/** Amounts like `1284.30`. */
 export type RiverShown = {
   readonly paid_in: string
   readonly by_x402: string
@@ -17,25 +17,25 @@ export type RiverShown = {
   readonly refunds: string
   readonly sales: number
   readonly held_jobs: number
-  /** Undefined where that is not known any more. */
+  /** Undefined if unknown. */
   readonly agrees: boolean | undefined
 }
 
-/** Room that a part needs besides its amount. */
+/** Width beside an amount. */
 const PIPE_COLUMNS = 8
 const LABEL_COLUMNS = 9
 const BAR_COLUMNS = 12
 const BAR_COLUMNS_LEAST = 4
 const TALL_COLUMNS = 96
 
-/** `$1,284.30`, never rounded and never cut. */
+/** `$1,284.30`, never rounded or cut. */
 export function shownMoney(amount: string): string {
   const [whole = '0', rest] = amount.replace('-', '').split('.')
   const sign = amount.startsWith('-') ? '-' : ''
   return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${rest === undefined ? '' : `.${rest}`}`
 }
 
-/** Amounts under each other, the points too. */
+/** Amounts aligned at the point. */
 export function onThePoint(amounts: readonly string[]): string[] {
   const parts = amounts.map((amount) => {
     const at = amount.indexOf('.')
@@ -46,10 +46,7 @@ export function onThePoint(amounts: readonly string[]): string[] {
   return parts.map(([whole = '', rest = '']) => `${whole.padStart(left)}${rest.padEnd(right)}`)
 }
 
-/**
- * Paid in, held, passed on: one picture of a day's money. Where amounts and pipes do not fit side by side, the same
- * in a line of words, and where that does not fit either, one under the other.
- */
+/** Daily cash flow: paid in, held, passed on. A picture if it fits, else a line, else rows. */
 export function riverLines(river: RiverShown, width: number): Line[] {
   const [paid, held] = [shownMoney(river.paid_in), shownMoney(river.held)]
   const out = onThePoint([river.providers, river.fees, river.refunds].map(shownMoney))
@@ -147,7 +144,7 @@ function methodLine(name: string, amount: string): Line {
   return [dim(name.padEnd(LABEL_COLUMNS)), ' ', shownMoney(amount)]
 }
 
-/** What of the held is late or disputed; the sign says the last word where it has no room. */
+/** Late and disputed part; shortened if narrow. */
 function troubleLine({ overdue, disputed }: RiverShown, room: number): Line {
   const line = (word: string): Line => [
     ...(Number(overdue) > 0 ? [warn(`! ${shownMoney(overdue)} late `)] : []),
@@ -157,14 +154,14 @@ function troubleLine({ overdue, disputed }: RiverShown, room: number): Line {
   return lineWidth(whole) <= room ? whole : line('')
 }
 
-/** The way around the escrow, with what took it in its middle. */
+/** The bypass of escrow with its label. */
 function underPipe({ from, to, words }: { from: number; to: number; words: string }): Line {
   const room = to - from - words.length - 3
   const left = Math.max(0, Math.floor(room / 2))
   return [accent(`┗${'━'.repeat(left)} `), words, accent(` ${'━'.repeat(Math.max(0, room - left))}`)]
 }
 
-/** Whether the running sums are what the accounts hold. */
+/** Whether running sums match the accounts. */
 export function auditLine({ agrees }: Pick<RiverShown, 'agrees'>): Line {
   if (agrees === undefined) return []
   return agrees ? [good('✓ books agree to the cent')] : [bad('✗ books do not agree: a checks them')]
@@ -176,7 +173,7 @@ function microsOf(amount: string): bigint {
 
 const money = (amount: string, words: string): Line => [strong(shownMoney(amount)), ` ${words}`]
 
-/** The three sums of it in one line, where a terminal is too low for more; undefined where they do not fit. */
+/** Sums in a line; undefined if too wide. */
 export function shortRiver(river: RiverShown, width: number): Line | undefined {
   const passedOn = [river.providers, river.fees, river.refunds].reduce((sum, one) => sum + microsOf(one), 0n)
   const next = accent('  ▸  ')

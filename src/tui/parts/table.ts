@@ -2,27 +2,27 @@ import { fitColumns } from '../../text/columns.ts'
 import { clip, padEnd, padStart, widthOf } from '../../text/text.ts'
 import { accent, dim, grounded, type Line, lineWidth, type Piece, sized } from './line.ts'
 
-/** Rows whose widths are measured; a longer list keeps the widths of its beginning. */
+/** Rows measured for widths. */
 const MEASURED_ROWS_MAX = 500
 const GAP = '  '
-/** Before the first column: the mark of the chosen row. */
+/** Columns of the selection mark. */
 const MARK_COLUMNS = 2
 
 export type ScreenColumn<R> = {
   readonly title: string
   readonly value: (row: R) => Piece
   readonly align?: 'right'
-  /** Never cut: ids and money. */
+  /** Never cut. */
   readonly exact?: true
-  /** Least width that still says something, where it may be cut. */
+  /** Minimum useful width, if cuttable. */
   readonly min?: number
-  /** May be left out when the screen is narrow, the highest first. */
+  /** Drop order in narrow windows, highest first. */
   readonly drop?: number
 }
 
 type ColumnsAt<R> = (now: number | undefined) => readonly ScreenColumn<R>[]
 
-/** Columns that tell times: within the same second they are the same object, whose widths are known. */
+/** Time columns: the same object within a second, so widths stay cached. */
 export function columnsAt<R>(make: ColumnsAt<R>): ColumnsAt<R> {
   let last: { readonly now: number | undefined; readonly columns: readonly ScreenColumn<R>[] } | undefined
   return (now) => {
@@ -35,10 +35,10 @@ export type ScreenTable<R> = {
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
   readonly isMarked?: (row: R) => boolean
-  /** Index of the chosen row; -1 for none. */
+  /** Chosen index; -1 if none. */
   readonly chosen: number
   readonly width: number
-  /** Rows of the screen, the header not counted. */
+  /** Rows without the header. */
   readonly height: number
 }
 
@@ -48,7 +48,7 @@ const MARKED = '*'
 
 type Placed<R> = { readonly column: ScreenColumn<R>; readonly width: number }
 
-/** A header and exactly `height` rows, one line each; only what is in sight is drawn. */
+/** A header and exactly `height` rows; draws visible rows only. */
 export function tableLines<R extends object>(table: ScreenTable<R>): { head: Line; body: Line[] } {
   const widths = widthsOf(table)
   const placed = table.columns.flatMap((column, i): Placed<R>[] => {
@@ -66,7 +66,7 @@ export function tableLines<R extends object>(table: ScreenTable<R>): { head: Lin
   return { head: sized(head, table.width), body: [...body, ...missing] }
 }
 
-/** A row of a list; the chosen one has its mark, and lies on a ground of its own. */
+/** A row; the chosen one has a mark and background. */
 export function marked(line: Line, isChosen: boolean): Line {
   if (!isChosen) return line
   const [first = '', ...rest] = line
@@ -75,7 +75,7 @@ export function marked(line: Line, isChosen: boolean): Line {
   return grounded([accent(CHOSEN_MARK), kept, ...rest], 'chosen')
 }
 
-/** First row in sight: the chosen one stays in the middle, except near the ends. */
+/** First visible row: the chosen one is centred except near the ends. */
 export function windowStart({
   rows,
   chosen,
@@ -93,7 +93,7 @@ function cell<R>({ column, width }: Placed<R>, piece: Piece, at: number): Piece[
 
 type Widths = readonly (number | undefined)[]
 
-/** Of the rows that columns were last placed for: a step of the cursor changes no width. */
+/** Cached layout: cursor moves change no width. */
 const known = new WeakMap<object, { readonly rows: object; readonly width: number; readonly widths: Widths }>()
 
 function widthsOf<R>({ columns, rows, width }: ScreenTable<R>): Widths {
@@ -113,7 +113,7 @@ function widthsOf<R>({ columns, rows, width }: ScreenTable<R>): Widths {
 
 type Placing<R> = { readonly widths: Widths; readonly placed: readonly Placed<R>[]; readonly width: number }
 
-/** As drawn last, for as long as the columns say the same of it. */
+/** Cached drawing while the columns are the same. */
 const drawn = new WeakMap<object, { readonly widths: Widths; readonly line: Line }>()
 
 function rowLine<R extends object>(row: R, { widths, placed, width }: Placing<R>): Line {

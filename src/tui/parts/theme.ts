@@ -3,18 +3,18 @@ import type { Line, Piece } from './line.ts'
 import { type Depth, type Ground, type Theme, type ThemeName, type Tone, themesOf } from './palettes.ts'
 
 export type Look = {
-  /** Undefined where no color is wished at all. */
+  /** Undefined without colors. */
   readonly palette: PaletteName | undefined
   readonly ascii: boolean
   readonly theme: ThemeName
   readonly depth: Depth
 }
 
-/** Parameters of the escape sequence that begins a stretch of text; empty for none. */
+/** SGR parameters; empty for none. */
 export type Styles = {
   readonly tones: Readonly<Record<Tone, string>>
   readonly grounds: Readonly<Record<Ground, string>>
-  /** The chosen row is one run turned around, without tones of its own. */
+  /** The chosen row is inverted as a whole. */
   readonly isTurned: boolean
 }
 
@@ -40,7 +40,7 @@ const mono: Styles = {
 
 const known = new Map<string, Styles>()
 
-/** How a look is written to the terminal. */
+/** Escape sequences of a look. */
 export function stylesOf({ palette = 'mono', theme, depth }: Look): Styles {
   if (palette === 'mono') return mono
   const name = `${palette} ${theme} ${depth}`
@@ -86,7 +86,7 @@ function background({ rgb, xterm }: Color, depth: Depth): string {
   return depth === '256' ? `48;5;${xterm}` : `48;2;${channels(rgb).join(';')}`
 }
 
-/** Red, green and blue of `#RRGGBB`. */
+/** Channels of `#RRGGBB`. */
 export function channels(rgb: string): readonly [number, number, number] {
   const value = Number.parseInt(rgb.slice(1), 16)
   return [value >> 16, (value >> 8) & 0xff, value & 0xff]
@@ -94,12 +94,12 @@ export function channels(rgb: string): readonly [number, number, number] {
 
 const RESET = '\u001B[0m'
 
-/** A row as the terminal gets it; where no color is wished it is plain text. */
+/** A row for the terminal; plain without colors. */
 export function paint(line: Line, look: Look): string {
   return paintedPieces(line, look).join('')
 }
 
-/** The same piece by piece; each stands for itself, wherever it is written. */
+/** The same in independent pieces. */
 export function paintedPieces(line: Line, look: Look): readonly string[] {
   const styles = look.palette === undefined ? undefined : stylesOf(look)
   return line.map((piece) => paintPiece(piece, look.ascii, styles))
@@ -113,7 +113,7 @@ function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): s
   return style === '' ? shown : `\u001B[${style}m${shown}${RESET}`
 }
 
-/** Tone and ground in one sequence: a reset between pieces never tears the ground. */
+/** Tone and background in one sequence. */
 function styleOf({ tone, ground }: Exclude<Piece, string>, { tones, grounds, isTurned }: Styles): string {
   if (ground === undefined) return tones[tone]
   if (ground === 'chosen' && isTurned) return grounds.chosen

@@ -19,7 +19,7 @@ const useList = listScreen({
   none: 'nobody is here yet',
 })
 
-/** A hook: everybody, with tier, balance and standing. */
+/** A hook: participants with tier, balance and state. */
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   return useList(host, view, {
     views: () => [],
@@ -42,7 +42,7 @@ const tier = needed({ name: 'tier', label: 'Tier from now on', choices: tiers },
 
 const untold: Problem = { kind: 'failed', sentence: 'It needs a tier.', facts: [], next: [] }
 
-/** Says how far somebody is verified. */
+/** Sets a verification tier. */
 export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
   return {
@@ -70,7 +70,7 @@ export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
   }
 }
 
-/** Takes somebody off the market, or back. */
+/** Suspends or reinstates a participant. */
 export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
   const isSuspended = Boolean(person.suspended_at)

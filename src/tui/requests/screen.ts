@@ -17,7 +17,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 
 type Bid = WireAnswer<Api['listBids']>['bids'][number]
 
-/** Bids are their request's owner's to read: without its key there are none, and that is said. */
+/** Bids are private to the poster; without its key that is said. */
 type Bids = { readonly of: string; readonly bids: readonly Bid[]; readonly isDenied: boolean }
 
 const fetchBids =
@@ -30,7 +30,7 @@ const fetchBids =
     return { ok: true, value: { of: id, bids: [], isDenied: true } }
   }
 
-/** A hook: who offers to do the chosen work. */
+/** A hook: bids of the chosen request. */
 export function useBids({ link, clock }: Host, row: Posting | undefined): (width: number) => readonly Line[] {
   const id = useSettled(row?.id ?? '', clock)
   const { value } = useQuery(fetchBids(link, id), { name: `bids ${id}`, every: SLOW_EVERY_MS })
@@ -64,7 +64,7 @@ function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, wid
 
 const viewNames = ['all', ...postingStatuses] as const
 const PAGE = 50
-/** The row knows no fields: what is typed is looked for in so many of the newest. */
+/** The endpoint has no filter, so the newest pages are searched. */
 const SEARCHED_PAGES = 10
 
 const useList = listScreen<Posting>({
@@ -96,12 +96,12 @@ const useList = listScreen<Posting>({
   useMore: useBids,
 })
 
-/** A hook: work that is wanted, and who offers to do it. */
+/** A hook: requests and bids. */
 export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   const onlyItsOwner = (act: string, command: string) => (rows: readonly Posting[]) => {
     const row = rows[chosenIndex(host.ui.get(), rows.map(posting.idOf))]
     if (row === undefined) refuse(host, 'No request is chosen.')
-    // An award pays, and the cockpit has no wallet: the command line shows the price and asks.
+    // Awards pay, which the cockpit leaves to the command line.
     else refuse(host, `Only who asked for it may ${act}.  → ${shellCommand(host, ['requests', command, row.id])}`)
   }
   return useList(host, view, {
@@ -126,7 +126,7 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...ui.get(), requestView: next, pages: { ...pages, requests: 0 } })
 }
 
-/** A page of one state or of all; of what is looked for, as many of the newest as are searched. */
+/** A page by status; searches read the newest pages. */
 function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<NounRows<Posting>> {
   const status = statusOf(ui)
   const pageAt = (at: number, signal: AbortSignal) => {

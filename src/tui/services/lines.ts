@@ -6,12 +6,12 @@ import type { ServiceFacts } from './facts.ts'
 import { type Member, memberWord, memberWords } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11
-/** Lines for what goes in, and as many for what comes out, beside the list. */
+/** Lines per schema beside the list. */
 const MEMBER_LINES_BESIDE = 1
 const DELIVERIES_SHOWN = 20
 const ANSWERS_SHOWN = 6
 
-/** A listing, what was sent to its webhook (undefined where that may not be seen), and the time. */
+/** Listing, deliveries (undefined if not allowed), and time. */
 export type ServicesShown = {
   readonly service: ServiceFacts
   readonly deliveries: readonly Delivery[] | undefined
@@ -19,7 +19,7 @@ export type ServicesShown = {
   readonly width: number
 }
 
-/** The facts that count, before what it says of itself. */
+/** Key facts before the description. */
 export function aboutLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
   return [
@@ -33,17 +33,17 @@ export function aboutLines(shown: ServicesShown): Line[] {
   ]
 }
 
-/** Each member of what goes in and what comes out. */
+/** Members of input and result. */
 export function schemaLines({ service: { input, result }, width }: ServicesShown): Line[] {
   return [...memberTable('input', input, width), ...memberTable('result', result, width)]
 }
 
-/** What was sent to its endpoint, the newest first. */
+/** Deliveries, newest first. */
 export function deliveriesLines(shown: ServicesShown): Line[] {
   return [hookLine(shown), ...deliveryLines(shown)]
 }
 
-/** All there is to know, in place of the list. */
+/** All facts instead of the list. */
 export function wholeLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
   return [
@@ -81,12 +81,12 @@ function providerLines({ providerId, providerName, tier, trust, score, isNew }: 
   return room > rating.length + verdict.length + 4 ? [spread(width, who, right)] : [who, [label('standing'), ...right]]
 }
 
-/** Where the money of one sale goes. */
+/** Price shares of a sale. */
 function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts, width: number): Line {
   if (price === '') return [label('price'), 'by quote: ask for one with an inquiry']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
   const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
-  // An amount is there whole or not at all.
+  // Amounts are whole or dropped.
   const wishes = parts.map((_, i) => parts.slice(0, parts.length - i).join('   '))
   return [label('price'), wishes.find((words) => words.length <= width - LABEL_COLUMNS) ?? '']
 }
@@ -131,7 +131,7 @@ function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
-/** The same as sign and the last answer; what the marketplace does by itself has none to call. */
+/** Webhook sign with last response; none for first-party. */
 export function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Piece {
   if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
   const call = selling?.last_call

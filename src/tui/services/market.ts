@@ -11,7 +11,7 @@ import type { Ui } from '../shell/ui.ts'
 import { shopActions, shopWords, useShop } from './shop.ts'
 
 const id = 'services'
-/** What is offered besides listings, and what is wanted: each with hooks of its own. */
+/** Market views, each with its hooks. */
 const lists = {
   plans: listScreen({
     id,
@@ -43,7 +43,7 @@ const lists = {
   }),
 }
 
-/** A hook: plans, subscriptions, requests or products of everybody, with what is known of the chosen one. */
+/** A hook: plans, subscriptions, requests or products, with the chosen one. */
 export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
   const shown = view.ui.shopView === 'services' ? 'plans' : view.ui.shopView
   const shop = useShop(host, view)
@@ -62,7 +62,7 @@ export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
 
 const tabs = ['about', 'json'] as const
 
-/** Of the tabs that a listing has, these have the others too. */
+/** Tabs shared with listings. */
 function tabOf({ serviceTab }: Ui): (typeof tabs)[number] {
   return serviceTab === 'json' ? 'json' : 'about'
 }

@@ -9,28 +9,25 @@ import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 import { readService, type ServiceFacts } from './facts.ts'
 
-/** Listings on a page. */
+/** Listings per page. */
 export const SERVICES_PAGE = 50
-/** The interface takes no longer search text. */
+/** API limit of search text. */
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 const SALES = 30
-/** Unless sorted otherwise. */
+/** Default order. */
 const MOST_SOLD = '-sold'
 
 export type Services = {
   readonly services: readonly ServiceFacts[]
   readonly total: number
-  /** What everybody sees, of an instance that is older than what the operator sees. */
+  /** Public data, for instances without the operator's list. */
   readonly isPublic: boolean
 }
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
-/**
- * One page of the market, what sells most first unless sorted. Without the admin credential, and where the instance has no
- * such row, it is the catalog that is searched, by the words alone: it knows no field.
- */
+/** A page, best sellers first. Without the admin key or on older instances it searches the catalog by words only. */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
   async (signal: AbortSignal): Promise<Outcome<Services>> => {
@@ -53,7 +50,7 @@ export const fetchServices =
     return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
 
-/** An older instance does not know of sales: it is asked again without. */
+/** Older instances do not support the order, so retry without. */
 async function mostSold<T>(
   asked: Search['asked'],
   of: (words: Search['asked']) => Promise<Outcome<T>>,
@@ -70,7 +67,7 @@ function plainWords(filter: string): string {
     .join(' ')
 }
 
-/** A listing with what only its own row says; nothing for no id. */
+/** A listing with its details; undefined without an id. */
 export const fetchService =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<ServiceFacts | undefined>> =>
@@ -78,7 +75,7 @@ export const fetchService =
 
 const none = { ok: true, value: undefined } as const
 
-/** The newest jobs that were bought of a listing; nothing for no id. */
+/** Newest jobs of a listing; undefined without an id. */
 export const fetchSales =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<readonly Job[]>> => {
@@ -89,7 +86,7 @@ export const fetchSales =
 
 export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean; readonly admin: boolean }
 
-/** The newest messages to a provider's webhooks, where this credential may see them; undefined where it may not. */
+/** Newest deliveries of a provider; undefined if not allowed. */
 export const fetchDeliveries =
   (link: Link, { provider, isOwn, admin }: DeliveriesOf) =>
   async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
@@ -103,7 +100,7 @@ export const fetchDeliveries =
 
 export type HookTest = { readonly delivered: boolean; readonly words: string }
 
-/** Sends a test message to the webhook of one's own listing. */
+/** Tests the own listing's webhook. */
 export function testHook(link: Link, id: string): Promise<Outcome<HookTest>> {
   return ask(link, { name: 'testService', asked: { params: { id } } }, ({ status, error, latency_ms, delivered }) => {
     const answer = status === null ? 'no answer' : `HTTP ${status}`

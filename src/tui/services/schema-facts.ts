@@ -5,17 +5,17 @@ import { type Fields, fields, list, number, text, word } from '../shell/read.ts'
 const MEMBERS_MAX = 40
 const ENUM_COLUMNS = 30
 
-/** One member that a JSON Schema asks for or promises. */
+/** A member of a JSON Schema. */
 export type Member = {
   readonly name: string
   readonly required: boolean
   readonly type: string
-  /** Bounds and choices, as far as they fit a few words. */
+  /** Short bounds and choices. */
   readonly bounds: string
   readonly about: string
 }
 
-/** What a listing's schema is about: the members of an object, or of the deliverable that it names. */
+/** Members of a listing's schema, or of its named deliverable. */
 export function readMembers(schema: Json): readonly Member[] {
   const { properties, required } = fields(schema)
   if (properties === undefined) return named(fields(schema))
@@ -25,7 +25,7 @@ export function readMembers(schema: Json): readonly Member[] {
     .map(([name, member]) => readMember(name, fields(member), needed.includes(name)))
 }
 
-/** `{ report: schema }`: a schema under the name of what is delivered. */
+/** `{ report: schema }`: a named deliverable. */
 function named(schemas: Fields): Member[] {
   return Object.entries(schemas)
     .filter(([, schema]) => typeof schema === 'object' && schema !== null && !Array.isArray(schema))
@@ -50,7 +50,7 @@ function boundsOf(schema: Fields): string {
   return most === undefined ? '' : `max ${count(most)}`
 }
 
-/** `text*`: what is needed has a star. */
+/** `text*`: required. */
 export function memberWord({ name, required }: Member): string {
   return required ? `${name}*` : name
 }

@@ -48,13 +48,13 @@ import {
 import { type Shop, shopActions, shopWords, useShop } from './shop.ts'
 import { belowLines, type Sold, sideLines } from './tabs.ts'
 
-/** A hook: what of the market is in sight; each view is drawn anew, and has hooks of its own. */
+/** A hook: the current market view. */
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = view.ui.shopView === 'services' ? useListings : useMarket
   return useShown(host, view)
 }
 
-/** A hook: the listings, and what is known of the chosen one. */
+/** A hook: listings with the chosen one. */
 function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
@@ -91,7 +91,7 @@ function turnTab({ ui }: Host, by: number): void {
   if (next !== undefined) ui.set({ ...ui.get(), serviceTab: next })
 }
 
-/** A hook: lines of what is open in place of the list. */
+/** A hook: lines of the opened row. */
 function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] | undefined {
   const value = pane === 'raw' ? shown?.service.raw : undefined
   const raw = useMemo(() => jsonLines(value), [value])
@@ -106,7 +106,7 @@ type Listed = {
   readonly problem: string | undefined
 }
 
-/** One page of the market; what the catalog was not asked is narrowed here. */
+/** A page; what the catalog cannot filter is filtered here. */
 function useListed(host: Host, { ui, where }: View, now: number): Listed {
   const admin = where?.admin !== false
   const finding = findingOf(ui, 'services', serviceFields)
@@ -144,7 +144,7 @@ type Detail = {
   readonly me: Query<string>
 }
 
-/** What the list does not say is asked for when the cursor stands still. */
+/** Fetches details when the cursor rests. */
 function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detail {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)
@@ -153,13 +153,13 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   const of = { provider, isOwn: me.value === provider, admin: view.where?.admin === true }
   const detail = useQuery(fetchService(link, id), { name: `service ${id}`, every: SLOW_EVERY_MS })
   const sent = useQuery(fetchDeliveries(link, of), { name: `deliveries ${JSON.stringify(of)}`, every: SLOW_EVERY_MS })
-  // Only who looks at them asks for them.
+  // Fetched only when shown.
   const wanted = view.ui.serviceTab === 'sales' && view.where?.admin === true ? id : ''
   const sales = useQuery(fetchSales(link, wanted), { name: `sales ${wanted}`, every: SLOW_EVERY_MS })
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
   const ofService = ({ service_id: id }: Delivery) => id === row?.id || id === null
   const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
-  // Its own row does not say how it sells.
+  // Its own endpoint has no sales figures.
   const service = isCurrent && detail.value ? { ...detail.value, selling: row?.selling } : row
   return { service, deliveries, sales: wanted === row?.id ? sales.value : undefined, me }
 }
@@ -176,7 +176,7 @@ function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<str
   else refuse(host, `Only its provider may test it.  → souk tui services --as WALLET`)
 }
 
-/** Begins the purchase of a listing, for no more than the price that is in sight; its input is typed behind. */
+/** Begins a purchase limited to the shown price; input follows. */
 function beginPurchase(host: Host, service: ServiceFacts | undefined): void {
   if (service === undefined) {
     refuse(host, 'No service is chosen.')
@@ -198,10 +198,10 @@ type Model = {
   readonly services: readonly ServiceFacts[]
   readonly chosen: number
   readonly shown: Sold | undefined
-  /** The catalog that everybody sees, in place of what the operator may see. */
+  /** The public catalog instead of the operator's list. */
   readonly isPublic: boolean
   readonly shop: Shop
-  /** What is open in place of the list. */
+  /** Opened row instead of the list. */
   readonly open: readonly Line[] | undefined
   readonly view: View
 }
@@ -237,7 +237,7 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-/** Under the list the chosen one has so many rows, or a part of the height. */
+/** Rows or share of the drawer. */
 const DRAWER_ROWS = 7
 const DRAWER_SHARE = 3
 
@@ -289,7 +289,7 @@ function soldWord({ selling }: ServiceFacts): Piece {
   return sold === 0 ? '0' : accent(`${count(sold)} ${spark(days, days.length)}`)
 }
 
-/** Of what was sold within the week; under ten percent with one decimal. */
+/** Refund rate of the week; one decimal below ten percent. */
 function refundWord({ selling }: ServiceFacts): Piece {
   if (selling === undefined || selling.sold === 0) return '—'
   const percent = (100 * selling.refunded) / selling.sold
@@ -302,7 +302,7 @@ function repWord(score: number | undefined, isNew: boolean): string {
   return score === undefined ? '—' : String(Math.round(score))
 }
 
-/** Sends a test message to the webhook of one's own listing. */
+/** Tests the own listing's webhook. */
 export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
   return {
     title: 'TEST A WEBHOOK',

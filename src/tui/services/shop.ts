@@ -10,7 +10,7 @@ import { type ShopView, shopViews, unnarrowed } from '../shell/ui.ts'
 
 type ShopCounts = Readonly<Partial<Record<ShopView, number>>>
 
-/** How much there is of everything; what an older instance does not tell is left out. */
+/** Counts of all kinds; unknown ones are omitted. */
 const fetchShopCounts =
   (link: Link, admin: boolean) =>
   async (signal: AbortSignal): Promise<Outcome<ShopCounts>> => {
@@ -30,17 +30,17 @@ const fetchShopCounts =
     return { ok: true, value: Object.fromEntries(told) }
   }
 
-/** The views of the market, and how much is in each where that is known. */
+/** Market views with counts. */
 export type Shop = { readonly counts: ShopCounts; readonly admin: boolean }
 
-/** A hook: how much there is of everything that is traded. */
+/** A hook: market counts. */
 export function useShop(host: Host, { where }: View): Shop {
   const isKnown = where?.admin === true
   const asked = { name: `shop counts ${isKnown}`, every: SLOW_EVERY_MS }
   return { counts: useQuery(fetchShopCounts(host.link, isKnown), asked).value ?? {}, admin: where?.admin !== false }
 }
 
-/** `v`: the next of what is traded; the whole of it is the operator's to see. */
+/** `v`: next view; some are the operator's. */
 export function shopActions(host: Host, { where }: View): Face['actions'] {
   return {
     view() {

@@ -5,22 +5,22 @@ import type { Toast } from './ui.ts'
 
 const TOAST_MS = 5_000
 
-/** How a change went. */
+/** Result of a change. */
 export type Sent = ReturnType<DialogSpec['send']>
 
-/** Opens a dialog for a change; where no credential for it is at hand, says that at once instead. */
+/** Opens a dialog for an admin change; without the key says so. */
 export function askUser(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {
     refuse(host, `There is no admin credential for ${host.link.place.name}: it can only be looked at.`)
   } else askAnyway(host, spec)
 }
 
-/** Opens a dialog for a change that needs no admin credential. Its command stands where a message would lie. */
+/** Opens a dialog that needs no admin key. */
 export function askAnyway(host: Host, spec: DialogSpec): void {
   host.ui.set({ ...host.ui.get(), dialog: openDialog(openSpec(host, spec)), toast: undefined })
 }
 
-/** What every change shows and asks for: where and as whom; on anything but the local daemon its name must be typed. */
+/** Common parts of dialogs: place and user; remotes need their name typed. */
 function openSpec(host: Host, spec: DialogSpec): OpenSpec {
   const { name, guarded } = host.link.place
   const url = host.whereabouts()?.url ?? name
@@ -38,7 +38,7 @@ function openSpec(host: Host, spec: DialogSpec): OpenSpec {
   }
 }
 
-/** Says why something cannot be done, until esc. */
+/** Shows why something is impossible, until esc. */
 export function refuse(host: Host, why: string): void {
   showToast(host, { text: `✗ ${why}`, tone: 'bad', stays: true })
 }
@@ -53,7 +53,7 @@ export function showToast(host: Host, toast: Toast): void {
 
 const JOB = /job_[0-9a-f]{16}/
 
-/** Goes to the job that a row is about. @param texts - what is known of the row, one of them naming its job */
+/** Opens the job of a row. @param texts - row texts, one with the job id */
 export function toItsJob(host: Host, texts: readonly (string | undefined)[]): void {
   const [id] = texts.flatMap((text) => JOB.exec(text ?? '')?.[0] ?? [])
   if (id === undefined) {

@@ -72,36 +72,36 @@ export type Binding = {
   readonly action: Action
   readonly keys: readonly [Key, ...Key[]]
   readonly group: (typeof groups)[number]
-  /** What help says of it. */
+  /** Help text. */
   readonly label: string
-  /** What the key row says of it, where it has room. */
+  /** Key row text. */
   readonly hint?: string
-  /** What it says on a screen where it does one thing of several. */
+  /** Key row text on specific screens. */
   readonly hintAt?: Readonly<Partial<Record<ScreenId, string>>>
-  /** What it says while the platform is paused. */
+  /** Text while paused. */
   readonly hintPaused?: string
-  /** At the right end of the key row, which never gives way. */
+  /** Fixed right end of the key row. */
   readonly right?: true
-  /** Only there; everywhere when missing. */
+  /** Screens (default: all). */
   readonly on?: readonly ScreenId[]
-  /** The key row names it only there. */
+  /** Screens whose key row shows it. */
   readonly hintOn?: readonly ScreenId[]
-  /** Changes data: not bound in a read-only cockpit. */
+  /** Changes data; absent in read-only mode. */
   readonly changes?: true
 }
 
-/** Screens with a list: it is filtered, sorted by each of its fields, its columns are chosen, and its rows marked. */
+/** Screens with a list: filter, sort, columns, marks. */
 const lists: readonly ScreenId[] = screenIds.filter((id) => id !== 'overview')
 
-/** Screens with several things to know of the chosen row. */
+/** Screens with drawer tabs. */
 const tabbed: readonly ScreenId[] = ['services', 'jobs', 'logs']
 
-/** Lists that the instance gives a page at a time. */
+/** Paged lists. */
 const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people']
 
 /**
- * Every key there is, once. Router, key row, help and tests derive from it. A capital letter changes data, and always
- * asks first. Where two rows of one screen share a key, a test fails.
+ * All keys. Router, key row, help and tests derive from it. Capital letters change data and always ask. Tests refuse
+ * duplicate keys per screen.
  */
 export const bindings: readonly Binding[] = [
   { action: 'up', keys: ['up', 'k'], group: 'MOVE', label: 'up' },
@@ -341,11 +341,11 @@ export type Where = {
   readonly screen: ScreenId
   readonly readonly: boolean
   readonly paused?: boolean
-  /** The table in use, where acts lie on other keys than usual. */
+  /** Table in use, with custom keys. */
   readonly keys?: readonly Binding[]
 }
 
-/** The bindings that hold on a screen. */
+/** Bindings of a screen. */
 export function bindingsOn({ screen, readonly, keys = bindings }: Where): readonly Binding[] {
   return keys.filter(({ on, changes }) => (on === undefined || on.includes(screen)) && !(readonly && changes))
 }
@@ -356,7 +356,7 @@ export function bindingOf(key: Key, where: Where): Binding | undefined {
 
 export type KeyHint = { readonly key: string; readonly word: string }
 
-/** What the key row offers: the left part by importance, the right part always. */
+/** Key row hints: left by importance, right always. */
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
     const { hintOn, keys, right } = binding
@@ -370,12 +370,12 @@ export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   }
 }
 
-/** The key of an act, as it is shown. */
+/** Displayed key of an act. */
 export function keyFor(action: Action, keys: readonly Binding[]): string {
   return keyLabel(keys.find((one) => one.action === action)?.keys[0] ?? '')
 }
 
-/** The keys of a binding as help lists them: `k ↑`, `1-9`. */
+/** Keys as in help: `k ↑`, `1-9`. */
 export function keysLabel({ keys }: Binding): string {
   const run = keys.length > 2 && keys.every((key) => /^\d$/.test(key))
   return run ? `${keys[0]}-${keys.at(-1)}` : keys.map(keyLabel).join(' ')

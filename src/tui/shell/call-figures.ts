@@ -9,7 +9,7 @@ import { text } from './read.ts'
 
 type Answered = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 
-/** Calls of one endpoint in the last 24 hours. */
+/** Calls of an endpoint in 24 hours. */
 export type CallFacts = {
   readonly total: number
   readonly answered: number
@@ -20,10 +20,10 @@ export type CallFacts = {
   readonly p95: number | null
   /** Oldest first. */
   readonly byHour: readonly number[]
-  /** Time, duration and id of a request; empty for none. */
+  /** Time, duration and id; empty if none. */
   readonly slowest: string
   readonly lastBroken: string
-  /** Like `96 sold for $1,284.30`; empty where nothing was. */
+  /** Like `96 sold for $1,284.30`; empty if none. */
   readonly sold: string
 }
 

@@ -7,7 +7,7 @@ import { fetchHealth } from './queries.ts'
 import type { CommandLine, Host } from './screen.ts'
 import type { ShopView } from './ui.ts'
 
-/** Commands that show what a screen shows: typed into the palette, they lead there. */
+/** Commands that correspond to screens. */
 export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   overview: ['status', 'attention'],
   services: [
@@ -30,7 +30,7 @@ export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   clock: ['clock show'],
 }
 
-/** What of the market a command shows, where it is not the listings. */
+/** Market view of a command, except listings. */
 export const shopViewOf: Readonly<Record<string, ShopView>> = {
   'admin plans list': 'plans',
   'admin subs list': 'subscriptions',
@@ -38,12 +38,12 @@ export const shopViewOf: Readonly<Record<string, ShopView>> = {
   'admin products list': 'products',
 }
 
-/** A command that takes the whole terminal, or never ends by itself. */
+/** Commands that need the terminal or never end. */
 const ownTerminal = ['tui', 'tour', 'listen', 'provide', 'mcp serve', 'daemon serve', 'jobs watch']
 
 export type Named = { readonly name: string; readonly summary: string; readonly rest: readonly string[] }
 
-/** The command that a line names, and the words behind its name; undefined for none. */
+/** Command and arguments of a line. */
 export function commandIn({ commands }: Pick<CommandLine, 'commands'>, words: readonly string[]): Named | undefined {
   const line = words.join(' ')
   const fits = commands.filter(({ name }) => line === name || line.startsWith(`${name} `))
@@ -51,13 +51,13 @@ export function commandIn({ commands }: Pick<CommandLine, 'commands'>, words: re
   return longest && { ...longest, rest: words.slice(longest.name.split(' ').length) }
 }
 
-/** Why a line is none for the palette; undefined where it may run. */
+/** Why the palette cannot run it; undefined if it can. */
 export function whyNot({ name, rest }: Named): string | undefined {
   const isEndless = rest.some((word) => /^(--follow|--watch|-f|-w)(=|$)/.test(word))
   return ownTerminal.includes(name) || isEndless ? `souk ${name} needs a terminal of its own` : undefined
 }
 
-/** Any command of the command line, as a change: nothing is run that was not shown and answered with y. */
+/** A command as a confirmed change. */
 export function commandDialog(host: Host, line: CommandLine, { name, summary, rest }: Named): DialogSpec {
   const words = [...name.split(' '), ...rest, '--yes']
   return {
@@ -77,14 +77,14 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
   }
 }
 
-/** Opens the palette with a command that is begun: whoever is there goes on with it, sees it whole, and says yes to it. */
+/** Opens the palette with a partial command to complete and confirm. */
 export function beginLine(host: Host, text: string): void {
   const { ui, readonly } = host
   if (readonly) refuse(host, `This cockpit is for reading: it runs no command.  → souk ${text.trim()} …`)
   else ui.set({ ...ui.get(), picker: { kind: 'palette', text, at: 0 } })
 }
 
-/** Starts the daemon of this machine where it is gone, as it was: `souk up` alone would forget how it was started. */
+/** Restarts a stopped daemon with its last options, which `souk up` would not keep. */
 export function startDaemon(host: Host): void {
   const line = host.commandLine
   const health = host.queries.open<HealthFacts>('health', fetchHealth(host.link), host.refreshMs).get()
@@ -115,7 +115,7 @@ export function startDaemon(host: Host): void {
 
 const START_COMMAND = 'souk restart'
 
-/** What `U` does in place of what the command line advises whoever never started it. */
+/** Text about `U` instead of the start command. */
 export function startWords(advice: string): string {
   return advice === 'souk up' ? START_COMMAND : advice
 }

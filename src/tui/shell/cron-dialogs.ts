@@ -6,12 +6,12 @@ import { shellCommand } from './pause-dialog.ts'
 import { runCron, setCronPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
-/** A cron by its name, as far as the instance tells of it. */
+/** A cron by name, if known. */
 export function cronOf(host: Host, name: string): CronFacts | undefined {
   return host.health()?.crons.find((cron) => cron.name === name)
 }
 
-/** Runs a cron out of its turn. */
+/** Runs a cron now. */
 export function runDialog(host: Host, cron: CronFacts): DialogSpec {
   return {
     title: 'RUN A CRON NOW',
@@ -30,7 +30,7 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
   }
 }
 
-/** Takes a cron off its schedule, or puts it back. */
+/** Pauses or resumes a cron. */
 export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
   const paused = cron.more?.paused === true
   return {

@@ -13,17 +13,17 @@ export type CronRunFacts = {
   readonly reason: string
 }
 
-/** What is known of a cron, from `/health` alone or from the administrative row. Times are business time. */
+/** Cron data from `/health` or the admin endpoint; business time. */
 export type CronFacts = {
   readonly name: string
   readonly lastSuccess: number | undefined
   readonly lastSkipped: number | undefined
   readonly lastFailure: number | undefined
-  /** Milliseconds since the last success, when the answer was written. */
+  /** Milliseconds since the last success, as of the response. */
   readonly ageMs: number | undefined
   readonly stale: boolean
   readonly skipReason: string
-  /** What only the administrative row says. */
+  /** Admin-only data. */
   readonly more: CronMore | undefined
 }
 
@@ -41,7 +41,7 @@ const MS_PER_SECOND = 1_000
 
 type Listed = WireAnswer<Api['listCrons']>['crons'][number]
 
-/** @param cron - as `/health` has it, or as the operator sees it, with what only that says. */
+/** @param cron - from `/health`, or with admin-only data */
 export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['crons'][string] | Listed): CronFacts {
   const { age_seconds: age } = cron
   return {
@@ -74,7 +74,7 @@ function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number
 export const cronStates = ['failing', 'stale', 'running', 'paused', 'waiting', 'skipped', 'ok'] as const
 export type CronState = (typeof cronStates)[number]
 
-/** How a cron is doing; trouble goes before everything else. */
+/** State of a cron; trouble first. */
 export function cronState(cron: CronFacts): CronState {
   const last = Math.max(cron.lastSuccess ?? 0, cron.lastSkipped ?? 0)
   if (cron.more?.running) return 'running'
@@ -95,14 +95,14 @@ const words: Readonly<Record<CronState, Piece>> = {
   ok: good('✓ ok'),
 }
 
-/** Sign and word. */
+/** Sign and word of the state. */
 export function cronWord(cron: CronFacts): Piece {
   return words[cronState(cron)]
 }
 
 const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
 
-/** The latest runs as signs, the newest last. */
+/** Latest runs as signs, newest last. */
 export function runStrip(runs: readonly CronRunFacts[], count: number): string {
   const signs = runs.slice(0, count).map(({ result }) => runSigns[result])
   return signs.reverse().join('')
@@ -111,13 +111,13 @@ export function runStrip(runs: readonly CronRunFacts[], count: number): string {
 const urgency: Readonly<Partial<Record<CronState, number>>> = { failing: 0, stale: 1 }
 const NOT_URGENT = 2
 
-/** Those that want somebody first, then by name. */
+/** Trouble first, then by name. */
 export function byUrgency(a: CronFacts, b: CronFacts): number {
   const rank = (cron: CronFacts) => urgency[cronState(cron)] ?? NOT_URGENT
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** In the order in which they are counted, the well ones first. */
+/** Counting order, healthy first. */
 const counted = {
   ok: 'ok',
   running: 'running',
@@ -128,7 +128,7 @@ const counted = {
   skipped: 'not in use',
 } satisfies Record<CronState, string>
 
-/** How many are in each state: `6 ok  1 late`. */
+/** Counts by state: `6 ok  1 late`. */
 export function stateCounts(crons: readonly CronFacts[]): string {
   const all = Object.entries(counted).flatMap(([state, word]) => {
     const many = crons.filter((cron) => cronState(cron) === state).length
@@ -137,14 +137,14 @@ export function stateCounts(crons: readonly CronFacts[]): string {
   return all.join('  ')
 }
 
-/** Since its last success: by the daemon's own count where business time is not known. */
+/** Time since the last success; by the daemon's count if business time is unknown. */
 export function lastOk({ lastSuccess, ageMs }: CronFacts, now: number | undefined): string {
   if (lastSuccess === undefined) return 'not yet'
   if (now === undefined) return ageMs === undefined ? '—' : shortSpan(ageMs)
   return shortSpan(Math.max(0, now - lastSuccess))
 }
 
-/** How long until it runs again by its schedule. */
+/** Time until the next run. */
 export function nextRun({ more }: Pick<CronFacts, 'more'>, now: number | undefined): string {
   if (more?.nextRun === undefined || now === undefined) return '—'
   return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)

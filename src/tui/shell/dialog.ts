@@ -9,13 +9,13 @@ const FIELD_CHARS_MAX = 500
 export type Field = {
   readonly name: string
   readonly label: string
-  /** It is one of these: chosen with the arrows, or by its first letter again and again, not typed. */
+  /** Choices instead of text: arrows, or first letters. */
   readonly choices?: readonly string[]
-  /** @returns what is wrong with the value beside the others, or undefined. */
+  /** @returns the fault, or undefined */
   readonly check: (value: string, values: Values) => string | undefined
 }
 
-/** A field that must not stay empty, and what stands in the way until then. */
+/** A required field with its message. */
 export function needed(field: Omit<Field, 'check'>, needs: string): Field {
   return { ...field, check: (value) => (value.trim() === '' ? `needs ${needs}` : undefined) }
 }
@@ -24,43 +24,43 @@ export const reasonField = (label: string): Field => needed({ name: 'reason', la
 
 export type Values = Readonly<Record<string, string>>
 
-/** A change of data, before it is made: what it does, to whom, and the same as a shell command. */
+/** A change with its text and shell command. */
 export type DialogSpec = {
   readonly title: string
-  /** Whom it is about, in one line, and the money that it is about: for many at once. */
+  /** Subject and amount in a line, for bulk changes. */
   readonly about?: string
   readonly amount?: string
-  /** Who acts, where that is not the administrator. */
+  /** Acting user, if not the administrator. */
   readonly as?: string
-  /** Label and text, read anew for every frame: the counts are live. Where and as whom stands before them. */
+  /** Live facts, after place and user. */
   readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
   readonly fields?: readonly Field[]
-  /** Word on the button that does it. */
+  /** Button text. */
   readonly verb: string
   readonly command: (values: Values) => string
-  /** Does it. @returns what to tell, or why it failed. */
+  /** Performs it. @returns a message, or the failure */
   readonly send: (values: Values) => Promise<Outcome<Told>>
 }
 
-/** How it went: words where it went well; with a tone, and until esc, where the answer is none to be glad of. */
+/** Result message; a bad one has a tone and stays until esc. */
 export type Told = string | { readonly text: string; readonly tone: Tone }
 
-/** A change as it is asked about, with all its fields. */
+/** A change with all fields. */
 export type OpenSpec = DialogSpec & Required<Pick<DialogSpec, 'fields'>>
 
 export type Dialog = {
   readonly spec: OpenSpec
   readonly values: Values
-  /** Index of a field; behind the fields Cancel, then the verb. */
+  /** Focus index: fields, then Cancel, then the verb. */
   readonly focus: number
   /** Where in the field that has the focus the next key writes. */
   readonly cursor: Cursor
   readonly busy: boolean
-  /** Why the last attempt failed. */
+  /** Last failure. */
   readonly problem: Problem | undefined
 }
 
-/** The first field has the focus, or Cancel where there is none. */
+/** Focus on the first field, or Cancel. */
 export function openDialog(spec: OpenSpec): Dialog {
   const values = Object.fromEntries(spec.fields.map(({ name }) => [name, '']))
   return { spec, values, focus: 0, cursor: atEnd, busy: false, problem: undefined }
@@ -69,7 +69,7 @@ export function openDialog(spec: OpenSpec): Dialog {
 export const cancelAt = ({ spec }: Dialog): number => spec.fields.length
 export const verbAt = ({ spec }: Dialog): number => spec.fields.length + 1
 
-/** What still stands in the way of the verb; undefined when nothing does. */
+/** Why the verb is locked, if it is. */
 export function lockOf({ spec, values }: Dialog): string | undefined {
   for (const { name, check } of spec.fields) {
     const wrong = check(values[name] ?? '', values)
@@ -83,7 +83,7 @@ export type DialogStep =
   | { readonly to: 'close' }
   | { readonly to: 'send' }
 
-/** One key in a dialog. While the request is under way, keys do nothing: its end is what tells how it went. */
+/** A key in a dialog; ignored while a request runs. */
 export function dialogKey(dialog: Dialog, key: Key): DialogStep {
   if (dialog.busy) return { to: 'stay', dialog }
   if (key === 'esc') return { to: 'close' }
@@ -93,7 +93,7 @@ export function dialogKey(dialog: Dialog, key: Key): DialogStep {
   return field === undefined ? onButtons(dialog, key) : inField(dialog, field, key)
 }
 
-/** Text that was pasted, into the field that has the focus: it is never taken for keys. */
+/** Pasted text goes to the focused field. */
 export function dialogPaste(dialog: Dialog, text: string): Dialog {
   const field = dialog.spec.fields[dialog.focus]
   if (dialog.busy || field === undefined || field.choices) return dialog

@@ -7,7 +7,7 @@ import { time } from './read.ts'
 
 type RiverAnswer = WireAnswer<Api['getRiver']>
 
-/** The money of a day; amounts are text like `1284.30`. */
+/** Daily money; amounts like `1284.30`. */
 export type RiverFacts = Omit<RiverAnswer, 'begins' | 'checked_at'> & { readonly checkedAt: number | undefined }
 
 export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
@@ -40,7 +40,7 @@ export const fetchSeries = (link: Link, span: Span) => (signal: AbortSignal) =>
     }),
   )
 
-/** Calls of a stretch of time, whatever became of them. */
+/** All calls of a bucket. */
 export function callsOf({ calls }: Bucket): number {
   return calls.answered + calls.asked_to_pay + calls.refused + calls.switched_off + calls.broken
 }

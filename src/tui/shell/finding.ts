@@ -19,19 +19,19 @@ import type { Ui } from './ui.ts'
 
 const SETTLED_AFTER_MS = 200
 
-/** A value once it has stood still for a moment: what is typed or walked over asks for nothing. */
+/** A value after it rested a moment, to avoid requests while typing. */
 export function useSettled<T>(value: T, clock: LinkClock): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => clock.later(SETTLED_AFTER_MS, () => setSettled(() => value)), [clock, value])
   return settled
 }
 
-/** What of a list somebody wants to see, in the grammar of `--filter` and `--sort`. */
+/** Filter and sort of a list, as `--filter` and `--sort`. */
 export type Wish = {
-  /** As it is typed so far, where it can be understood. */
+  /** Typed filter, if valid. */
   readonly filter: string
   readonly sort: string | undefined
-  /** What is wrong with what is typed, and the way out. */
+  /** Fault with the way out. */
   readonly problem: string | undefined
 }
 
@@ -46,19 +46,19 @@ export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Wish {
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }
 
-/** A page of a list, from 0, of what is looked for in it. */
+/** A page from 0 with its query. */
 export type ListPage<L extends ListFields> = { readonly page: number; readonly asked: ListQueryAsked<SortWord<L>> }
 
 export function pageOf(page: number, rows: number): { readonly limit: string; readonly offset: string } {
   return { limit: String(rows), offset: String(page * rows) }
 }
 
-/** Of how many a list was looked for, where those were not all. */
+/** Searched number, if not all. */
 export function amongWords(searched: { readonly rows: number; readonly of: number } | undefined): string {
   return searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} looked at` : ''
 }
 
-/** A hook: the same as the words of a query, once nothing is typed any more. */
+/** A hook: query parameters after typing rests. */
 export function useListQuery<L extends ListFields>(
   host: Host,
   { filter, sort }: Wish,
@@ -67,7 +67,7 @@ export function useListQuery<L extends ListFields>(
   return listAsked({ filter: useSettled(filter, host.clock), sort }, fields)
 }
 
-/** What of a list is asked for; a sort that it does not have is none. */
+/** Requested query; unknown sorts are dropped. */
 export function listAsked<L extends ListFields>(
   { filter, sort }: Pick<Wish, 'filter' | 'sort'>,
   fields: L,
@@ -79,11 +79,11 @@ export function listAsked<L extends ListFields>(
 type Local<T, L extends ListFields> = {
   readonly fields: L
   readonly factsOf: (row: T) => Facts<L>
-  /** Epoch milliseconds of the clock of the ages. */
+  /** Milliseconds on the clock of ages. */
   readonly now: number
 }
 
-/** The same done here, for lists that the instance gives whole. */
+/** Local filter and sort for complete lists. */
 export function narrowed<T, L extends ListFields>(
   rows: readonly T[],
   { filter, sort }: Wish,
@@ -99,14 +99,14 @@ export function narrowed<T, L extends ListFields>(
     .map(({ row }) => row)
 }
 
-/** What is typed, for the second line of a list. */
+/** Typed filter for the list header. */
 export function typedWords(ui: Ui, screen: ScreenId): string {
   const text = ui.filters[screen] ?? ''
   if (ui.typing) return `   /${textOf(writtenLine({ text, cursor: ui.typing }, Number.POSITIVE_INFINITY))}`
   return text === '' ? '' : `   /${text}`
 }
 
-/** By what it is sorted, `amount ↓`. */
+/** Sort text, `amount ↓`. */
 export function sortedWords(ui: Ui, screen: ScreenId): readonly Piece[] {
   const sort = ui.sorts[screen]
   if (sort === undefined) return []
@@ -115,28 +115,28 @@ export function sortedWords(ui: Ui, screen: ScreenId): readonly Piece[] {
 
 export type ListHead = {
   readonly title: string
-  /** Which rows of how many, `21 to 40 of 1,204`. */
+  /** Row range, `21 to 40 of 1,204`. */
   readonly place: string
-  /** How old what is shown is, where it is old. */
+  /** Age of stale data. */
   readonly stale: string | undefined
   readonly views: Line
   readonly ui: Ui
   readonly screen: ScreenId
   readonly keys: readonly Binding[]
-  /** Order of an unsorted list. */
+  /** Default order text. */
   readonly order: string
-  /** What has to be known before the order. */
+  /** Note before the order. */
   readonly note?: Line
 }
 
-/** The two lines over a list: what it is and how much of it is in sight, then its views and its order. */
+/** Header of a list: title and range, then views and order. */
 export function listHead(width: number, head: ListHead): Line[] {
   const { title, place, stale, views, ui, screen, keys, order, note = [] } = head
   const age: Piece = stale === undefined ? dim(place) : warn(stale)
   const sort: Line = [accent(keyFor('sort', keys)), dim(' sort ')]
   const by = ui.sorts[screen] === undefined ? [dim(`${order}  `)] : sortedWords(ui, screen)
   const ends: readonly Line[] = [[...note, ...by, ...sort], ui.sorts[screen] === undefined ? note : [...note, ...by]]
-  // Where it is narrow, what is typed needs the room of the views that are not in sight.
+  // Narrow windows show the current view only.
   const current = views.filter((piece) => typeof piece !== 'string' && piece.tone === 'strong')
   const typed = typedWords(ui, screen)
   const lefts: readonly Line[] = [
@@ -153,7 +153,7 @@ export function listHead(width: number, head: ListHead): Line[] {
   return [rule(width, title, [age, '  ', accent(keyFor('find', keys)), dim(' filter')]), spread(width, left, right)]
 }
 
-/** The views of a list, the one in sight in brackets; `counts` says how much there is in some of them. */
+/** Views with counts; the current one in brackets. */
 export function viewWords<V extends string>(
   all: readonly V[],
   current: V,
@@ -166,7 +166,7 @@ export function viewWords<V extends string>(
   })
 }
 
-/** `s`: by the next of the fields, and by none after the last; `r`: the other way round. */
+/** `s`: next sort field; `r`: reverse. */
 export function sortActions(host: Host, screen: ScreenId, fields: ListFields): Face['actions'] {
   const set = (sort: string | undefined) => {
     const ui = host.ui.get()
@@ -187,7 +187,7 @@ export function sortActions(host: Host, screen: ScreenId, fields: ListFields): F
 
 type Listed<R> = Omit<ScreenTable<R>, 'isMarked'> & { readonly idOf: (row: R) => string }
 
-/** The table of a list, with its marked rows, and without the columns that were put away. */
+/** Table of a list with marks, without hidden columns. */
 export function listTable<R extends object>(
   ui: Ui,
   { idOf, columns, ...table }: Listed<R>,
@@ -196,9 +196,9 @@ export function listTable<R extends object>(
   return tableLines({ ...table, columns: columnsShown(ui, columns), isMarked: (row) => marks.has(idOf(row)) })
 }
 
-/** The first stays whatever is put away: a row has to be told from another. */
+/** The first column always stays. */
 function columnsShown<R>(ui: Ui, columns: readonly ScreenColumn<R>[]): readonly ScreenColumn<R>[] {
-  // The same ones are the same object: their widths are known.
+  // Unchanged columns keep identity for caching.
   if (!columns.some(({ title }) => isPutAway(ui, title))) return columns
   return columns.filter(({ title }, i) => i === 0 || !isPutAway(ui, title))
 }
@@ -207,12 +207,12 @@ export function isPutAway(ui: Ui, title: string): boolean {
   return ui.putAway[ui.screen]?.includes(title) ?? false
 }
 
-/** Columns that can be put away. */
+/** Hideable columns. */
 export function titlesOf<R>(columns: readonly ScreenColumn<R>[]): readonly string[] {
   return columns.slice(1).map(({ title }) => title)
 }
 
-/** Puts a column away, or has it back. */
+/** Toggles a column. */
 export function turnColumn({ ui }: Host, title: string): void {
   const now = ui.get()
   const away = now.putAway[now.screen] ?? []

@@ -11,15 +11,15 @@ export type Door = {
   readonly status: 'live' | 'paused' | 'deferred'
 }
 
-/** How often, by name. */
+/** Counts by name. */
 export type NamedCounts = readonly (readonly [name: string, count: number])[]
 
-/** What the cockpit takes from `/health`. */
+/** Cockpit data of `/health`. */
 export type HealthFacts = {
   readonly paused: boolean
   /** Business time. */
   readonly pausedAt: number | undefined
-  /** Why no write is taken; undefined while they are. */
+  /** Why writes are refused; undefined if accepted. */
   readonly refused: string | undefined
   readonly checkoutV2: boolean
   readonly version: string
@@ -28,9 +28,9 @@ export type HealthFacts = {
   readonly chain: string
   readonly payTo: string
   readonly crons: readonly CronFacts[]
-  /** Refusals of the last 24 hours, by reason. */
+  /** Refusals of 24 hours by reason. */
   readonly refusals: NamedCounts
-  /** Answers of 410 in the last 24 hours, by shelved area, with who got them; areas without any are left out. */
+  /** 410 responses of 24 hours by area and caller. */
   readonly shelved: readonly (readonly [area: string, count: number, callers: NamedCounts])[]
   readonly sdn: { readonly stale: boolean; readonly lastChecked: number | undefined }
   readonly endpoints: readonly Door[]

@@ -5,17 +5,17 @@ import type { DialogSpec, Field } from './dialog.ts'
 import type { Host } from './screen.ts'
 import { choose, chosenIndex, type Ui } from './ui.ts'
 
-/** Rows that one dialog acts on at most: each is a request of its own. */
+/** Rows per bulk dialog; each is one request. */
 const TOGETHER_MAX = 50
 const NAMED = 5
 
-/** Ids of the marked rows that are in the list, in its order. */
+/** Marked ids in list order. */
 export function markedIn(ui: Ui, ids: readonly string[]): readonly string[] {
   const marked = new Set(ui.marked[ui.screen] ?? [])
   return ids.filter((id) => marked.has(id))
 }
 
-/** Marks the chosen row, or no longer, and goes on to the next. */
+/** Toggles the chosen row's mark and moves on. */
 export function markChosen(ui: Ui, ids: readonly string[]): Ui {
   const at = chosenIndex(ui, ids)
   const id = ids[at]
@@ -25,13 +25,13 @@ export function markChosen(ui: Ui, ids: readonly string[]): Ui {
   return choose({ ...ui, marked: { ...ui.marked, [ui.screen]: next } }, ids, at + 1)
 }
 
-/** Marks all that are in sight of the list; where they are, none. */
+/** Marks all visible rows, or none. */
 export function markAll(ui: Ui, ids: readonly string[]): Ui {
   const isAll = ids.length > 0 && markedIn(ui, ids).length === ids.length
   return { ...ui, marked: { ...ui.marked, [ui.screen]: isAll ? [] : ids } }
 }
 
-/** The marked rows, or the chosen one where none is. */
+/** Marked rows, else the chosen one. */
 export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): readonly T[] {
   const ids = rows.map(idOf)
   const marked = new Set(markedIn(ui, ids))
@@ -39,12 +39,12 @@ export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): 
   return rows.slice(chosenIndex(ui, ids), chosenIndex(ui, ids) + 1)
 }
 
-/** One question for as many changes as there are rows: each is a request of its own, and is told by itself. */
+/** One question for several changes; results are reported singly. */
 export function askAll(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askUser)
 }
 
-/** The same for changes that need no admin credential. */
+/** The same without the admin key. */
 export function askAllAnyway(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askAnyway)
 }
@@ -84,7 +84,7 @@ function together(first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
   }
 }
 
-/** A value has to be good for each of them. */
+/** A value must be valid for all. */
 function ofAll(field: Field, specs: readonly DialogSpec[]): Field {
   const all = specs.flatMap(({ fields = [] }) => fields.filter(({ name }) => name === field.name))
   return {

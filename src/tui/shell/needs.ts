@@ -7,20 +7,20 @@ import { text, time } from './read.ts'
 
 type Answered = WireAnswer<Api['getAttention']>
 
-/** Something that waits for whoever runs the marketplace. */
+/** A problem for the operator. */
 export type Need = {
   readonly id: string
   readonly kind: AttentionKind
   readonly grave: boolean
   readonly subject: string
   readonly who: string
-  /** Like `$0.525`; empty where no money waits. */
+  /** Like `$0.525`; empty without money. */
   readonly amount: string
   /** Business time. */
   readonly since: number | undefined
   readonly due: number | undefined
   readonly sentence: string
-  /** The command that mends it, or shows more. */
+  /** Command that fixes or shows it. */
   readonly fix: string
 }
 
@@ -28,13 +28,13 @@ export type Needs = {
   readonly items: readonly Need[]
   readonly total: number
   readonly counts: Answered['counts']
-  /** Of those that were told, how many are not to be seen now. */
+  /** Number of snoozed items. */
   readonly putOff: number
-  /** All there are, by the screen that shows them. */
+  /** Counts by screen. */
   readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
 }
 
-/** Where more is to be seen of each kind. */
+/** Screen of each kind. */
 export const screenOfKind: Readonly<Record<AttentionKind, ScreenId>> = {
   journal: 'logs',
   disk: 'logs',
@@ -53,7 +53,7 @@ export const screenOfKind: Readonly<Record<AttentionKind, ScreenId>> = {
   escrow: 'money',
 }
 
-/** What stands in the inbox for each kind. */
+/** Inbox text of each kind. */
 export const kindWords: Readonly<Record<AttentionKind, string>> = {
   journal: 'journal',
   disk: 'disk',
@@ -79,7 +79,7 @@ function readNeeds({ items, counts, total }: Answered): Needs {
   return { items: items.map(readNeed), total, counts, byScreen: byScreenOf(items, counts), putOff: 0 }
 }
 
-/** What waits on each screen. */
+/** Items by screen. */
 export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Needs['counts']): Needs['byScreen'] {
   const graves = new Set(items.filter(({ grave }) => grave).map(({ kind }) => screenOfKind[kind]))
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}

@@ -1,11 +1,11 @@
 import type { LinkClock } from '../../client/link.ts'
 
-/** News at most so often; the first at once. */
+/** Rate limit of notifications; the first is immediate. */
 export type Pace = { readonly paced: (listener: () => void) => () => void }
 
 type Subscribe = (listener: () => void) => () => void
 
-/** Lets listeners hear of what happened by itself together, and not again before `gapMs` are over. */
+/** Bundles automatic updates within `gapMs`. */
 export function createPace(clock: LinkClock, gapMs: number): Pace {
   const due = new Set<() => void>()
   let freeAt = Number.NEGATIVE_INFINITY
@@ -31,7 +31,7 @@ export function createPace(clock: LinkClock, gapMs: number): Pace {
   }
 }
 
-/** A subscription whose listeners are told at that pace. */
+/** A subscription with that rate limit. */
 export function pacedSubscription(subscribe: Subscribe, { paced }: Pace): Subscribe {
   return (listener) => subscribe(paced(listener))
 }

@@ -3,24 +3,24 @@ import { type Line, rule } from '../parts/line.ts'
 import type { Face, Host, ScreenArea, View } from './screen.ts'
 import { type Pane, paneBeside } from './ui.ts'
 
-/** Lines that a page key moves. */
+/** Lines per page key. */
 const PAGE_LINES = 10
 
 export type OpenedPane = {
   readonly title: string
   readonly scroll: number
-  /** At the right end of its title, in place of how much of it is in sight. */
+  /** Right end of the title instead of the position. */
   readonly note?: Line
 }
 
-/** One thing in place of the list it was chosen from: as many of its lines as there is room for. */
+/** An opened row instead of the list, scrolled. */
 export function openLines(lines: readonly Line[], { title, scroll, note }: OpenedPane, area: ScreenArea): Line[] {
   const from = Math.min(scroll, reachOf(lines, area))
   const head = rule(area.width, title, note ?? [placeWords(lines, scroll, area)])
   return [head, ...lines.slice(from, from + area.height - 1)]
 }
 
-/** How much of what is open is in sight. */
+/** Position in the lines. */
 export function placeWords(lines: readonly Line[], scroll: number, area: ScreenArea): string {
   const height = area.height - 1
   const from = Math.min(scroll, reachOf(lines, area))
@@ -28,15 +28,12 @@ export function placeWords(lines: readonly Line[], scroll: number, area: ScreenA
   return `${count(from + 1)}-${count(from + height)} of ${count(lines.length)}`
 }
 
-/** How far lines can be moved up. */
+/** Scroll limit. */
 function reachOf(lines: readonly Line[], { height }: ScreenArea): number {
   return Math.max(0, lines.length - (height - 1))
 }
 
-/**
- * Opens and closes what is chosen; while it is open, the keys that move walk through its lines instead of the rows.
- * @param lines of what is open; undefined while nothing is.
- */
+/** Opens and closes the chosen row; while open, movement keys scroll. @param lines of the opened row */
 export function paneActions(host: Host, lines: readonly Line[] | undefined, area: ScreenArea): Face['actions'] {
   const set = (pane: Pane) => host.ui.set({ ...host.ui.get(), pane })
   const toggle = (open: Pane['open']) => () => {
@@ -65,17 +62,17 @@ function scrolling({ ui }: Host, reach: number): Face['actions'] {
   }
 }
 
-/** What a list is drawn from, whatever its rows are. */
+/** Inputs of a list drawing. */
 export type ShownList = {
   readonly chosen: number
-  /** What is open in place of the list. */
+  /** Opened row. */
   readonly open: readonly Line[] | undefined
   /** Business time. */
   readonly now: number | undefined
   readonly view: View
 }
 
-/** Where a page stands among all rows, `21-40 of 1,204`. */
+/** Position of a page, `21-40 of 1,204`. */
 export type PaneSlice = { readonly offset: number; readonly rows: number; readonly total: number }
 
 export function sliceWords({ offset, rows, total }: PaneSlice): string {
@@ -83,7 +80,7 @@ export function sliceWords({ offset, rows, total }: PaneSlice): string {
   return `${count(offset + 1)} to ${count(offset + rows)} of ${count(total)}`
 }
 
-/** Turns the pages of a long list, `size` rows each; keys that come in one piece act one after the other. */
+/** Page keys; several in a chunk act in order. */
 export function pageActions(host: Host, total: number, size: number): Face['actions'] {
   const last = Math.max(0, Math.ceil(total / size) - 1)
   const turn = (by: number) => () => {

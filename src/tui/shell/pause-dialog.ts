@@ -8,7 +8,7 @@ import type { Host } from './screen.ts'
 
 const reason = reasonField('Reason (shown in the pause state and the audit log)')
 
-/** Pauses the platform, or offers to end the pause that there is. */
+/** Pauses the platform, or offers to unpause. */
 export function pauseDialog(host: Host): DialogSpec {
   return host.health()?.paused ? unpause(host) : pause(host)
 }
@@ -34,10 +34,7 @@ function pause(host: Host): DialogSpec {
   }
 }
 
-/**
- * What a pause finds under way, counted by the instance when the dialog opens: words until it has answered, and where it
- * does not tell.
- */
+/** Work in progress at a pause, counted by the instance; text until known. */
 function caughtBy(host: Host) {
   const known: { payments?: number; balances?: number; held?: string; jobs?: number; payouts?: number } = {}
   const shown = () => host.ui.set({ ...host.ui.get() })
@@ -72,7 +69,7 @@ function caughtBy(host: Host) {
   }
 }
 
-/** Whatever they are paid with; an older instance counts those from balances alone. */
+/** All payments; older instances count balances only. */
 function paymentWords({ payments, balances }: { payments?: number; balances?: number }): string {
   if (payments === undefined)
     return balances === undefined
@@ -104,7 +101,7 @@ function unpause(host: Host): DialogSpec {
   }
 }
 
-/** A command of its own as words for a shell. */
+/** A command as shell words. */
 export function shellCommand(host: Host, words: readonly string[]): string {
   const { option } = host.link.place
   return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')

@@ -7,15 +7,15 @@ import { type CronFacts, readCronFacts } from './cron-facts.ts'
 import { readHealth } from './health.ts'
 import { text, time } from './read.ts'
 
-/** For what does not change by the second. */
+/** Interval of slow data. */
 export const SLOW_EVERY_MS = 10_000
-/** Longest wait for an answer that is only looked at. */
+/** Read timeout. */
 const READ_TIMEOUT_MS = 5_000
-/** Longest wait for a change. */
+/** Change timeout. */
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
 
-/** Asks an endpoint, and takes from its answer what is shown. */
+/** Calls an endpoint and extracts shown data. */
 export async function ask<K extends Callable, T>(
   link: Link,
   { name, asked }: { readonly name: K; readonly asked: Asked<K> },
@@ -44,7 +44,7 @@ export const fetchCrons = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
-/** Business time against the machine's: how far it is ahead, and whether it stands. */
+/** Business time: offset and whether frozen. */
 export type BusinessClock = { readonly now: number | undefined; readonly offsetMs: number; readonly frozen: boolean }
 
 export const fetchClock = (link: Link) => (signal: AbortSignal) =>
@@ -61,7 +61,7 @@ export const fetchClock = (link: Link) => (signal: AbortSignal) =>
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getPlatformStatus', asked: { signal } }, ({ reason }) => text(reason))
 
-/** Pauses or unpauses paid activity. @returns whether anything changed. */
+/** Pauses or unpauses. @returns whether it changed */
 export function setPlatformPaused(link: Link, paused: boolean, reason: string): Promise<Outcome<boolean>> {
   const body = reason === '' ? {} : { reason }
   return ask(link, { name: paused ? 'pausePlatform' : 'unpausePlatform', asked: { body } }, ({ changed }) => changed)
@@ -71,7 +71,7 @@ export function setCronPaused(link: Link, paused: boolean, name: string): Promis
   return ask(link, { name: paused ? 'pauseCron' : 'resumeCron', asked: { params: { name } } }, ({ changed }) => changed)
 }
 
-/** Runs a cron now. @returns how the run ended, in words. */
+/** Runs a cron. @returns the result as text */
 export function runCron(link: Link, name: string): Promise<Outcome<string>> {
   return ask(link, { name: 'runCron', asked: { params: { name } } }, ({ run }) => {
     const why = run.reason === null ? '' : ` (${text(run.reason)})`

@@ -2,7 +2,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
 import { type Pace, pacedSubscription } from './pace.ts'
 
-/** A value that is read, replaced and watched. Keys act on it at once, so a chunk of them never meets stale state. */
+/** An observable value, read synchronously by keys. */
 export type StateStore<T> = {
   readonly get: () => T
   readonly set: (next: T) => void
@@ -26,24 +26,24 @@ export function createStore<T>(initial: T): StateStore<T> {
   }
 }
 
-/** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
+/** Unwatched values kept. */
 const KEPT_MAX = 64
-/** Pace of what is asked for once, and again only when somebody wishes it: each reading of it is written down. */
+/** Interval of data fetched on request only, since each read is logged. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
-/** A hint of a change is followed at once, but not more often than this, nor than four times as often as time has it. */
+/** Minimum gap after hints, at most four times the normal rate. */
 const HINT_GAP_MS = 1_000
 const HINT_SHARE = 0.25
 
 export type Fetch<T> = (signal: AbortSignal) => Promise<Outcome<T>>
 
-/** The last good value, and how current it is. */
+/** Last good value and freshness. */
 export type Query<T> = {
   readonly value: T | undefined
-  /** When the value came. */
+  /** Time of the value. */
   readonly at: number | undefined
-  /** Why the latest attempt brought none; the value before it stays and is stale. */
+  /** Failure of the latest attempt; the value stays as stale. */
   readonly problem: Problem | undefined
-  /** When it is fetched again; undefined while a fetch is under way or nothing watches. */
+  /** Next fetch; undefined while fetching or unwatched. */
   readonly nextAt: number | undefined
 }
 
@@ -52,19 +52,19 @@ export const unasked: Query<never> = { value: undefined, at: undefined, problem:
 export type LiveQuery<T> = {
   readonly get: () => Query<T>
   readonly isWatched: () => boolean
-  /** Fetches for as long as anybody watches. @returns the function that ends the watching. */
+  /** Fetches while watched. @returns a function that stops watching */
   readonly watch: (listener: () => void) => () => void
-  /** Fetches now; when a fetch is under way, once more after it. */
+  /** Fetches now, or again after a running fetch. */
   readonly refetch: () => void
-  /** Something may have changed: fetches soon. */
+  /** Fetches soon, since data may have changed. */
   readonly hint: () => void
-  /** Holds the value still, or lets it go on. */
+  /** Freezes or resumes the value. */
   readonly freeze: (frozen: boolean) => void
 }
 
 type Timing = { readonly everyMs: number; readonly clock: LinkClock }
 
-/** One data path with two triggers, time and hints: both only fetch. At most one fetch is under way. */
+/** A value fetched by time and hints, one fetch at a time. */
 export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): LiveQuery<T> {
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
@@ -83,7 +83,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  /** Hints come by the dozen: what is set for then, or before, needs no setting. */
+  /** Hints are frequent; an earlier alarm is enough. */
   const soon = () => {
     const ms = Math.max(0, askedAt + Math.max(HINT_GAP_MS, everyMs * HINT_SHARE) - clock.now())
     if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)
@@ -128,7 +128,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
 
 type Watching = { readonly onFirst: () => void; readonly onLast: () => void }
 
-/** Counts who watches a store. */
+/** Counts watchers. */
 function createWatchers(subscribe: StateStore<unknown>['subscribe'], { onFirst, onLast }: Watching) {
   let count = 0
   return {
@@ -148,7 +148,7 @@ function createWatchers(subscribe: StateStore<unknown>['subscribe'], { onFirst, 
 
 type Fetching = { readonly start: () => void; readonly end: () => void; readonly isRunning: () => boolean }
 
-/** One fetch at a time; of one that was ended, nothing is heard any more. */
+/** One fetch at a time; cancelled ones are ignored. */
 function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => void): Fetching {
   let running: AbortController | undefined
   return {
@@ -170,7 +170,7 @@ function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => vo
   }
 }
 
-/** One moment ahead; a new one takes the place of the one before. */
+/** A single alarm, replaceable. */
 function createAlarm(clock: LinkClock): { set: (ms: number, run: () => void) => void; clear: () => void } {
   let takeBack: (() => void) | undefined
   const clear = () => {
@@ -190,7 +190,7 @@ function unexpected(error: unknown): Problem {
   return { kind: 'failed', sentence: error instanceof Error ? error.message : String(error), facts: [], next: [] }
 }
 
-/** The queries of a cockpit by name: what one screen fetched is there when it, or another one, shows it again. */
+/** Queries by name, shared among screens. */
 export type Queries = {
   readonly open: <T>(name: string, fetch: Fetch<T>, everyMs: number) => LiveQuery<T>
   readonly refetch: () => void
@@ -198,7 +198,7 @@ export type Queries = {
   readonly freeze: (frozen: boolean) => void
 }
 
-/** @param pace at which watchers hear of new values. */
+/** @param pace of notifications */
 export function createQueries(clock: LinkClock, pace?: Pace): Queries {
   const known = new Map<string, LiveQuery<unknown>>()
   const watched = () => [...known.values()]
@@ -228,7 +228,7 @@ export function createQueries(clock: LinkClock, pace?: Pace): Queries {
   }
 }
 
-/** Lets the oldest go that nothing watches; the newest is about to be watched. */
+/** Drops the oldest unwatched. */
 function forget(known: Map<string, LiveQuery<unknown>>): void {
   if (known.size <= KEPT_MAX) return
   const oldest = [...known].slice(0, -1).find(([, query]) => !query.isWatched())
@@ -237,10 +237,7 @@ function forget(known: Map<string, LiveQuery<unknown>>): void {
 
 export const QueriesContext = createContext<Queries | undefined>(undefined)
 
-/**
- * Fetches again and again while the component is shown, and on hints of the event stream.
- * @param options `name` is shared: components that name the same one share its value; `every` in milliseconds.
- */
+/** Fetches repeatedly while mounted, and on hints. @param options `name` shares the value; `every` in milliseconds */
 export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; readonly every: number }): Query<T> {
   const queries = useContext(QueriesContext)
   if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')

@@ -1,10 +1,7 @@
 import type { Json } from '../../core/json.ts'
 import { safe } from '../../text/text.ts'
 
-/*
- * What screens show of an answer. All text in it is made fit for a terminal here, where it comes in; members that the
- * contract leaves open, such as the schemas of a listing or the records of a log, are any JSON, and read one by one.
- */
+/* Extracts and sanitises response data; open members (schemas, log records) are read one by one. */
 
 type Maybe<T> = T | null | undefined
 
@@ -12,7 +9,7 @@ export function text(value: Maybe<string>): string {
   return value === null || value === undefined ? '' : safe(value)
 }
 
-/** An ISO 8601 time as epoch milliseconds. */
+/** ISO 8601 time as epoch milliseconds. */
 export function time(value: Maybe<string>): number | undefined {
   return value === null || value === undefined ? undefined : Date.parse(value)
 }
@@ -31,7 +28,7 @@ export function list(value: Json = null): readonly Json[] {
   return isList(value) ? value : []
 }
 
-/** Text where there is some. */
+/** Text, or empty. */
 export function word(value: Maybe<Json>): string {
   return typeof value === 'string' ? safe(value) : ''
 }

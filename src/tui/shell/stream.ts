@@ -6,30 +6,30 @@ import { text, time } from './read.ts'
 
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
-/** The instance sends a heartbeat every ten seconds; after three missed ones the connection is dead. */
+/** Silence after which a stream is dead; heartbeats come every ten seconds. */
 const SILENCE_MAX_MS = 30_000
 const EVENTS_KEPT = 200
-/** Events of one transaction follow each other closely. */
+/** Recent events compared for duplicates. */
 const EVENTS_COMPARED = 20
-/** A message larger than this is no event of ours. */
+/** Larger messages are invalid. */
 const MESSAGE_CHARS_MAX = 1_000_000
 
-/** One entry of the instance's event log. */
+/** An event of the log. */
 export type LiveEvent = {
   readonly cursor: number
   readonly at: number | undefined
-  /** Of its transaction; undefined where the instance does not tell. */
+  /** Transaction; undefined if unknown. */
   readonly tx: number | undefined
   readonly type: string
   readonly subject: string
-  /** What it says about itself, as `name value`. */
+  /** Details as `name value`. */
   readonly detail: string
-  /** Members of it that are text. */
+  /** Text members. */
   readonly said: Readonly<Record<string, string>>
   readonly about: EventNames
 }
 
-/** What an event is about by name, empty where it is not known; `amount` is like `$0.525`. */
+/** Names of an event, empty if unknown; `amount` like `$0.525`. */
 export type EventNames = Readonly<Record<'service' | 'buyer' | 'provider' | 'amount' | 'method', string>>
 
 function isSame(one: LiveEvent, other: LiveEvent): boolean {
@@ -37,7 +37,7 @@ function isSame(one: LiveEvent, other: LiveEvent): boolean {
   return isTogether && one.type === other.type && one.subject === other.subject
 }
 
-/** `live`: connected. `waiting`: not yet, or no longer, and tried again. `denied`: no admin credential. */
+/** `live`: connected. `waiting`: reconnecting. `denied`: no admin key. */
 export type StreamState = 'live' | 'waiting' | 'denied'
 export type Stream = { readonly state: StreamState; readonly events: readonly LiveEvent[] }
 
@@ -51,11 +51,11 @@ export type StreamOptions = {
 export type EventStream = Pick<StateStore<Stream>, 'get' | 'subscribe'> & {
   readonly start: () => void
   readonly stop: () => void
-  /** Forgets the cursor: the instance is another one than before. */
+  /** Drops the cursor for another instance. */
   readonly reset: () => void
 }
 
-/** Follows the event log, across broken connections, from where it was left. */
+/** Follows the event log across reconnects. */
 export function createStream({ link, clock, onEvent }: StreamOptions): EventStream {
   const store = createStore<Stream>({ state: 'waiting', events: [] })
   let running: AbortController | undefined
@@ -71,7 +71,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
   function take(event: LiveEvent): void {
     cursor = event.cursor
     const { events } = store.get()
-    // Each party of a job has an event of its own: what happened is told once.
+    // Both parties' events describe the same thing, so only one is shown.
     const isTold = events.slice(0, EVENTS_COMPARED).some((one) => isSame(one, event))
     if (isTold) store.set({ state: 'live', events })
     else store.set({ state: 'live', events: [event, ...events].slice(0, EVENTS_KEPT) })
@@ -120,13 +120,13 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
 type Connection = {
   readonly clock: LinkClock
   readonly mine: AbortController
-  /** Whether it was not given up meanwhile. */
+  /** Whether it is still wanted. */
   readonly isWanted: () => boolean
   readonly state: (next: StreamState) => void
   readonly take: (event: LiveEvent) => void
 }
 
-/** Takes in the events of one connection, until it ends or nobody wants it any more. */
+/** Reads one connection until it ends or is cancelled. */
 async function follow(answer: Outcome<AsyncIterable<string>>, connection: Connection): Promise<void> {
   const { clock, mine, isWanted, state, take } = connection
   if (!isWanted()) return
@@ -170,7 +170,7 @@ async function* eventsIn(chunks: AsyncIterable<string>, silence: Watchdog): Asyn
   }
 }
 
-/** Splits the text of an event stream into the data of its messages; comments and other members pass by. */
+/** Splits an event stream into data messages. */
 export function createReader(): (chunk: string) => string[] {
   let rest = ''
   return (chunk) => {
@@ -187,13 +187,13 @@ export function createReader(): (chunk: string) => string[] {
 const DETAILS_SHOWN = 6
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-/** Who has no name is called by the ends of its wallet. */
+/** Name, else shortened wallet. */
 function nameOf(name: string | null | undefined): string {
   const shown = text(name)
   return WALLET.test(shown) ? shortAddress(shown) : shown
 }
 
-/** What a message of the stream says; undefined for one that is not ours. */
+/** A parsed event; undefined if invalid. */
 export async function eventOf(message: string): Promise<LiveEvent | undefined> {
   const event = await readEvent('streamEvents', message)
   if (event === undefined) return undefined
