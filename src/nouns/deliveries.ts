@@ -4,7 +4,7 @@ import { timeOrDay } from '../text/time.ts'
 import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-/** A message to an endpoint with its tries. */
+/** A delivery with its attempts. */
 export type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
 
 const states: Readonly<Record<Delivery['status'], Toned>> = {
@@ -20,7 +20,7 @@ export function sentAt({ attempts, created_at }: Delivery): number {
   return Date.parse(attempts.at(-1)?.at ?? created_at)
 }
 
-/** Why it ended, or what came of the last try. */
+/** End reason, or last result. */
 export function lastOf({ reason, attempts }: Delivery): string | null {
   const last = attempts.at(-1)
   return reason ?? last?.error ?? (last?.status === undefined ? null : String(last.status))

@@ -35,7 +35,7 @@ export type CockpitProps = {
   readonly host: Host
   readonly look: Look
   readonly onSuspend: () => void
-  /** Undefined where Ink draws itself. */
+  /** Undefined if Ink draws itself. */
   readonly painter: Painter | undefined
 }
 
@@ -64,7 +64,7 @@ function Frame(props: CockpitProps) {
   return <Whole body={[]} {...part} />
 }
 
-/** Until it is there, keys wait for it as they do for any screen that is not drawn yet. */
+/** Keys wait for a loading screen. */
 function useLoaded(id: ScreenId): Screen | undefined {
   const [, setTimes] = useState(0)
   useEffect(() => {
@@ -91,7 +91,7 @@ function useView(host: Host, size: Size): FrameView {
   return { ...told, ui, area, now, place: link.place, refreshMs, readonly, keys }
 }
 
-/** The time, anew at every full second. */
+/** The current time, every full second. */
 function useNow({ clock }: Host): number {
   const [now, setNow] = useState(clock.now)
   useEffect(() => clock.later(TICK_MS - (now % TICK_MS), () => setNow(clock.now())), [clock, now])
@@ -118,7 +118,7 @@ function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
   return router
 }
 
-/** Behind the same address may stand another installation than before: its event log begins anew. */
+/** Another installation may be at the address, with a new event log. */
 function useOneInstance({ stream }: Host, instanceId: string | undefined): void {
   const known = useRef<string>(undefined)
   useEffect(() => {
@@ -133,11 +133,11 @@ type PartProps = {
   readonly view: FrameView
   readonly size: Size
   readonly painter: Painter | undefined
-  /** Tells the router what it acts on. */
+  /** Tells the router about the screen. */
   readonly face: (face: Face) => void
 }
 
-/** All of it, but what the inbox says about the daemon itself: that is how it is now. */
+/** Dims stale content, except problems of the daemon itself. */
 function dimmed(line: Line, keepsChosen: boolean): Line {
   if (!keepsChosen) return flat(line, 'dim')
   return line.map((piece) => {
@@ -148,7 +148,7 @@ function dimmed(line: Line, keepsChosen: boolean): Line {
 
 function Card({ host, look, view, size, painter, face }: PartProps & { readonly host: Host }) {
   const river = useQuery(fetchRiver(host.link), { name: 'river', every: host.refreshMs })
-  // What nobody answers for any more is no fact of today.
+  // Only figures of a reachable instance are current.
   const current = view.health.problem === undefined && river.problem === undefined ? river.value : undefined
   useLayoutEffect(() => face({ ...faceless(view.ui.screen), isCard: true }))
   return <Rows lines={cardLines(view, current, size)} {...{ size, look, painter }} />
@@ -173,7 +173,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
         room,
       )
     }
-    // What is no longer current stays to be read, but does not look like news.
+    // Stale values stay readable but dimmed.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined
     return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
   }
@@ -191,7 +191,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   }
 }
 
-/** A body between the rows above and below it. */
+/** A body between header and footer. */
 function Whole({ body, view, size, look, painter }: PartProps & { readonly body: readonly Line[] }) {
   const lines = [...linesAbove(view, size), ...toHeight(body, view.area.height), ...linesBelow(view, size)]
   return <Rows {...{ lines, size, look, painter }} />

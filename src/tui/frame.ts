@@ -30,11 +30,11 @@ import type { Picker } from './shell/ui.ts'
 
 export const LEAST_COLUMNS = 60
 export const LEAST_ROWS = 18
-/** Header and tabs above the body, keys below it. */
+/** Header and tabs. */
 const ROWS_ABOVE = 2
 const ROWS_BELOW = 1
 
-/** What is left for the screen. */
+/** Area of the screen. */
 export function bodyArea({ columns, rows }: Size): ScreenArea {
   return { width: columns, height: Math.max(0, rows - ROWS_ABOVE - ROWS_BELOW) }
 }
@@ -43,7 +43,7 @@ export function isTooSmall({ columns, rows }: Size): boolean {
   return columns < LEAST_COLUMNS || rows < LEAST_ROWS
 }
 
-/** Exactly as many rows as asked for: cut, or filled with empty ones. */
+/** Cuts or fills to a height. */
 export function toHeight(lines: readonly Line[], height: number): Line[] {
   return Array.from({ length: height }, (_, i) => lines[i] ?? blank)
 }
@@ -56,7 +56,7 @@ export function linesBelow(view: FrameView, { columns }: Size): Line[] {
   return [grounded(sized(keyLine(view, columns), columns), 'bar')]
 }
 
-/** The body, with what has to be said over its last rows. */
+/** The body with a message over its last rows. */
 export function withMessage(lines: readonly Line[], view: FrameView, problem?: string): Line[] {
   const { width, height } = view.area
   const message = messageLines(view, width, problem)
@@ -64,7 +64,7 @@ export function withMessage(lines: readonly Line[], view: FrameView, problem?: s
   return [...shown.slice(0, height - message.length), ...message.map((line) => sized(line, width))]
 }
 
-/** What is left for what floats: its last row is as whole as the message under it. */
+/** Area for overlays, above the message. */
 export function floatArea(view: FrameView, problem?: string): ScreenArea {
   const { width, height } = view.area
   return { width, height: Math.max(1, height - messageLines(view, width, problem).length) }
@@ -72,7 +72,7 @@ export function floatArea(view: FrameView, problem?: string): ScreenArea {
 
 const MESSAGE_ROWS_MAX = 3
 
-/** One row where it fits; a command at its end, and an id in it, are told whole or not at all. */
+/** Wraps; commands and ids are kept whole or dropped. */
 function wrapped(text: string, width: number): readonly string[] {
   const rows = wrap(text, Math.max(1, width))
   return rows.length <= MESSAGE_ROWS_MAX ? rows : [...rows.slice(0, MESSAGE_ROWS_MAX - 1), '…']
@@ -80,7 +80,7 @@ function wrapped(text: string, width: number): readonly string[] {
 
 const SAME_AS_COLUMNS = 10
 
-/** What was done or is wrong; what is typed wrong only where nothing else is said. */
+/** The last result or problem; filter faults only if there is nothing else. */
 function messageLines(view: FrameView, width: number, problem?: string): Line[] {
   const said = saidLines(view, width)
   return said.length === 0 && problem !== undefined ? [[warn(` ! ${problem}`)]] : said
@@ -94,7 +94,7 @@ function saidLines({ ui, health }: FrameView, width: number): Line[] {
     ])
   if (ui.toast) {
     const { text, tone } = ui.toast
-    // A gap of more than one blank parts what belongs together: only a text that does not fit loses it.
+    // Double blanks separate parts; only long texts lose them.
     const rows = widthOf(text) < width ? [text] : wrapped(text, width - 1)
     return rows.map((row) => [{ text: ` ${row}`, tone }])
   }
@@ -235,7 +235,7 @@ function boxed({ title, content, width }: Box): Line[] {
   ]
 }
 
-/** What can be picked, under what is typed. */
+/** Choices below the typed text. */
 export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
   const height = Math.min(area.height, Math.max(PICKER_ROWS_LEAST, Math.ceil(area.height * PICKER_SHARE))) - 2
@@ -255,19 +255,19 @@ const HELP_COLUMNS = { group: 6, keys: 11 } as const
 
 type Help = { readonly where: Where; readonly title: string /** Rows gone down. */; readonly at: number }
 
-/** The keys that hold on the screen behind it, by what they are for; as many as fit, from a place on. */
+/** Keys of the screen by purpose, from an offset. */
 export function helpBox({ where, title, at }: Help, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
-  // In a narrow window the labels need the room more than the groups do.
+  // Narrow windows drop group names.
   const isNarrow = area.width < NARROW_COLUMNS
   const columns = isNarrow ? 1 : 2
-  // Over the keys what is typed, and below them a note where there is room for one.
+  // Typed text above, note below if there is room.
   const height = Math.max(1, area.height - 3)
   const count = bindingsOn(where).length
   const isWhole = count <= columns * height
   const room = isWhole ? count : columns * (height - 1)
   const from = Math.min(columns * at, Math.max(0, count - room))
-  // Where it is too low, the keys that every program has come last.
+  // If too low, common keys come last.
   const rows = helpRows(where, {
     order: isWhole ? groups : groups.toReversed(),
     group: isNarrow ? 0 : HELP_COLUMNS.group,
@@ -309,7 +309,7 @@ function inColumns(lines: readonly Line[], { columns, width }: { columns: 1 | 2;
   ])
 }
 
-/** Below the least size: how the instance is, what is gravest, and how large the window must be. */
+/** Below the minimum size: state, gravest problem, required size. */
 export function cardLines(view: FrameView, river: RiverFacts | undefined, { columns, rows }: Size): Line[] {
   const { value } = view.needs
   const [gravest] = value?.items ?? []
@@ -325,7 +325,7 @@ export function cardLines(view: FrameView, river: RiverFacts | undefined, { colu
   return toHeight(lines, rows).map((line) => sized(line, columns))
 }
 
-/** The day's money, where the books were asked. */
+/** Today's money, if known. */
 function dayLines({ paid_in: paid, held, agrees }: RiverFacts): Line[] {
   const books = agrees ? good('books agree') : bad('✗ books do not agree')
   return [

@@ -22,7 +22,7 @@ export type PainterOptions = { readonly look: Look; readonly write: (text: strin
 
 /** A row on the terminal. */
 type Row = {
-  /** As requested. */
+  /** As drawn. */
   readonly line: Line
   /** Padded to the terminal's width. */
   readonly pieces: Line

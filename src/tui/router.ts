@@ -25,28 +25,28 @@ import {
 } from './shell/ui.ts'
 
 const FILTER_CHARS_MAX = 100
-/** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
+/** Rows per page key. */
 const PAGE_ROWS = 10
 
 export type RouterParts = {
   readonly host: Host
-  /** Screens by the digit that leads there. */
+  /** Screens by digit. */
   readonly digits: Readonly<Record<string, ScreenId>>
   readonly quit: () => void
   readonly suspend: () => void
-  /** Draws all of it again, whatever stands there. */
+  /** Redraws everything. */
   readonly repaint: () => void
 }
 
 export type Router = {
-  /** Everything that arrived at once; each key acts on what the key before it left. */
+  /** Handles an input chunk; each key acts on the previous one's result. */
   readonly press: (input: string, flags: KeyFlags) => void
   readonly paste: (text: string) => void
-  /** A screen was drawn: keys that waited for it go on. */
+  /** Called after drawing; waiting keys continue. */
   readonly drawn: () => void
 }
 
-/** Keys that are typed ahead wait for the screen they are meant for; more than anybody types is dropped. */
+/** Keys typed ahead wait for their screen; more are dropped. */
 const KEYS_WAITING_MAX = 1_000
 
 export function createRouter(parts: RouterParts): Router {
@@ -84,7 +84,7 @@ export function createRouter(parts: RouterParts): Router {
 
 function onKey(parts: RouterParts, key: Key): void {
   const shown = parts.host.ui.get()
-  // It lies over the last row: whoever goes on has read it. Esc takes it away alone.
+  // A toast disappears with the next key; esc only dismisses it.
   const isRead = shown.toast?.stays === false && key !== 'esc'
   const ui = isRead ? { ...shown, toast: undefined } : shown
   if (isRead) parts.host.ui.set(ui)
@@ -129,7 +129,7 @@ const move = (step: (at: number, count: number) => number): Act =>
     return { ...moved, logs: { ...moved.logs, follow: moved.logs.follow && ui.screen !== 'logs' } }
   })
 
-/** Walks what a filter has found, round and round. */
+/** Cycles matches. */
 const hit =
   (by: number): Act =>
   (parts, key) => {
@@ -139,7 +139,7 @@ const hit =
     else refuse(parts.host, isFound ? 'Nothing is looked for: / types a filter.' : 'Nothing was found.')
   }
 
-/** Walks the screens that have a tab. */
+/** Cycles tabs. */
 const beside =
   (by: number): Act =>
   ({ host, digits }) => {
@@ -148,7 +148,7 @@ const beside =
     host.ui.set(goTo(ui, ids[(ids.indexOf(ui.screen) + by + ids.length) % ids.length] ?? ui.screen))
   }
 
-/** What actions do where the screen in sight has nothing of its own for them. */
+/** Default acts of screens. */
 const common: Readonly<Partial<Record<Action, Act>>> = {
   up: move((at) => at - 1),
   down: move((at) => at + 1),
@@ -200,7 +200,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   quit: ({ quit }) => quit(),
 }
 
-/** One step out: the message, then what is open, then the marks, then the filter, then the panel, then the screen. */
+/** One step back: message, open row, marks, filter, panel, screen. */
 function left(ui: Ui): Ui {
   if (ui.toast) return { ...ui, toast: undefined }
   if (ui.pane.open !== 'beside') return { ...ui, pane: paneBeside }
@@ -234,7 +234,7 @@ function inFilter(parts: RouterParts, ui: Ui & { readonly typing: Cursor }, key:
   else writeFilter(host, edited(filterOf(ui, ui.typing), key, FILTER_CHARS_MAX))
 }
 
-/** What is looked for on the screen in sight, from its first page. */
+/** Sets the filter from the first page. */
 function writeFilter(
   { ui: state }: Host,
   { text, cursor }: Omit<Written, 'cursor'> & { cursor: Cursor | undefined },
@@ -245,7 +245,7 @@ function writeFilter(
 }
 
 function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
-  // In a field it is a letter.
+  // In a field it is text.
   if (key === 'c' && dialog.focus >= dialog.spec.fields.length) {
     copy(host, dialog.spec.command(dialog.values))
     return
@@ -256,7 +256,7 @@ function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
   else void send(host, dialog)
 }
 
-/** Sends a dialog's request. It closes with success; on failure it stays with the error. The state is read again either way. */
+/** Sends a dialog's request; closes on success, shows the error otherwise. Data is fetched again either way. */
 async function send(host: Host, dialog: Dialog): Promise<void> {
   const put = (next: Dialog | undefined) => host.ui.set({ ...host.ui.get(), dialog: next })
   const busy: Dialog = { ...dialog, busy: true, problem: undefined }

@@ -25,22 +25,22 @@ import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { useAsked } from './requests.ts'
 import { storyLines, useStory } from './story.ts'
 
-/** One line of the instance's log. */
+/** A log line. */
 type LogFacts = {
-  /** Records carry no id of their own: time, message and request stand for one. */
+  /** Records have no id, so it is made of time, message and request. */
   readonly id: string
   readonly at: number | undefined
   readonly level: LogLevel
   readonly source: string
   readonly message: string
-  /** The other members as `name=value`. */
+  /** Other members as `name=value`. */
   readonly detail: string
   readonly raw: unknown
 }
 
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 
-/** Members of a record are any JSON: each part of the daemon logs its own. */
+/** Record members are any JSON. */
 function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): LogFacts {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
@@ -76,10 +76,10 @@ const fetchLogs = (link: Link) => (signal: AbortSignal) => {
 }
 
 const DRAWER_LINES = 3
-/** A line of the log has no story, and is JSON by itself. */
+/** Log lines have JSON only. */
 const tabs: readonly LogTab[] = ['json']
 
-/** A hook: what the daemon logged, from a level on. */
+/** A hook: log records from a level on. */
 export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const query = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
@@ -154,7 +154,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
     .map((text): Line => [' ', text])
 }
 
-/** One run of one of the crons; the log keeps the failed ones alone. */
+/** A cron run; the log only has failures. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
 
 const results: Readonly<Record<CronRunFacts['result'], Piece>> = {
@@ -176,7 +176,7 @@ function factsOf({ cron, result, trigger, reason, tookMs, at }: RunFacts): Facts
   return { cron, result, trigger, why: reason, ms: BigInt(tookMs), age: at ?? null }
 }
 
-/** A hook: the runs that are remembered of all crons, the newest first. */
+/** A hook: remembered runs of all crons, newest first. */
 export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
@@ -241,7 +241,7 @@ const columnsOf = columnsAt<RunFacts>((now) => [
   { title: 'WHY', value: ({ reason }) => dim(reason), min: 10, drop: 3 },
 ])
 
-/** The newest of them that suit what is typed. */
+/** The newest matching deliveries. */
 const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => (signal: AbortSignal) =>
   ask(
     link,
@@ -249,7 +249,7 @@ const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFie
     ({ deliveries: rows, total }) => ({ rows, total }),
   )
 
-/** A hook: messages to the endpoints of providers, each with the story that it belongs to. */
+/** A hook: deliveries with their traces. */
 export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const finding = findingOf(ui, 'logs', deliveryFields)
@@ -290,7 +290,7 @@ const parts: Readonly<Record<LogPart, Screen['use']>> = {
   everything: useRecords,
 }
 
-/** A hook: what happened, as the view in sight lists it; each part has hooks of its own, and is drawn anew. */
+/** A hook: the current view; each part has its own hooks. */
 export function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = parts[logPart(view.ui.logs.view)]
   return useShown(host, view)

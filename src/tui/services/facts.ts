@@ -8,7 +8,7 @@ const TAGS_MAX = 20
 
 export type Trust = { readonly verdict: string; readonly level: number; readonly levelName: string }
 
-/** What the cockpit takes from a listing. Amounts are text like `$0.525`, empty where there is no fixed price. */
+/** Listing data of the cockpit. Amounts like `$0.525`, empty without a fixed price. */
 export type ServiceFacts = {
   readonly id: string
   readonly name: string
@@ -24,7 +24,7 @@ export type ServiceFacts = {
   readonly price: string
   readonly buyerPays: string
   readonly providerGets: string
-  /** What the platform keeps of what the buyer pays. */
+  /** Marketplace fee. */
   readonly fee: string
   readonly feePercent: number | undefined
   readonly score: number | undefined
@@ -33,7 +33,7 @@ export type ServiceFacts = {
   readonly hookUntried: boolean
   readonly trust: Trust | undefined
   readonly delivery: string
-  /** Undefined where the instance does not tell. */
+  /** Undefined if unknown. */
   readonly selling: Selling | undefined
   readonly listedAt: number | undefined
   readonly input: readonly Member[]
@@ -44,7 +44,7 @@ export type ServiceFacts = {
 type Listed = WireAnswer<Api['listAllServices']>['services'][number]
 type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number] | Listed
 
-/** Sales of a week, and how the endpoint answered last. */
+/** Weekly sales, and the endpoint's last response. */
 export type Selling = NonNullable<Listed['selling']>
 
 export function readService(listing: Listing): ServiceFacts {

@@ -10,44 +10,44 @@ import type { Queries, Query, StateStore } from './query.ts'
 import type { EventStream } from './stream.ts'
 import type { Ui } from './ui.ts'
 
-/** A word that may come next on a line. */
+/** A completion. */
 export type LineWord = { readonly value: string; readonly summary: string }
 
-/** The command line, as far as the cockpit uses it: its own names, its own completion, its own processes. */
+/** The command line for the cockpit: names, completion, processes. */
 export type CommandLine = {
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
-  /** Words as a shell would part them; undefined while a quote is open. */
+  /** Shell words; undefined within a quote. */
   readonly split: (line: string) => readonly string[] | undefined
-  /** @param words the last one is being typed, and may be empty */
+  /** @param words the last one is being typed */
   readonly complete: (words: readonly string[]) => Promise<readonly LineWord[]>
-  /** Runs it in a process of its own. @returns what it said last */
+  /** Runs it in a process. @returns its last output */
   readonly run: (words: readonly string[]) => Promise<Outcome<string>>
 }
 
 export const WIDE_COLUMNS = 100
 export const NARROW_COLUMNS = 70
 
-/** The part of the terminal that a screen draws on. */
+/** Screen area. */
 export type ScreenArea = { readonly width: number; readonly height: number }
 
-/** What a screen is at the moment: the router acts on it, the frame draws it. */
+/** Current state of a screen: the router acts on it, the frame draws it. */
 export type Face = {
-  /** Whose face it is: after a step to another screen, until that one is drawn, still the old one's. */
+  /** Its screen; still the old one until the new one is drawn. */
   readonly screen: ScreenId
-  /** Rows that the cursor walks over, in the order shown. */
+  /** Row ids in order. */
   readonly ids: readonly string[]
-  /** At most `height` rows; the frame fills what is missing. */
+  /** At most `height` rows. */
   readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
   /** The window is too small for the screen: what is open is not in sight, and no key acts on it. */
   readonly isCard?: true
-  /** Titles of the columns that may be put away; undefined where there is no list. */
+  /** Hideable columns; undefined without a list. */
   readonly columns?: readonly string[] | undefined
-  /** What is wrong with what is typed behind `/`. */
+  /** Fault of the typed filter. */
   readonly problem?: string | undefined
 }
 
-/** What screens and router share. */
+/** Shared state of screens and router. */
 export type Host = {
   readonly link: Link
   readonly clock: LinkClock
@@ -56,51 +56,51 @@ export type Host = {
   readonly stream: EventStream
   readonly refreshMs: number
   readonly readonly: boolean
-  /** What each key does. */
+  /** Key table. */
   readonly keys: readonly Binding[]
-  /** What of the inbox is not to be seen for a while. */
+  /** Snoozed items. */
   readonly putOffs: StateStore<readonly PutOff[]>
-  /** Hands text to the terminal's clipboard. */
+  /** Copies text to the terminal's clipboard. */
   readonly copy: (text: string) => void
-  /** Keeps a copy of the instance's store under a name, in place of the one before; undefined where it is not local. */
+  /** Saves a snapshot of the local store; undefined for remotes. */
   readonly snapshot: ((name: string) => Promise<Outcome<string>>) | undefined
-  /** What the daemon of this machine wrote last, and when; undefined where it is not local. */
+  /** Last log of the local daemon; undefined for remotes. */
   readonly lastWords: (() => Promise<string>) | undefined
-  /** The command line; undefined where there is none to ask. */
+  /** Command line; undefined if unavailable. */
   readonly commandLine: CommandLine | undefined
-  /** Other marketplaces, and the way there; undefined where this one was named by its address. */
+  /** Other marketplaces; undefined if opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
-  /** The face of the screen in sight; replaced with every draw. */
+  /** Current face; replaced with every draw. */
   readonly face: { current: Face }
-  /** The latest health report that came. */
+  /** Latest health report. */
   readonly health: () => HealthFacts | undefined
-  /** Undefined until it is known. */
+  /** Undefined until known. */
   readonly whereabouts: () => Whereabouts | undefined
-  /** Why the platform is paused, where that is known. */
+  /** Pause reason, if known. */
   readonly pauseReason: () => string
 }
 
-/** What every screen is given. */
+/** Input of every screen. */
 export type View = {
   readonly health: Query<HealthFacts>
   readonly where: Whereabouts | undefined
   readonly ui: Ui
-  /** What the screen has to draw on. */
+  /** Area to draw on. */
   readonly area: ScreenArea
-  /** Epoch milliseconds, a second apart. */
+  /** Epoch milliseconds, every second. */
   readonly now: number
-  /** What each key does. */
+  /** Key table. */
   readonly keys: readonly Binding[]
-  /** What waits for the operator, without what is put off. */
+  /** Problems without snoozed ones. */
   readonly needs: Query<Needs>
-  /** Whether events come by themselves. */
+  /** Whether events are pushed. */
   readonly isPushed: boolean
 }
 
-/** The whole terminal. */
+/** Terminal size. */
 export type Size = { readonly columns: number; readonly rows: number }
 
-/** What the frame around the screens is given besides. */
+/** Further input of the frame. */
 export type FrameView = View & {
   readonly place: Place
   readonly clock: Query<BusinessClock>
@@ -110,16 +110,16 @@ export type FrameView = View & {
 
 export type Tab = {
   readonly id: ScreenId
-  /** The number that leads there; undefined where the palette does. */
+  /** Digit; undefined for palette-only screens. */
   readonly digit?: string
   readonly title: string
-  /** Title where there is little room. */
+  /** Short title. */
   readonly short: string
-  /** Which of its parts is in sight, where each is a hook of its own. */
+  /** Part in sight, if each has its own hooks. */
   readonly part?: (ui: Ui) => string
 }
 
 export type Screen = Tab & {
-  /** A hook: fetches what the screen shows. */
+  /** A hook: the screen's data. */
   readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
 }

@@ -6,7 +6,7 @@ import type { Dialog } from './dialog.ts'
 
 const TRAIL_MAX = 50
 
-/** What is looked at of the rows of the interface. */
+/** Endpoint views. */
 export const endpointViews = ['all', 'called', 'paid', 'paused', 'off', 'broken'] as const
 export type EndpointView = (typeof endpointViews)[number]
 
@@ -18,11 +18,11 @@ export type JobTab = (typeof jobTabs)[number]
 export const serviceTabs = ['about', 'schema', 'deliveries', 'sales', 'json'] as const
 export type ServiceTab = (typeof serviceTabs)[number]
 
-/** How far back series go. */
+/** Spans of series. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
 
-/** What the first screen consists of, in the order that is walked: what waits first. */
+/** Overview panels in focus order. */
 export const overviewPanels = ['needs', 'calls', 'live', 'money', 'pulse', 'work', 'crons'] as const
 export type OverviewPanel = (typeof overviewPanels)[number]
 
@@ -35,57 +35,58 @@ export type ShopView = (typeof shopViews)[number]
 export const moneyViews = ['holds', 'payouts', 'failed', 'payees', 'balances'] as const
 export type MoneyView = (typeof moneyViews)[number]
 
-/** What happened: requests of several kinds, messages to endpoints, runs of the crons, and all that the daemon logged. */
+/** Log views. */
 export const logViews = ['requests', 'paid', 'refused', 'webhooks', 'crons', 'admin', 'everything'] as const
 export type LogView = (typeof logViews)[number]
-/** Those that list the same kind of thing, each with hooks of its own. */
+/** Views with the same kind of rows. */
 export type LogPart = 'requests' | 'webhooks' | 'crons' | 'everything'
 export function logPart(view: LogView): LogPart {
   return view === 'paid' || view === 'refused' || view === 'admin' ? 'requests' : view
 }
-/** Headers and bodies have none: nobody remembers them. */
+
+/** Drawer tabs; headers and bodies are not stored. */
 export const logTabs = ['story', 'json'] as const
 export type LogTab = (typeof logTabs)[number]
 
-/** What of the chosen row is shown: beside the list, or in place of it. */
+/** Chosen row's pane: beside, or instead of the list. */
 export type Pane = {
   readonly open: 'beside' | 'full' | 'raw'
-  /** First line in sight. */
+  /** First visible line. */
   readonly scroll: number
 }
 export const paneBeside: Pane = { open: 'beside', scroll: 0 }
 
 export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
 
-/** A list over the screen that what is typed narrows. */
+/** A filtered list over the screen. */
 export type Picker = {
   readonly kind: 'help' | 'palette' | 'columns' | 'putOff'
   readonly text: string
   /** Where in the text the next key writes; at its end unless said. */
   readonly cursor?: Cursor
-  /** The chosen one of what is left. */
+  /** Chosen index. */
   readonly at: number
 }
 
-/** What the person has chosen; nothing of the marketplace is in it. */
+/** The user's choices; no marketplace data. */
 export type Ui = {
   readonly screen: ScreenId
   readonly past: readonly ScreenId[]
   readonly future: readonly ScreenId[]
-  /** Chosen row by screen, by its id: the choice stays with the row when the list changes. */
+  /** Chosen row id by screen, so the choice follows the row. */
   readonly chosen: Readonly<Partial<Record<ScreenId, string>>>
-  /** Rows by screen that the next act is about, by their ids. */
+  /** Marked row ids by screen. */
   readonly marked: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   readonly filters: Readonly<Partial<Record<ScreenId, string>>>
-  /** By which field a list is sorted, `-field` for the other way round. */
+  /** Sort by screen, `-field` reversed. */
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
-  /** Columns of a list that are not wanted, by their titles. */
+  /** Hidden columns by title. */
   readonly putAway: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   /** Where in the filter the next key writes, while it is being typed. */
   readonly typing: Cursor | undefined
-  /** What is open over the screen: the keys, a line that goes somewhere or does something, or what columns there are. */
+  /** Open picker: help, palette, or columns. */
   readonly picker: Picker | undefined
-  /** Lines that were done, the latest last. */
+  /** History of lines, latest last. */
   readonly lines: readonly string[]
   readonly frozen: boolean
   readonly dialog: Dialog | undefined
@@ -96,23 +97,23 @@ export type Ui = {
     readonly view: LogView
   }
   readonly logTab: LogTab
-  /** Which endpoints are listed. */
+  /** Endpoint view. */
   readonly endpointView: EndpointView
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly serviceTab: ServiceTab
-  /** What of the market is listed. */
+  /** Market view. */
   readonly shopView: ShopView
   readonly moneyView: MoneyView
   readonly threadView: ThreadView
-  /** For whom one speaks in conversations, where that is not the usual wallet. */
+  /** Speaker in conversations, if another wallet. */
   readonly speaker: Held | undefined
-  /** Which requests for work are listed. */
+  /** Request view. */
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
-  /** The part of the first screen that the keys are for. */
+  /** Focused overview panel. */
   readonly panel: OverviewPanel
-  /** Page of a long list by screen, from 0. */
+  /** Page by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
   readonly pane: Pane
 }
@@ -176,7 +177,7 @@ export function goForward(ui: Ui): Ui {
   return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, ...unopened }
 }
 
-/** Another view of a screen begins at its start: what the one was narrowed and sorted by, the other may not have. */
+/** Resets filter and sort, which may not apply to another view. */
 export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
   const { pages, sorts, filters, marked } = ui
   return {
@@ -189,7 +190,7 @@ export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
   }
 }
 
-/** Index of the chosen row; the first one where nothing, or something that is gone, was chosen. */
+/** Index of the chosen row; first if none or gone. */
 export function chosenIndex(ui: Ui, ids: readonly string[]): number {
   const id = ui.chosen[ui.screen]
   return ids.length === 0 ? -1 : Math.max(0, id === undefined ? 0 : ids.indexOf(id))

@@ -11,17 +11,14 @@ import { chosenIndex } from '../shell/ui.ts'
 import { aboutThread, acceptDialog, acceptWords, attachDialog, note, PARTY, spoken } from './speaking.ts'
 
 type Voice = {
-  /** Who speaks: whose API key is in use, or who was named. */
+  /** Own participant, or the named speaker. */
   readonly me: string | undefined
   readonly speaker: Held | undefined
-  /** Provider of the chosen one where nobody here speaks for it. */
+  /** Provider of the chosen one, if nobody here speaks for it. */
   readonly foreign: string | undefined
 }
 
-/**
- * What can be done depends on whose key this machine has. The chosen one is looked up when the key comes: one before
- * it, in the same piece of input, may have moved it.
- */
+/** Acts by available keys. Looks up the chosen row at the key press, since an earlier key may have moved it. */
 export function threadActs(host: Host, threads: readonly Thread[], { me, speaker, foreign }: Voice): Face['actions'] {
   const ids = threads.map(({ id }) => id)
   const on = (act: (thread: Thread) => void) => () => {
@@ -48,7 +45,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
       if (isProvider(thread)) say(offerDialog(host, thread))
       else only(`Only ${named(providerOf, thread)} names a price.`, 'propose', thread.id)
     }),
-    // Accepting pays: without the wallet of the buyer, the command line shows the price and asks.
+    // Accepting pays; without the buyer's wallet the command line does it.
     add: on((thread) => {
       const { proposal, agent_id: buyer } = thread
       if (speaker === undefined) only(`Its buyer pays ${priceOf(thread) ?? 'it'}.`, ...acceptWords(thread))
@@ -81,12 +78,12 @@ function whoOf(speaker: Held | undefined): string {
   return speaker?.wallet ?? 'the house'
 }
 
-/** Whom one speaks for: a party of the conversation, or the operator for the house. */
+/** A party, or the operator for the house. */
 type Speaker = 'party' | 'house'
 
 const message = needed({ name: 'message', label: 'Message (the other side reads it)' }, 'words')
 
-/** Says something in a conversation. */
+/** Writes a message. */
 export function writeDialog(host: Host, thread: Thread, speaker: Speaker): DialogSpec {
   const { id } = thread
   const words = speaker === 'party' ? ['threads', 'send', id] : ['admin', 'threads', 'send', id]
@@ -106,7 +103,7 @@ export function writeDialog(host: Host, thread: Thread, speaker: Speaker): Dialo
   }
 }
 
-/** Names a price as the provider; the buyer sees it with the fee on it, and pays no more. */
+/** Offers a price as provider; the buyer sees it with the fee. */
 export function offerDialog(host: Host, thread: Thread): DialogSpec {
   const price: Field = {
     name: 'price',
@@ -142,7 +139,7 @@ export function offerDialog(host: Host, thread: Thread): DialogSpec {
   }
 }
 
-/** Ends a conversation without a price. */
+/** Declines a conversation. */
 export function declineDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'END A CONVERSATION',

@@ -5,11 +5,11 @@ import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { ThreadView } from '../shell/ui.ts'
 
-/** Conversations of a list, the last changed first. */
+/** Conversations per page, last changed first. */
 export const THREADS_PAGE = 50
 const MESSAGES = 100
 
-/** Whether somebody is the house, for which the operator speaks; nobody for no id. */
+/** Whether a provider is the house, for which the operator speaks. */
 export const fetchIsHouse =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<boolean | undefined>> =>
@@ -21,7 +21,7 @@ export type Threads = { readonly threads: readonly Thread[]; readonly total: num
 export type AsWhom = { readonly admin: boolean }
 type Wanted = AsWhom & ListPage<typeof threadFields> & { readonly view: ThreadView }
 
-/** What of all conversations a view shows. */
+/** Statuses of each view. */
 const statusesOf: Readonly<Record<ThreadView, readonly Thread['status'][]>> = {
   open: ['inquiry', 'negotiating', 'accepted', 'in_progress', 'disputed'],
   disputed: ['disputed'],
@@ -29,7 +29,7 @@ const statusesOf: Readonly<Record<ThreadView, readonly Thread['status'][]>> = {
   all: [],
 }
 
-/** Everybody's, or one's own without the admin credential. */
+/** All, or own ones without the admin key. */
 export const fetchThreads =
   (link: Link, { admin, page, view, asked: wanted }: Wanted) =>
   (signal: AbortSignal): Promise<Outcome<Threads>> => {
@@ -52,7 +52,7 @@ export const fetchThreads =
         }))
   }
 
-/** One conversation with what was said last; undefined for none. */
+/** A conversation with its newest messages. */
 export const fetchThread =
   (link: Link, { id, admin }: AsWhom & { readonly id: string }) =>
   async (signal: AbortSignal): Promise<Outcome<Thread | undefined>> => {

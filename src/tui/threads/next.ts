@@ -5,20 +5,20 @@ import { keyFor } from '../shell/bindings.ts'
 import type { View } from '../shell/screen.ts'
 
 const WHO_COLUMNS = 10
-/** From this width on the way to speak for somebody is told. */
+/** Width for the hint about speaking. */
 const ROOMY_COLUMNS = 60
-/** Before the command. */
+/** Indent of the command. */
 const SAME_COLUMNS = 10
 
 type Next = {
   readonly admin: boolean
-  /** Read by the operator, who does not speak for its provider. */
+  /** The operator reads only. */
   readonly isForeign: boolean
   readonly view: View
   readonly width: number
 }
 
-/** What its two parties may do now, and by what command; whoever only reads is told who may. */
+/** Next acts of the parties with commands; readers see who may act. */
 export function nextLines(thread: Thread, next: Next): Line[] {
   const { admin, view, width } = next
   const { speaker } = view.ui
@@ -53,7 +53,7 @@ function whoseLine(thread: Thread, { isForeign, width }: Next): Line {
 }
 
 function sameAs(thread: Thread, { view: { ui } }: Next): string {
-  // Asks with the price before it pays.
+  // Shows the price before paying.
   return mayAccept(thread, ui)
     ? `souk threads accept ${thread.id} --max-price ${thread.proposal?.agent_price}`
     : `souk threads send ${thread.id} …`

@@ -31,16 +31,16 @@ import { threadActs } from './acts.ts'
 import { fetchIsHouse, fetchThread, fetchThreads, THREADS_PAGE, type Threads } from './facts.ts'
 import { nextLines } from './next.ts'
 
-/** From this width on a conversation stands beside the list. */
+/** Width for side panes. */
 const PANES_FROM = 100
 const LIST_SHARE = 0.45
 const LIST_COLUMNS_MAX = 80
 
-/** A hook: who talks with whom, and what is said in the chosen conversation. */
+/** A hook: conversations with the chosen one. */
 export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
-  // The operator's look into what others say is written down: it is not repeated by itself.
+  // Operator reads are logged, so they are not repeated automatically.
   const every = admin ? ONCE_MS : SLOW_EVERY_MS
   const finding = findingOf(ui, 'threads', threadFields)
   const which = {
@@ -81,7 +81,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** A hook: who speaks, where that is known. */
+/** A hook: the speaker, if known. */
 function useVoice({ link }: Host, { ui }: View): string | undefined {
   const self = useQuery(link.self, { name: 'self', every: SLOW_EVERY_MS })
   return ui.speaker?.id ?? self.value
@@ -95,7 +95,7 @@ function viewNext({ ui }: Host): void {
 
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
 
-/** A hook: the provider of a conversation in which the operator only reads; undefined where it may write, or is not known. */
+/** A hook: the provider if the operator only reads; undefined otherwise. */
 function useForeign({ link }: Host, row: Thread | undefined, { admin, me }: Looking): string | undefined {
   const provider = row?.provider_id ?? ''
   const isHouse = useQuery(fetchIsHouse(link, admin ? provider : ''), { name: `house ${provider}`, every: ONCE_MS })
@@ -121,7 +121,7 @@ type Model = {
   readonly chosen: number
   readonly thread: Thread | undefined
   readonly admin: boolean
-  /** Read by the operator, who does not speak for its provider. */
+  /** The operator reads only. */
   readonly isForeign: boolean
   readonly isOpen: boolean
   /** Business time. */
@@ -174,7 +174,7 @@ function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: n
   })
 }
 
-/** As whom one looks, and speaks, under the list. */
+/** Viewer and speaker, below the list. */
 function lookLine({ admin, view: { ui } }: Model, width: number): Line {
   const name = ui.speaker?.wallet
   if (name !== undefined)
@@ -208,7 +208,7 @@ const stageOf: Readonly<Record<Thread['status'], number>> = {
   cancelled: -1,
 }
 
-/** How far it is, of all the way. */
+/** Progress of a conversation. */
 function stageLine({ status }: Thread, width: number): Line {
   const reached = stageOf[status]
   const isRoomy = width >= ROOMY_STAGES
@@ -222,7 +222,7 @@ function stageLine({ status }: Thread, width: number): Line {
 
 const ROOMY_STAGES = 60
 
-/** The end of a conversation, which is what is new; under it what may be said next, and by what command. */
+/** Newest messages, then next acts with commands. */
 function paneLines(thread: Thread, model: Model, { width, height }: ScreenArea): Line[] {
   const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now: model.now })
   const next = nextLines(thread, { ...model, width })
@@ -282,7 +282,7 @@ function saidLines(
   )
 }
 
-/** The time of today, the date before. */
+/** Time today, date before. */
 function whenOf(at: number, now: number | undefined): string {
   const isToday = now !== undefined && Math.abs(now - at) < DAY_MS
   return isToday ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, DATE_CHARS)

@@ -7,7 +7,7 @@ import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
 
-/** `:as NAME`: what is said in conversations from now on is said for whoever that wallet is; without a name, no longer. */
+/** `:as NAME`: speaks for that wallet; without a name, stops. */
 export async function speakAs(host: Host, wallet: string | undefined): Promise<void> {
   if (host.readonly) {
     refuse(host, 'This cockpit is for reading: it speaks for nobody.')
@@ -25,7 +25,7 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
   showToast(host, { text, tone: 'good', stays: false })
 }
 
-/** Said by the command line, which has the wallet: what the dialog shows is what it runs. */
+/** Runs the shown command, since the command line has the wallet. */
 export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined): DialogSpec {
   const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
   const command: DialogSpec['command'] = (values) => `${spec.command(values)}${as}`
@@ -42,7 +42,7 @@ async function run({ commandLine, link }: Host, command: string): Sent {
   return commandLine.run([...words, '--yes', ...confirmed, '--no-input'])
 }
 
-/** Who acts where nobody was named. */
+/** Default speaker. */
 export const PARTY = 'the party whose key this machine has'
 
 export const aboutThread = (thread: Thread): (readonly [string, string])[] => [
@@ -55,7 +55,7 @@ const nothingSent: DialogSpec['send'] = async () => ({ ok: true, value: '' })
 const file = needed({ name: 'file', label: 'File of this machine (its path; at most 10 MiB)' }, 'a path')
 export const note: Field = { name: 'message', label: 'Message beside it (may stay empty)', check: () => undefined }
 
-/** Puts a file into a conversation. */
+/** Attaches a file. */
 export function attachDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ATTACH A FILE',
@@ -75,13 +75,13 @@ export function attachDialog(host: Host, thread: Thread): DialogSpec {
   }
 }
 
-/** Pays what is shown, up to its last unit, or nothing: whatever is offered by the time that it runs. */
+/** Pays exactly the shown price, or nothing. */
 export function acceptWords({ id, proposal }: Thread): readonly string[] {
   if (proposal === null) return ['accept', id]
   return ['accept', id, '--proposal', proposal.proposed_at, '--max-price', proposal.agent_price]
 }
 
-/** Takes the price that is offered, and pays it. */
+/** Accepts and pays the offered price. */
 export function acceptDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ACCEPT A PRICE',
