@@ -46,7 +46,7 @@ function clockView(ctx: Context) {
   }
 }
 
-/** What runs next by itself; null where nothing does. */
+/** The cron that runs next; null if none is scheduled. */
 function nextCron(ctx: Context): { name: string; at: number } | null {
   if (!ctx.config.crons) return null
   const times = scheduler

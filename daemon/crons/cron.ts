@@ -1,37 +1,34 @@
 import type { Context } from '../kernel/context.ts'
 import type { Schedule } from './schedule.ts'
 
-/** Nothing: success. Skipped: it did not do its work, and says why. A throw is a failure. */
+/** Undefined means success, `skip` gives the reason why no work was done, and a throw is a failure. */
 export type CronResult = { readonly skip: string } | undefined
 
 export type CronRound = {
   readonly ctx: Context
   /** Business time of the run, epoch milliseconds. */
   readonly now: number
-  /**
-   * Business time of the run before this one, or since when there is this cron. A long gap means that
-   * the daemon was down.
-   */
+  /** Business time of the previous run, or of the cron's creation. A long gap means that the daemon was down. */
   readonly previousRun: number
-  /** Aborted at the deadline and when the daemon stops: work ends between two items. */
+  /** Aborted at the deadline and when the daemon stops; check it between two items. */
   readonly signal: AbortSignal
 }
 
 /**
- * A job of the marketplace that runs by the clock, one file each (decisions §12). It works item by
- * item in a transaction each, so that a crash leaves every item done or untouched.
+ * A scheduled job (decisions §12). It processes each item in its own transaction, so a crash never leaves one half
+ * done.
  */
 export type Cron = {
   readonly name: string
   readonly schedule: Schedule
-  /** Real time after which a run has failed. */
+  /** Real time limit of a run. */
   readonly deadlineMs: number
-  /** Whether `/health.crons` has it: the nine of the specification. */
+  /** Whether `/health.crons` lists it: the specification names nine. */
   readonly inHealth: boolean
   readonly run: (round: CronRound) => Promise<CronResult>
   /**
-   * Business time of the earliest item that falls due at `from` or later, null when there is none: a moved
-   * clock stops there. Without it, all that fell due on the way is done in one run per jump.
+   * Business time of the earliest item due at or after `from`; null if none. A moved clock stops there. Without this
+   * function, one run per jump does all due work.
    */
   readonly nextDue?: (ctx: Context, from: number) => Promise<number | null>
 }
@@ -40,7 +37,7 @@ export function defineCron(cron: Cron): Cron {
   return cron
 }
 
-/** Under the cutover a run that had nothing to do counts as skipped; one that had never does (decisions §12). */
+/** Under the cutover, a run without work counts as skipped if the cron never had any (decisions §12). */
 export function idleUnderCutover(ctx: Context): CronResult {
   return ctx.switches.now().checkoutV2 ? { skip: 'checkout_v2' } : undefined
 }

@@ -3,44 +3,44 @@ import { type Platform, readPlatform } from '../kernel/switches.ts'
 import type { Collection, ReadTx, Row, Scalar } from '../store/port.ts'
 import type { CronRound } from './cron.ts'
 
-/** Items taken at once. */
+/** Items fetched at once. */
 const DUE_PAGE = 100
-/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+/** Possibly overdue rows to read ahead of the next item before a moved clock stops looking. */
 const LOOKED_AT = 1_000
-/** Items that may fail in one run before it gives up: more than that is no fault of the items. */
+/** Failed items before a run stops: more than that is a general fault. */
 const MAX_FAILED = 1_000
 
-/** A kind of item that falls due: the seam through which the rest of the marketplace gives crons their work. */
+/** A kind of item that falls due. Features register these so that crons process them. */
 export type DueWork = {
   readonly name: string
-  /** Ids of items due at `now`, those that waited longest first; an item that was run is not among them again. */
+  /** Ids of items due at `now`, longest waiting first; processed items are not returned again. */
   readonly due: (ctx: Context, now: number, limit: number) => Promise<readonly string[]>
-  /** Does one item in one transaction, or finds that there is nothing left to do. */
+  /** Processes one item in one transaction; does nothing if it is already done. */
   readonly run: (ctx: Context, id: string, now: number) => Promise<void>
-  /** Business time at which the earliest item falls due at `from` or later, null when none will. */
+  /** Business time of the earliest item due at or after `from`; null if none. */
   readonly nextDue: (ctx: Context, from: number) => Promise<number | null>
 }
 
 type DueRows<R extends Row> = {
   readonly name: string
   readonly collection: Collection<R>
-  /** Index in the order in which its items fall due, and the values that they begin with there. */
+  /** Index in order of due time, and the prefix of its values. */
   readonly index: string
   readonly prefix?: readonly Scalar[]
   /** Whether the row is due at `now`. */
   readonly isDue: (row: R, now: number, ctx: Context) => boolean
   readonly dueAt: (row: R) => number | null
-  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  /** Whether this work waits for a switch, such as the platform pause. */
   readonly rests?: (platform: Platform) => boolean
-  /** Done before it is looked what is due. */
+  /** Runs before due items are read. */
   readonly before?: (ctx: Context, now: number) => Promise<void>
-  /** Whether it has to be run at once, whatever is due. */
+  /** Whether the work must run now even if nothing is due. */
   readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
-  /** Looks again at its item, so that it is done once however often it is tried. */
+  /** Checks its item again, so that repeated calls process it once. */
   readonly run: DueWork['run']
 }
 
-/** Work whose items are rows of an index that is in the order of their time. */
+/** Due work over an index that is ordered by time. */
 export function dueWork<R extends Row>(rows: DueRows<R>): DueWork {
   const { name, collection, index, prefix = [], isDue, dueAt, rests, before, isPressing, run } = rows
   const page = async (t: ReadTx, limit: number) => (await t.table(collection).page(index, prefix, { limit })).rows
@@ -68,8 +68,9 @@ export function dueWork<R extends Row>(rows: DueRows<R>): DueWork {
 type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>
 
 /**
- * Does all that is due. An item that fails is logged and left for the next run; the others go on.
- * @returns how many were done. @throws Error at the end when some failed.
+ * Processes everything due. A failed item is logged and stays for the next run.
+ * @returns the number of items done.
+ * @throws Error at the end when some failed.
  */
 export async function runDueWork(list: readonly DueWork[], run: Run): Promise<number> {
   let done = 0
@@ -87,7 +88,7 @@ async function runOne(work: DueWork, run: Run): Promise<{ done: number; failed: 
   const failed = new Set<string>()
   let done = 0
   while (failed.size < MAX_FAILED) {
-    // What failed is still due and comes first again: the page grows by it.
+    // Failed items are still due and come first again, so the page grows by their number.
     const due = await work.due(run.ctx, run.now, DUE_PAGE + failed.size)
     const fresh = due.filter((id) => !failed.has(id))
     if (fresh.length === 0) break
@@ -110,7 +111,7 @@ async function attempt(work: DueWork, id: string, { ctx, now }: Run): Promise<bo
   }
 }
 
-/** The earliest of several kinds of items. */
+/** The earliest due time of several kinds of items. */
 export async function earliestDue(list: readonly DueWork[], ctx: Context, from: number): Promise<number | null> {
   const times = await Promise.all(list.map((work) => work.nextDue(ctx, from)))
   return times.reduce((least, at) => (at !== null && (least === null || at < least) ? at : least), null)

@@ -15,7 +15,7 @@ const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
   const { ctx } = call
   const run = await scheduler.of(ctx).run(params.name)
   const subject = { kind: 'cron', id: params.name }
-  // The run is many transactions; that it was asked for is one more.
+  // The run uses many transactions; the admin log entry needs its own.
   await commit(ctx, (t, draw) =>
     audit(t, draw, { act: 'cron.run', subject, changed: true, detail: { result: run.result }, by: call }),
   )

@@ -1,20 +1,19 @@
 import { z } from 'zod'
 import { CronRun, MAX_CRON_RUNS } from '../../src/model/delivery.ts'
 import { type AnyCollection, defineCollection } from '../store/port.ts'
-/** What is known of a cron; `/health.crons` is read off this row. Times are business time. */
+/** State of a cron, as shown in `/health.crons`. Times are business time. */
 export const CronRow = z.strictObject({
-  /** Name of the cron. */
   id: z.string(),
   version: z.int(),
-  /** Since when there is this cron here; a young one is not stale. */
+  /** Creation time; a new cron is not stale. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
-  /** Times of the schedule up to here were served, or replaced by one later run. */
+  /** Scheduled times up to here have been run, or covered by a later run. */
   served_until: z.int(),
   last_success: z.int().nullable(),
   last_skipped: z.int().nullable(),
   last_failure: z.int().nullable(),
-  /** Why the latest run was skipped; null when it was not. */
+  /** Why the latest run was skipped; null if it was not. */
   skip_reason: z.string().nullable(),
   /** Newest first, at most `MAX_CRON_RUNS`. */
   runs: z.array(CronRun).max(MAX_CRON_RUNS),

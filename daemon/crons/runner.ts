@@ -5,15 +5,12 @@ import type { CronStates } from './state.ts'
 
 type CronOutcome = Pick<CronRun, 'result' | 'reason'>
 
-/** What one call of a cron came to; `settled` resolves when its work has really ended, which may be after its deadline. */
+/** Result of one call of a cron. `settled` resolves when its work has really ended, possibly after the deadline. */
 type CronAttempt = { readonly outcome: Promise<CronOutcome>; readonly settled: Promise<void> }
 
 const MAX_REASON_CHARS = 300
 
-/**
- * Calls a cron once under its deadline. Neither promise rejects.
- * @param stopping - aborted when the daemon stops.
- */
+/** Calls a cron once under its deadline. Neither promise rejects. @param stopping - aborted when the daemon stops */
 function attempt(cron: Cron, round: Omit<CronRound, 'signal'>, stopping: AbortSignal): CronAttempt {
   const overdue = new AbortController()
   const signal = AbortSignal.any([overdue.signal, stopping])
@@ -36,14 +33,14 @@ async function outcomeOf(cron: Cron, round: CronRound): Promise<CronOutcome> {
   }
 }
 
-/** Runs of crons, each one alone: a cron does not begin again before its run has really ended. */
+/** Runs crons; each starts only after its previous run has really ended. */
 export type Runner = {
-  /** Begins at once. @throws Error while a run of it is under way. */
+  /** Starts at once. @throws Error while it is running. */
   readonly begin: (cron: Cron, trigger: CronTrigger) => Promise<CronRun>
-  /** Resolves when the run of it that is under way, if any, was recorded. */
+  /** Resolves when its current run, if any, is recorded. */
   readonly ended: (name: string) => Promise<void> | undefined
   readonly allEnded: () => Promise<unknown>
-  /** Whether it can begin: nothing of it is under way, recorded or not. */
+  /** Whether it can start: no run is active, recorded or not. */
   readonly isFree: (name: string) => boolean
 }
 
@@ -54,7 +51,7 @@ export type RunnerParts = {
 
 export function createRunner({ state, ctx }: RunnerParts): Runner {
   const running = new Map<string, Promise<void>>()
-  /** Names of crons whose work has not ended; it may outlive its deadline, at which its run was recorded. */
+  /** Names of crons whose work has not ended, even past the deadline. */
   const working = new Set<string>()
 
   async function execute(cron: Cron, trigger: CronTrigger): Promise<CronRun> {
@@ -66,7 +63,7 @@ export function createRunner({ state, ctx }: RunnerParts): Runner {
     void settled.then(() => working.delete(cron.name))
     const ending = await outcome
     const run = { at: now, took_ms: clock.wall() - began, trigger, ...ending }
-    // Cut short by a stop: its schedule is not served, so that the next start does the rest.
+    // A run that a stop cut short is not recorded, so the next start repeats it.
     if (!stopping.aborted) await state.record(cron.name, run)
     log.debug({ source: 'cron', cron: cron.name, ...run }, `cron ${run.result}`)
     return run

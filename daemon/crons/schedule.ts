@@ -1,18 +1,18 @@
 import { Cron } from 'croner'
 import { SECOND_MS } from '../../src/core/time.ts'
 
-/** When a cron is due: the arithmetic of one 6-field pattern in UTC. Times are epoch milliseconds. */
+/** Schedule of one 6-field pattern in UTC. Times are epoch milliseconds. */
 export type Schedule = {
   readonly pattern: string
-  /** First time of the pattern after `at`. */
+  /** First scheduled time after `at`. */
   readonly after: (at: number) => number
-  /** Last time of the pattern at or before `at`. */
+  /** Last scheduled time at or before `at`. */
   readonly latest: (at: number) => number
-  /** Distance of two neighbouring times, which are all as far apart in the patterns in use. */
+  /** Time between two scheduled times; constant for the patterns in use. */
   readonly intervalMs: number
 }
 
-/** @throws TypeError on a pattern that is none, RangeError on one that never comes. */
+/** @throws TypeError on an invalid pattern, RangeError on one that never matches. */
 export function schedule(pattern: string): Schedule {
   const cron = new Cron(pattern, { mode: '6-part', utcOffset: 0 })
   const after = (at: number): number => {
@@ -21,7 +21,7 @@ export function schedule(pattern: string): Schedule {
     return next.getTime()
   }
   const latest = (at: number): number => {
-    // Patterns count whole seconds: the first second after `at` has all times at or before it behind it.
+    // Patterns have whole seconds: start from the first second after `at`.
     const [previous] = cron.previousRuns(1, new Date(Math.floor(at / SECOND_MS) * SECOND_MS + SECOND_MS))
     if (!previous) throw new RangeError(`${pattern} has no time before ${at}`)
     return previous.getTime()

@@ -9,7 +9,7 @@ import type { CronRow } from './rows.ts'
 import { createRunner, type Runner, type RunnerParts } from './runner.ts'
 import { type CronHealth, healthOf } from './state.ts'
 
-/** How long a stop waits for runs, which were told to end. */
+/** How long a stop waits for active runs. */
 const STOP_MS = 5_000
 
 /** A cron as administrators see it. */
@@ -18,27 +18,26 @@ export type CronView = {
   readonly row: CronRow
   readonly health: CronHealth
   readonly isRunning: boolean
-  /** Business time of its next run by itself; null while it is paused. */
+  /** Business time of its next scheduled run; null while paused. */
   readonly nextRun: number | null
 }
 
 type Also = (t: Tx, draw: Draw, changed: boolean) => Promise<void>
 
 export type Scheduler = {
-  /** In the order of the list. */
   readonly views: () => readonly CronView[]
   /** `/health.crons`. */
   readonly health: () => Readonly<Record<string, CronHealth>>
-  /** Runs one now, paused or not, after the run of it that is under way. @throws AppError not_found. */
+  /** Runs one now, even if paused, after its active run. @throws AppError not_found. */
   readonly run: (name: string) => Promise<CronRun>
-  /** Pauses or resumes one, in a transaction with `also`. @throws AppError not_found. */
+  /** Pauses or resumes one, in one transaction with `also`. @throws AppError not_found. */
   readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
-  /** Work during which no cron begins by itself; those under way are waited for. One such work at a time. */
+  /** Runs work while no cron starts by itself; waits for active runs first. One such work at a time. */
   readonly exclusively: <T>(work: (within: Within) => Promise<T>) => Promise<T>
-  /** Begins what is due by its schedule, each on its own. */
+  /** Starts every cron that is due. */
   readonly tick: () => void
   readonly start: (ticker: Ticker) => void
-  /** Ends the ticks; runs under way are told to end by `Context.stopping` and waited for, for a while. */
+  /** Ends the ticks and waits a limited time for active runs; `Context.stopping` tells them to end. */
   readonly stop: () => Promise<void>
 }
 
@@ -51,7 +50,7 @@ export type Within = {
   readonly run: (cron: Cron) => Promise<CronRun>
 }
 
-/** Runs crons by business time, one run of each at a time; a time that was missed is made up for by one run. */
+/** Runs crons by business time, one run of each at a time. One run makes up for all missed times. */
 export function createScheduler(parts: RunnerParts & { readonly crons: readonly Cron[] }): Scheduler {
   const { crons, state, ctx } = parts
   const runner = createRunner(parts)
@@ -109,7 +108,6 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
   }
 }
 
-/** How a cron stands now. */
 function howItStands({ state, ctx }: RunnerParts, runner: Runner) {
   const now = () => ctx.clock.now()
   const nextRun = (cron: Cron) => cron.schedule.after(state.of(cron.name).served_until)
@@ -125,17 +123,17 @@ function howItStands({ state, ctx }: RunnerParts, runner: Runner) {
   return { now, nextRun, isActive, healthNow, viewOf }
 }
 
-/** Why it begins by itself now; undefined when it does not. */
+/** Why it starts now; undefined if it does not. */
 function triggerOf({ schedule }: Cron, due: number, now: number): CronTrigger | undefined {
   if (due > now) return undefined
   return schedule.after(due) <= now ? 'catch_up' : 'schedule'
 }
 
-/** Work that is done alone, one after the other. */
+/** A queue that runs one work at a time. */
 function exclusion() {
   let current: Promise<void> | undefined
   return {
-    /** Resolves when the work that is under way, if any, has ended. */
+    /** Resolves when the current work, if any, has ended. */
     current: () => current,
     async run<T>(work: () => Promise<T>): Promise<T> {
       while (current) await current

@@ -6,7 +6,7 @@ import type { Draft, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
 import { type CronRow, crons as cronRows } from './rows.ts'
 
-/** A cron that gave no sign of life for this many intervals is stale: neither a success nor a reasoned skip. */
+/** Intervals without a success or a reasoned skip after which a cron is stale. */
 const STALE_INTERVALS = 3
 
 /** `/health.crons[name]`. */
@@ -32,11 +32,11 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
   }
 }
 
-/** The rows of all crons: in memory, too, since only the scheduler writes them. */
+/** Rows of all crons, cached in memory: only the scheduler writes them. */
 export type CronStates = {
   readonly of: (name: string) => CronRow
   readonly record: (name: string, run: CronRun) => Promise<void>
-  /** Changes a row in a transaction that `also` takes part in. */
+  /** Changes a row in one transaction with `also`. */
   readonly change: (name: string, patch: Partial<CronRow>, also: (t: Tx, draw: Draw) => Promise<void>) => Promise<void>
 }
 
@@ -47,10 +47,7 @@ type Parts = {
   readonly now: number
 }
 
-/**
- * Reads the rows, and writes one for each cron that is new here. What was served by a clock that was ahead of
- * this one, as one that is no longer moved, is not waited for.
- */
+/** Reads the rows and creates one for each new cron. Times in the future, left by a clock that was ahead, are reset. */
 export async function openCronState({ store, entropy, names, now }: Parts): Promise<CronStates> {
   const rows = new Map<string, CronRow>()
   await write(async (t) => {
@@ -104,7 +101,7 @@ function fresh(name: string, now: number): Draft<CronRow> {
   }
 }
 
-/** A row after a run: whatever its schedule had before is served by it. */
+/** A row after a run: the run covers all earlier scheduled times. */
 function after(row: CronRow, run: CronRun): Partial<CronRow> {
   return {
     served_until: Math.max(row.served_until, run.at),

@@ -12,7 +12,7 @@ import { openCronState } from './state.ts'
 
 const CLOCK = 'clock'
 
-/** How business time was moved, kept so that a restart goes on from there. */
+/** How business time was moved; kept for a restart. */
 const StoredSetting = z.strictObject({
   offset_ms: z.int(),
   frozen_at: z.int().nullable(),
@@ -29,9 +29,9 @@ async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
   await table.put({ id: CLOCK, value: setting })
 }
 
-/** Jumps of one move; what is left after them is covered in one more. */
+/** Jumps of one move; one more jump covers the rest. */
 const MAX_JUMPS = 5_000
-/** Runs that a move reports one by one, the latest ones. */
+/** Latest runs that a move reports one by one. */
 const MAX_REPORTED_RUNS = 200
 
 export type ClockState = 'running' | 'frozen'
@@ -44,25 +44,25 @@ export type Moved = {
 }
 type NamedRun = CronRun & { readonly name: string }
 export type Move = {
-  /** Business time to go to, not behind the present; undefined: stay. */
+  /** Target business time, not in the past; undefined: stay. */
   readonly to?: number | undefined
   readonly state: ClockState
   readonly signal: AbortSignal
-  /** Takes part in the transaction that begins the move. */
+  /** Part of the transaction that starts the move. */
   readonly also: (t: Tx, draw: Draw, changed: boolean) => Promise<void>
 }
 
-/** Moves business time, with what falls due on the way (decisions §12). */
+/** Moves business time and processes what falls due on the way (decisions §12). */
 export type Timeline = {
   readonly state: () => { readonly state: ClockState; readonly offsetMs: number }
-  /** Stands at the time reached when `signal` or a stop ends it early. */
+  /** Stops at the time reached when `signal` or a stop ends it early. */
   readonly move: (move: Move) => Promise<Moved>
 }
 
 type Parts = {
   readonly clock: MovableClock
   readonly crons: Scheduler
-  /** Whether crons run without being told to. */
+  /** Whether crons run by themselves. */
   readonly runsCrons: boolean
   readonly ctx: Context
 }
@@ -95,19 +95,19 @@ type Trip = {
   readonly ctx: Context
   readonly within: Pick<Within, 'active' | 'run'>
   readonly goesOn: () => boolean
-  /** How the clock goes on at the end. */
+  /** Clock state at the end. */
   readonly state: ClockState
 }
 
-/** Where no cron runs by itself, none does on the way either. */
+/** For a marketplace in which no cron runs by itself. */
 const resting: Within = {
   active: () => [],
   run: () => Promise.reject(new Error('no cron runs by itself')),
 }
 
 /**
- * Business time stands still at `at`, or where it is if that is later. What is stored is how it will go on,
- * and is durable first: after a crash the clock is not behind any row, and not left standing.
+ * Freezes business time at `at`, or at the present if that is later. The final state is stored first, so that after a
+ * crash the clock is neither behind any row nor frozen.
  */
 async function goTo(
   { clock, ctx, state }: Trip,
@@ -138,7 +138,7 @@ async function travel(trip: Trip, to: number): Promise<Omit<Moved, 'changed'>> {
   return { jumps, runs, latest }
 }
 
-/** Goes to `stop`, through the last time of each cron on the way. */
+/** Moves to `stop`; each cron runs at its last scheduled time on the way. */
 async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
   const ran: NamedRun[] = []
   for (const { cron, at } of dueUntil(trip, stop)) {
@@ -150,18 +150,18 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
   return ran
 }
 
-/** Where the next jump ends: the first run of a cron that will find something to do. */
+/** End of the next jump: the first run of a cron that will have work. */
 async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
-    // What was due before its latest run had its chance; it is tried again by the runs on the way.
+    // Items due before its latest run are left to the runs on the way.
     const due = await cron.nextDue?.(ctx, row.served_until)
     if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
   }
   return stop
 }
 
-/** The crons whose schedule has a time up to `stop`, each once, at its last one, in the order of these times. */
+/** Crons with a scheduled time up to `stop`, once each, ordered by their last one. */
 function dueUntil({ within }: Trip, stop: number): { readonly cron: Cron; readonly at: number }[] {
   return within
     .active()
@@ -175,7 +175,7 @@ type CronParts = {
   readonly clock: MovableClock
 }
 
-/** The crons over their stored rows; nothing begins before `start`. */
+/** Opens the crons over their stored rows; none starts before `start`. */
 export async function openCrons(ctx: Context, { crons, clock }: CronParts): Promise<void> {
   const { store, entropy, config } = ctx
   const names = crons.map((cron) => cron.name)

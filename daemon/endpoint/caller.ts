@@ -14,14 +14,14 @@ import { signedInWallet, signInExtensions } from './sign-in.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
 
-/** The token of `Authorization: Bearer`, whatever it is for. */
+/** The token of `Authorization: Bearer`, of any kind. */
 function readBearer(exchange: Exchange): string | undefined {
   return BEARER.exec(exchange.header('authorization') ?? '')?.[1]
 }
 
 /**
  * The API key of a request: `X-API-Key`, `Authorization: Bearer sk_…` or `X-BALANCE-AUTH`.
- * @throws AppError 400 when two of them are there and differ: they name two participants, or one that nobody knows.
+ * @throws AppError 400 when two are sent and differ.
  */
 export function readApiKey(exchange: Exchange): string | undefined {
   const bearer = readBearer(exchange)
@@ -47,10 +47,13 @@ export async function participantOfKey(ctx: Context, apiKey: string): Promise<Pa
   return page.rows[0]
 }
 
-/** Doors that look at an API key themselves; at the others one that is sent has to be known too. */
+/** Access kinds that check an API key themselves; elsewhere a sent key must be valid too. */
 const looksAtKeys: ReadonlySet<Access['kind']> = new Set(['key', 'paid', 'key_or_paid', 'key_or_signed'])
 
-/** Who calls, as the endpoint's access asks. @throws AppError 401 without a valid credential, 403 in a wrong role. */
+/**
+ * The caller, as the endpoint's access requires.
+ * @throws AppError 401 without a valid credential, 403 for a wrong role.
+ */
 export async function identify<A extends Access>(
   ctx: Context,
   endpoint: Endpoint,
@@ -62,7 +65,7 @@ export async function identify<A extends Access>(
   return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
 }
 
-/** Who it is for the log of requests: a token says nothing about its bearer. */
+/** The caller's name in the request log; a token does not identify its bearer. */
 function nameOf(caller: Awaited<ReturnType<typeof callerFor>>): string | null {
   if (caller === null || typeof caller === 'string') return caller
   return 'token' in caller ? null : (caller.id ?? caller.wallet)
@@ -102,7 +105,7 @@ async function keyHolder(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
   return participant
 }
 
-/** Who may come without a key: nobody unless the endpoint says so. @throws AppError 401 */
+/** Admits a caller without a key if the endpoint allows it. @throws AppError 401 */
 async function withoutKey(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
   const { access } = endpoint
   if ('orLocal' in access && access.orLocal && isLocalCall(ctx, exchange)) return null
@@ -126,7 +129,7 @@ function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppErr
   })
 }
 
-/** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */
+/** The holder of the sent key; null without one. @throws AppError 401 on an unknown key. */
 export async function keyed(ctx: Context, exchange: Exchange): Promise<ParticipantRow | null> {
   const sent = readApiKey(exchange)
   if (sent === undefined) return null
@@ -143,7 +146,7 @@ async function keyOrToken(ctx: Context, endpoint: Endpoint, exchange: Exchange):
   return (await keyed(ctx, exchange)) ?? signedIn(ctx, endpoint, exchange)
 }
 
-/** Whoever signed in, as the participant of that wallet where there is one: ownership is by wallet. */
+/** The wallet that signed in, as its participant if it has one: ownership is by wallet. */
 async function signedIn(ctx: Context, endpoint: Endpoint, exchange: Exchange): Promise<Proven | null> {
   const wallet = takesSignIn(endpoint) ? signedInWallet(ctx, exchange) : undefined
   if (wallet === undefined) return null
@@ -157,7 +160,7 @@ function tokenOf(place: 'header' | 'path', exchange: Exchange): string {
   return token
 }
 
-/** Nobody but this machine can ask, and money is made up: who it is does not matter. */
+/** Only this machine can call and the money is test money, so the caller's identity does not matter. */
 function isLocalCall({ config, chain }: Context, exchange: Exchange): boolean {
   return isTestMoney(chain) && isLoopback(config.host) && config.publicUrl === undefined && !exchange.isForwarded()
 }

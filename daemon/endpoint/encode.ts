@@ -4,7 +4,7 @@ import { JSON_TYPE, type ReplyOut } from './exchange.ts'
 import type { Encoded, Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 
-/** Encodes an answer by its endpoint's schema: unknown members cannot leave. */
+/** Encodes a response by its endpoint's schema, which drops unknown members. */
 export function encodeJson(
   schema: z.ZodType,
   value: unknown,
@@ -21,12 +21,12 @@ export function encodeJson(
   }
 }
 
-/** Weak: the same answer has other bytes when it is compressed. */
+/** Weak, because a compressed copy has other bytes. */
 export function validatorOf(body: string | Buffer): string {
   return `W/"${hash('sha256', body, 'base64url')}"`
 }
 
-/** Bytes that were encoded before, with their validator. */
+/** Wraps bytes encoded earlier, with their validator. */
 export function encodedReply(encoded: Encoded, contentType: string): ReplyOut {
   const headers: Record<string, string> = { 'Content-Type': contentType }
   if (encoded.etag) headers.ETag = encoded.etag
@@ -45,7 +45,7 @@ export function encodeText(text: string, contentType: string): ReplyOut {
   }
 }
 
-/** What is made while it is sent: an attachment that nobody keeps. */
+/** An attachment generated while it is sent; never cached. */
 export function encodeChunks({ name, chunks }: Streamed, contentType: string): ReplyOut {
   const headers = {
     'Content-Type': contentType,
@@ -55,12 +55,12 @@ export function encodeChunks({ name, chunks }: Streamed, contentType: string): R
   return { kind: 'stream', headers, chunks }
 }
 
-/** A served page (decisions §6): nothing but its own style and forms, and nobody frames or keeps it. */
+/** A served page (decisions §6): only its own style and forms, no framing, no caching. */
 export function encodePage(page: Html): ReplyOut {
   return { kind: 'bytes', status: 200, headers: pageHeaders, body: page.markup }
 }
 
-/** What holds for every page: it is what it says, tells nobody whose link was followed, and nobody frames it. */
+/** Headers of every page: no content sniffing, no referrer, no framing. */
 export const guards = {
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',

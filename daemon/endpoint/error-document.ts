@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { AppError } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 
-/** Body of every error. Published clients print `error` alone, so that it is the sentence; programs read `code`. */
+/** Body of every error. Published clients print `error`, so it holds the sentence; programs read `code`. */
 export function errorDocument(error: AppError, requestId: string): Record<string, unknown> {
   return {
     error: error.message,
@@ -18,8 +18,8 @@ export function errorDocument(error: AppError, requestId: string): Record<string
 }
 
 /**
- * RFC 9457 form of the same facts, for `Accept: application/problem+json`. `error` and `message` stay as extension
- * members, so that code that was generated for either form reads them without asking which one came.
+ * RFC 9457 form of the same error, for `Accept: application/problem+json`. Keeps `error` and `message`, so that
+ * clients can read both forms alike.
  */
 export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {
   const form = { type: 'about:blank', title: STATUS_CODES[error.status], status: error.status, detail: error.message }

@@ -2,25 +2,27 @@ import type { Usdc } from '../../src/core/money.ts'
 import type { StoredFile } from '../../src/model/service.ts'
 import type { StoredBlob } from '../store/blobs.ts'
 
-/** How a form with a file is taken in. */
+/** How an upload form is received. */
 export type Receiving = {
   readonly maxFileBytes: number
-  /** Called with the fields before any byte of the file is kept; throws to refuse it. */
+  /** Called with the fields before any byte of the file is stored; throws to refuse it. */
   readonly accept: (fields: Readonly<Record<string, string>>) => Promise<void>
-  /** Ends with the whole form: a fault anywhere in it is a throw of the source. A chunk is gone when the next is asked for. */
+  /**
+   * Consumes the whole form; a fault anywhere in it makes the source throw. A chunk is only valid until the next one.
+   */
   readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
 }
 
-/** Who is counted in statistics, and whether it asked not to be. The address is never kept as it is. */
+/** Visitor for statistics, and whether it opted out. The address is never stored as is. */
 export type Visitor = { readonly address: string; readonly declines: boolean }
 
-/** What is found out about a request on its way, for the operator's log of requests: never a credential. */
+/** What the request log records about a request; never a credential. */
 export type RequestFacts = {
-  /** Id of the participant, its wallet where it has none, or `admin`; null: nobody said who it is. */
+  /** Participant id, else wallet, or `admin`; null if anonymous. */
   caller: string | null
-  /** Error code, or why a payment was refused. */
+  /** Error code, or the reason why a payment was refused. */
   code: string | null
-  /** What it was asked to pay, or paid. */
+  /** Price quoted or paid. */
   price: Usdc | null
   /** Id of its payment. */
   payment: string | null
@@ -31,43 +33,43 @@ export function noFacts(): RequestFacts {
 }
 
 /**
- * One request as the edge hands it to the pipeline: no `req`, no `res`. What is costly is a function, never an accessor:
- * V8 keeps the class of an object literal with accessors, and all that it sees, until the next full collection.
+ * One request as the pipeline sees it, without `req` and `res`. Costly members are functions, not accessors: V8 keeps
+ * the class of an object literal with accessors, and all that it refers to, until the next full collection.
  */
 export type Exchange = {
   readonly requestId: string
-  /** Filled in by the steps that find them out. */
+  /** Filled in by the steps that learn them. */
   readonly facts: RequestFacts
   readonly method: string
   /** Path and query as sent. */
   readonly url: string
-  /** Path as sent, without the query. */
+  /** Path without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   /** @throws AppError invalid_request when a name is given twice. */
   readonly query: () => Readonly<Record<string, string>>
   readonly rawQuery: string
   readonly header: (name: string) => string | undefined
-  /** Reads and parses the body once; undefined when there is none. @throws AppError 400, 413, 415 */
+  /** Reads and parses the body once; undefined if there is none. @throws AppError 400, 413, 415 */
   readonly body: () => Promise<unknown>
-  /** The body as it came, after `body`; kept for endpoints whose handlers verify a signature. */
+  /** The raw body, after `body`, for handlers that verify a signature. */
   readonly rawBody: () => Buffer
-  /** Reads a form with one file. @throws AppError 400, 413, 415 that names the part at fault; nothing is kept then. */
+  /** Reads a form with one file. @throws AppError 400, 413, 415 that names the invalid part; then nothing is stored. */
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: () => AbortSignal
-  /** Resolves when the answer is over: whether all of it was handed to the network. */
+  /** Resolves when the response ends: whether all of it was handed to the network. */
   readonly sent: () => Promise<boolean>
-  /** Whether payment headers may be trusted to the way that the request came. */
+  /** Whether the connection is safe enough for payment headers. */
   readonly isConfidential: () => boolean
-  /** Whether a proxy passed it on. */
+  /** Whether a proxy forwarded it. */
   readonly isForwarded: () => boolean
   readonly visitor: () => Visitor
 }
 
 export type ReplyHeaders = Record<string, string>
 
-/** What the edge writes. `events` streams: the edge adds heartbeat, bounds and abort; `file` ranges and validators. */
+/** What the edge writes. For `events` it adds heartbeats, limits and abort; for `file`, ranges and validators. */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {
@@ -83,10 +85,10 @@ export type ReplyOut =
       readonly chunks: () => AsyncIterable<string | Uint8Array>
     }
 
-/** A stored file on its way out; ends of a range are inclusive. */
+/** A stored file to send; range ends are inclusive. */
 export type FileOut = {
   readonly file: StoredFile
-  /** A chunk is good until the next one is asked for. */
+  /** A chunk is only valid until the next one. */
   readonly read: (range?: { readonly start: number; readonly end: number }) => AsyncIterable<Uint8Array>
 }
 

@@ -9,14 +9,14 @@ export const idempotencyHeader = 'Idempotency-Key'
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
- * Identity of a request (decisions §4 Retry): SHA-256 over method, path, sorted query, canonical
- * body (RFC 8785) and the participant that calls; null for a payment, which is found by its payer.
+ * Identity of a request (decisions §4 Retry): SHA-256 of method, path, sorted query, canonical body (RFC 8785) and
+ * calling participant. Null for a payment, which is found by its payer.
  */
 export async function fingerprintOf(exchange: Exchange, participantId: string | null): Promise<string> {
   const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = (await exchange.body()) ?? null
   await turnFor(exchange.header)
-  // Strings and lists of them are canonical as they are.
+  // Strings and lists of strings are canonical already.
   const target = JSON.stringify([exchange.method, exchange.path, query]).slice(0, -1)
   const caller = participantId === null ? 'null' : JSON.stringify(participantId)
   return hash('sha256', `${target},${body === null ? 'null' : canonicalize(body)},${caller}]`)
@@ -32,7 +32,7 @@ export function idempotencyKeyOf(exchange: Exchange): string | undefined {
   return value
 }
 
-/** Key of an `Idempotency-Key` in its scope: who, method, path. */
+/** Scope key of an `Idempotency-Key`: caller, method, path. */
 export function idempotencyScope(exchange: Exchange, who: string, key: string): string {
   return hash('sha256', JSON.stringify([who, exchange.method, exchange.path, key]))
 }

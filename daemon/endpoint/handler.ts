@@ -6,10 +6,10 @@ import type { ParticipantRow } from '../kernel/rows.ts'
 import type { Visitor } from './exchange.ts'
 import type { Html } from './html.ts'
 
-/** A bearer of a token that opens one thing, such as `jt_…` for one job. */
+/** Bearer of a token for one object, such as `jt_…` for a job. */
 export type TokenBearer = { readonly token: string }
 
-/** A wallet that signed in and belongs to no participant. */
+/** A signed-in wallet without a participant. */
 export type SignedIn = { readonly wallet: Wallet; readonly id: null }
 
 type OrSignedIn<A extends Access> = A extends { orSignIn: true } ? SignedIn : never
@@ -35,19 +35,19 @@ export type CallerOf<A extends Access> = A extends { kind: 'open' }
           ? 'admin'
           : ParticipantRow | null
 
-/** What a signature may be over and in, for endpoints whose handlers verify one themselves. */
+/** Request data for handlers that verify a signature themselves. */
 export type Signed = {
-  /** Undefined when it was not sent; names in any case. */
+  /** Undefined if not sent; names are case-insensitive. */
   readonly header: (name: string) => string | undefined
-  /** The body as it came, once it was parsed. */
+  /** The raw body, available after parsing. */
   readonly body: () => Buffer
 }
 
-/** A request with a key that came with an `Idempotency-Key`. */
+/** An authenticated request with an `Idempotency-Key`. */
 export type Retry = {
-  /** Of who, method, path and key. */
+  /** Hash of caller, method, path and key. */
   readonly id: string
-  /** What the request asks for. */
+  /** Hash of what the request asks for. */
   readonly fingerprint: string
 }
 
@@ -62,18 +62,18 @@ export type Call<A extends Access = Access> = {
   readonly wall: number
   readonly requestId: string
   readonly signal: () => AbortSignal
-  /** Resolves when the answer is over: whether all of it was handed to the network. */
+  /** Resolves when the response ends: whether all of it was handed to the network. */
   readonly sent: () => Promise<boolean>
   readonly visitor: () => Visitor
 }
 
-/** What is known of a request before who sent it. */
+/** A call before its sender is known. */
 export type BaseCall = Omit<Call, 'caller' | 'signed' | 'retry'>
 export type FreeHandler<E extends Endpoint> = (input: Input<E>, call: Call<E['access']>) => Promise<ReplyValue<E>>
 
-/** An endpoint that takes a file: what can be refused without it is refused before any of it is kept. */
+/** Handler of an upload endpoint: `check` refuses what it can before any of the file is stored. */
 export type UploadHandler<E extends UploadEndpoint> = {
-  /** Existence, ownership, state, counts; the transaction of `run` checks them again. */
+  /** Checks existence, ownership, state and counts; the transaction of `run` checks them again. */
   readonly check: (
     input: Omit<Input<E>, 'file'> & { readonly hasFile: boolean },
     call: Call<E['access']>,
@@ -81,7 +81,7 @@ export type UploadHandler<E extends UploadEndpoint> = {
   readonly run: FreeHandler<E>
 }
 
-/** The handlers of a section that sells nothing; total, so that one missing or too many does not compile. */
+/** Handlers of a section without paid endpoints. A missing or extra handler does not compile. */
 export type FreeHandlers<S extends Readonly<Record<string, Exclude<Endpoint, PaidEndpoint>>>> = {
   readonly [K in keyof S]: S[K] extends UploadEndpoint ? UploadHandler<S[K]> : FreeHandler<S[K]>
 }
@@ -107,31 +107,34 @@ export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
                   ? string
                   : Encoded
 
-/** Both forms of an answer; the one that was asked for is sent. */
+/** Both forms of a response; the requested one is sent. */
 export type ShownAnswer<A> = { readonly answer: A; readonly page: () => Html }
 
-/** Not begun before somebody is there to read it; a failure on the way cuts the connection. */
+/** Generated while it is sent; a failure on the way cuts the connection. */
 export type Streamed = { readonly name: string; readonly chunks: () => AsyncIterable<string | Uint8Array> }
 
 type Output<S> = S extends { _zod: { output: infer O } } ? O : never
 
 export type EventValue<S> = { readonly id: string; readonly event: string; readonly data: Output<S> }
 
-/** A stream, not begun before somebody is there to read it. */
+/** A stream that starts when its reader is ready. */
 export type Followed<S> = { readonly follow: () => AsyncIterable<EventValue<S>> }
 
-/** Both forms of a feed; the one that was asked for is called. */
+/** Both forms of a feed; the requested one is called. */
 export type Feed<P, S> = Followed<S> & { readonly page: () => Promise<Output<P>> }
 
-/** Bytes made before: cached pages, stored documents. */
+/** Bytes encoded earlier: cached pages, stored documents. */
 export type Encoded = {
   readonly bytes: Buffer
   readonly etag?: string
   readonly cache?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON that anyone who asks for the same URL may get until `Context.pages` are dropped; for open endpoints without a switch. */
+  /**
+   * JSON that every caller of the same URL may share until `Context.pages` is dropped; only for open endpoints
+   * without a switch.
+   */
   readonly shared?: true
-  /** The answer of an earlier request, given again. */
+  /** The stored response of an earlier request. */
   readonly replayed?: true
 }
 

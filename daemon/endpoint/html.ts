@@ -1,4 +1,4 @@
-/** Markup that is safe to serve: made by `html` alone, which escapes everything it is given. */
+/** Markup that is safe to serve; only `html` creates it, which escapes its input. */
 declare const escaped: unique symbol
 export type Html = { readonly [escaped]: true; readonly markup: string }
 
@@ -11,11 +11,11 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-/** C0 and C1 but tab and newlines, and what turns the direction of text: foreign text may hold either (decisions §12). */
+/** C0 and C1 control characters but tab and newlines, and bidirectional controls (decisions §12). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
 const UNSHOWN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Builds markup from a template: text and numbers are escaped, markup is nested as it is. */
+/** Builds markup from a template: escapes text and numbers, nests markup as is. */
 export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   const markup = strings.reduce((made, text, at) => made + markupOf(pieces[at - 1]) + text)
   return { markup } as Html // the brand is of the type alone
@@ -31,7 +31,7 @@ function escapeText(text: string): string {
   return text.replace(UNSHOWN, '\ufffd').replace(/[&<>"']/g, (character) => entities[character] as string)
 }
 
-/** A served page: whole in itself, without script and style, so that every browser and reader can show it. */
+/** A self-contained page without scripts and external styles. */
 export function page({ title, body }: { readonly title: string; readonly body: Html }): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -50,7 +50,7 @@ ${body}
 `
 }
 
-/** Facts as a table of names and values; what is undefined has an empty cell. */
+/** A table of names and values; an undefined value gives an empty cell. */
 export function factTable(facts: Readonly<Record<string, string | number | undefined>>): Html {
   const rows = Object.entries(facts).map(
     ([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>

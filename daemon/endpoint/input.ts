@@ -9,13 +9,13 @@ import { turnFor } from './json.ts'
 const MAX_PARAM_CHARS = 200
 const MAX_DETAILS = 20
 
-/** Parses what the endpoint declares. @throws AppError 400 that names each field at fault. */
+/** Parses what the endpoint declares. @throws AppError 400 that names each invalid field. */
 export async function parseInput<E extends Endpoint>(endpoint: E, exchange: Exchange): Promise<Input<E>> {
   const body = endpoint.body?.kind === 'json' ? await bodyOf(endpoint, endpoint.body.schema, exchange) : undefined
   return { params: parseParams(exchange), query: parseQuery(endpoint, exchange), body } as Input<E> // shaped by the endpoint's own schemas
 }
 
-/** What a body can be refused for. */
+/** Error codes that a body can cause. */
 const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported_media_type', 'too_large'])
 
 async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
@@ -37,19 +37,19 @@ export function parseQuery(endpoint: Endpoint, exchange: Exchange): unknown {
   return endpoint.query ? parse(endpoint.query, known(endpoint.query, queryOf(endpoint, exchange)), 'query') : undefined
 }
 
-/** Public clients add parameters of their own, and forms send those that are empty: neither says anything here. */
+/** Drops parameters that the endpoint does not know and empty ones: public clients and forms send both. */
 function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).filter(([name, value]) => value !== '' && isKeyOf(schema.shape, name)),
   )
 }
 
-/** Whether a query says nothing but what the endpoint reads: only of such addresses there are few. */
+/** Whether all query parameters are known; the number of such addresses is limited. */
 export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }
 
-/** A stream that is opened again names by header where it broke off; the address still holds where it began. */
+/** A reconnecting stream sends its position in a header; the query still has the old one. */
 function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
   const isStream = reply.kind === 'events' || reply.kind === 'feed'
   const cursor = isStream ? exchange.header('Last-Event-ID') : undefined
@@ -67,7 +67,7 @@ export function parseParams(exchange: Exchange): Readonly<Record<string, string>
   return exchange.params
 }
 
-/** A request's input as it came, kept with its payment: recovery parses it again. */
+/** The original input of a request, stored with its payment so that recovery can parse it again. */
 export const WireInput = z.strictObject({
   params: z.record(z.string(), z.string()),
   query: KnownJson,
@@ -75,13 +75,13 @@ export const WireInput = z.strictObject({
 })
 export type WireInput = z.infer<typeof WireInput>
 
-/** The input as it came, for the payment row: recovery parses it again. */
+/** The original input, for the payment row. */
 export async function wireInput(endpoint: Endpoint, exchange: Exchange): Promise<WireInput> {
   const body = endpoint.body ? ((await exchange.body()) ?? {}) : null
   return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as WireInput['body'] } // parsed JSON
 }
 
-/** Parses a payment row's input again. */
+/** Parses the stored input of a payment row again. */
 export function parseWire<E extends Endpoint>(endpoint: E, wire: WireInput): Input<E> {
   const query = endpoint.query
     ? parse(endpoint.query, known(endpoint.query, wire.query as Readonly<Record<string, string>>), 'query')
@@ -114,7 +114,7 @@ function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
   return [{ path: at, message: messageOf(issue) }]
 }
 
-/** What was left out is required; what it has to be is said without the words of the library. */
+/** One message for each issue: a missing field is "required"; other issues avoid the library's sentences. */
 function messageOf({ message }: z.core.$ZodIssue): string {
   const [, type] = /^Invalid input: expected (\w+), received undefined$/.exec(message) ?? []
   return type === undefined ? message.replace(/^Invalid input: /, '') : `required (${type})`

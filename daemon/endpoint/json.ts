@@ -4,8 +4,7 @@ import { costlyPart } from '../../src/core/json-cost.ts'
 import { MAX_JSON_DEPTH } from '../../src/core/limits.ts'
 
 /**
- * Refuses what JSON may hold and nothing behind it should have to: nesting deeper than a schema should walk, and text
- * that is no Unicode, which no file can keep. Iterative, so it cannot overflow.
+ * Refuses JSON that is nested too deep or holds invalid Unicode. Iterative, so it cannot overflow the stack.
  * @throws AppError 400 that names the member, or the body
  */
 export function checkJson(document: unknown): void {
@@ -20,16 +19,16 @@ export function checkJson(document: unknown): void {
   }
 }
 
-/** @throws AppError 400 for a body that would cost too much to parse */
+/** @throws AppError 400 for a body that is too costly to parse */
 export function refuseCostly(text: Uint8Array): void {
   const part = costlyPart(text)
   if (part !== undefined) throw invalidField('body', part)
 }
 
-/** From here on a body takes a turn of its own to walk through. */
+/** Bodies from this size on are processed in their own event loop turn. */
 const LONG_BODY_BYTES = 64 * 1024
 
-/** What walks through a long body again, as a fingerprint or for a schema, does so in another turn. */
+/** Waits for a new turn before a long body is walked again, as for a fingerprint or a schema. */
 export async function turnFor(header: (name: string) => string | undefined): Promise<void> {
   const isLong = Number(header('content-length') ?? 0) >= LONG_BODY_BYTES
   if (isLong || header('transfer-encoding') !== undefined) await nextTurn()
@@ -43,7 +42,7 @@ function isIllFormed(value: unknown): boolean {
   return typeof value === 'string' && !value.isWellFormed()
 }
 
-/** Looks no deeper than may be; undefined where the name of a member is at fault. */
+/** Path of the first string with invalid Unicode; undefined if it is the name of a member. */
 function pathOfIllFormed(node: unknown, depth = 0): string | undefined {
   if (!isNested(node) || depth > MAX_JSON_DEPTH) return undefined
   for (const [name, value] of Object.entries(node)) {

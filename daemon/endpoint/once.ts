@@ -5,7 +5,7 @@ import type { Encoded, Retry } from './handler.ts'
 import { adminAnswers } from './rows.ts'
 
 type Once<V> = {
-  /** Undefined where no `Idempotency-Key` came: then nothing is remembered. */
+  /** Undefined without an `Idempotency-Key`: then nothing is stored. */
   readonly retry: Retry | undefined
   readonly schema: z.ZodType<V>
   /** Business time. */
@@ -13,9 +13,9 @@ type Once<V> = {
 }
 
 /**
- * Does something once for an `Idempotency-Key`, in the transaction that does it: the same request with the same key
- * gets the first answer again, for 24 hours (decisions §4).
- * @throws AppError 409 idempotency_mismatch when the key came with another request before.
+ * Runs something once for an `Idempotency-Key`, within its transaction. The same request with the same key gets the
+ * first response for 24 hours (decisions §4).
+ * @throws AppError 409 idempotency_mismatch when the key was used for another request.
  */
 export async function once<V>(t: Tx, { retry, schema, now }: Once<V>, work: () => Promise<V>): Promise<V | Encoded> {
   if (!retry) return work()

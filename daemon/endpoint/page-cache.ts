@@ -4,16 +4,16 @@ import { defineResource } from '../kernel/resource.ts'
 import { validatorOf } from './encode.ts'
 import { JSON_TYPE } from './exchange.ts'
 
-/** A finished public page in both forms, with the heads that they go out with: all made once. */
+/** A cached public page in both forms, with its header lines. */
 export type SharedPage = {
   readonly etag: string
   readonly plain: Form
   readonly gzip: () => Form
 }
-/** `head`: names and values in turn. */
+/** `head`: names and values alternate. */
 type Form = { readonly head: readonly string[]; readonly body: Buffer }
 
-/** Bodies that are smaller gain nothing from compression. */
+/** Smaller bodies gain nothing from compression. */
 export const MIN_GZIP_BYTES = 1_024
 
 export function sharedPage(bytes: Buffer): SharedPage {
@@ -34,12 +34,12 @@ export function sharedPage(bytes: Buffer): SharedPage {
   }
 }
 
-/** Finished public pages by path and query as sent, all dropped when anything they may show has changed. */
+/** Cached public pages by path and query; any change to what they show drops all. */
 export type PageCache = {
   get(url: string): SharedPage | undefined
-  /** Keeps a page unless something changed since `version` was read. */
+  /** Caches a page unless something changed since `version` was read. */
   set(url: string, page: SharedPage, version: number): void
-  /** Encoded parts that many pages show, by the id of what they show; kept like pages. */
+  /** Encoded parts shared by many pages, by id of what they show. */
   part(id: string): string | undefined
   setPart(id: string, text: string, version: number): void
   version(): number
@@ -48,7 +48,7 @@ export type PageCache = {
 
 export const pageCache = defineResource<PageCache>('page-cache')
 
-/** Parts of pages that are kept: some kilobytes each. */
+/** Cached parts: some kilobytes each. */
 const MAX_PARTS = 4_096
 
 export function createPageCache(maxPages: number, maxParts = MAX_PARTS): PageCache {

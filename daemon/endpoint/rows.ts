@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
-/** What the administrator's request with an `Idempotency-Key` was answered. */
+/** Stored response to an admin request with an `Idempotency-Key`. */
 export const AdminAnswerRow = z.strictObject({
-  /** SHA-256 of who, method, path and key. */
+  /** SHA-256 of caller, method, path and key. */
   id: z.string(),
   version: z.int(),
-  /** SHA-256 of what was asked for. */
+  /** SHA-256 of what the request asks for. */
   fingerprint: z.string(),
   /** JSON text. */
   body: z.string(),

@@ -23,14 +23,14 @@ const SALT_BYTES = 8
 const NONCE_CHARS = 32
 const NONCE_SHAPE = new RegExp(`^[0-9a-f]{${NONCE_CHARS}}$`)
 const SALT_CHARS = SALT_BYTES * 2
-/** Used nonces that are remembered; each is forgotten when its challenge is too old anyway. */
+/** Used nonces to remember; each is forgotten once its challenge has expired. */
 const USED_MAX = 20_000
 
-/** Secret under which challenges are made; of this run alone, since none lives longer than minutes. */
+/** Secret for challenges; never stored, since a challenge lives for minutes only. */
 const signInKey = defineResource<Buffer>('sign-in-key')
 const KEY_BYTES = 32
 
-/** When each used nonce was used, the oldest first. */
+/** Used nonces with their time, oldest first. */
 const usedNonces = defineResource<Map<string, number>>('sign-in-nonces')
 
 export function openSignInKey(ctx: Context): void {
@@ -40,7 +40,7 @@ export function openSignInKey(ctx: Context): void {
 
 type Asked = Pick<Exchange, 'path'>
 
-/** A fresh challenge to whoever asks for this path, for `extensions` of a 402 or a 401. Nothing is kept of it. */
+/** A fresh sign-in challenge for this path, for `extensions` of a 402 or a 401. Nothing is stored. */
 export function signInExtensions(ctx: Context, asked: Asked): Record<string, unknown> {
   const salt = ctx.entropy(SALT_BYTES).toString('hex')
   const info = infoOf(ctx, asked, { salt, issuedMs: ctx.clock.wall() })
@@ -65,7 +65,7 @@ function infoOf(ctx: Context, { path }: Asked, { salt, issuedMs }: Issued): Sign
   }
 }
 
-/** What makes a nonce ours without a list of those given out: it is good for one place and one time. */
+/** A tag that makes nonces verifiable without a list: bound to one path and one time. */
 function nonceTag(ctx: Context, bound: readonly string[]): string {
   return createHmac('sha256', signInKey.of(ctx))
     .update(JSON.stringify(bound))
@@ -74,9 +74,9 @@ function nonceTag(ctx: Context, bound: readonly string[]): string {
 }
 
 /**
- * The wallet that signed in, undefined when nobody tried. A challenge opens once: who reads a header on its way gains
- * nothing by it.
- * @throws AppError 401 with a fresh challenge when the header proves nothing here and now.
+ * The wallet that signed in; undefined without an attempt. A challenge works once, so an intercepted header is
+ * useless.
+ * @throws AppError 401 with a fresh challenge when the signature is not valid here and now.
  */
 export function signedInWallet(ctx: Context, exchange: Exchange): Wallet | undefined {
   const sent = exchange.header(signInHeader)
@@ -109,7 +109,7 @@ function walletOf(ctx: Context, asked: Asked, payload: SignInPayload): Found {
   return use(ctx, payload.nonce) ? { wallet: signer } : { fault: 'its nonce was used before' }
 }
 
-/** Marks a nonce as used. @returns false for one that is already. */
+/** Marks a nonce as used. @returns false if it already was. */
 function use(ctx: Context, nonce: string): boolean {
   const used = usedNonces.of(ctx)
   if (used.has(nonce)) return false
@@ -126,7 +126,7 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Word by word what was given: nothing else may hide in what a wallet agreed to. */
+/** Whether the signed text equals the challenge exactly: a wallet must not have agreed to anything else. */
 function isUnchanged(payload: SignInPayload, info: SignInInfo): boolean {
   const { address: _, signature: __, chainId: ___, type: ____, signatureScheme: _____, ...signed } = payload
   return isDeepStrictEqual(signed, info)

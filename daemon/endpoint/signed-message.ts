@@ -4,20 +4,20 @@ import { personalDigest } from '../../src/core/keccak.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Context } from '../kernel/context.ts'
 
-/** How far the timestamp of a signature may be from the daemon's wall time (decisions §6). */
+/** Allowed difference between a signature's timestamp and the daemon's wall time (decisions §6). */
 const MAX_SKEW_MS = 5 * MINUTE_MS
 const TIMESTAMP = /^\d{1,12}$/
 
 export type SignedMessage = {
   readonly signature: string
-  /** Unix seconds, as text. */
+  /** Unix seconds as text. */
   readonly timestamp: string
-  /** The message as it was signed; its last line is the timestamp. */
+  /** The signed message; its last line is the timestamp. */
   readonly lines: readonly string[]
   readonly wall: number
 }
 
-/** The wallet that signed a message of fixed lines (EIP-191). @throws AppError 401 on one that is stale or none. */
+/** The wallet that signed a message of fixed lines (EIP-191). @throws AppError 401 if it is stale or invalid. */
 export function signerOf({ recover }: Pick<Context, 'recover'>, signed: SignedMessage): Wallet {
   const { signature, timestamp, lines, wall } = signed
   if (!TIMESTAMP.test(timestamp)) throw new AppError('unauthorized', 'The timestamp must be in unix seconds.')

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
 
 type Asking = Pick<Exchange, 'header' | 'body'>
 
-/** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
+/** 404 when not enabled, 410 when deferred (counted for health), 503 when paused: the order of decisions §2. */
 export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
   const switches = ctx.switches.now()
   if (endpoint.servedWith && ctx.config[endpoint.servedWith] === undefined) {
@@ -36,10 +36,10 @@ function sentenceOf(endpoint: Endpoint, feature: string): string {
   return `${shelved} Use ${instead}${told.join('')}.`
 }
 
-/** Whether the body asks for what the cutover leaves alone. What cannot be read asks for nothing. */
+/** Whether the body asks for what the cutover still allows. An unreadable body does not. */
 async function isSpared({ spares }: Endpoint, exchange: Asking): Promise<boolean> {
   if (!spares) return false
-  // Nothing is lost: a body that is taken is read again, and refused by name.
+  // Errors are ignored: an accepted body is read again and refused with its error.
   const body = await exchange.body().catch(() => undefined)
   if (typeof body !== 'object' || body === null) return false
   const told: Readonly<Record<string, unknown>> = { ...body }

@@ -7,25 +7,25 @@ import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
-/** Thread time of failed work that one caller may take in a window: nobody pays for it. */
+/** Thread time of failed work that a caller may use in a window, since nobody pays for it. */
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 
-/** Deliveries whose thread time is remembered, in case their payment goes back. */
+/** Deliveries whose thread time is remembered, in case their payment is refunded. */
 const MAX_REMEMBERED = 10_000
 
-/** Whose work it is, and the job or payment that it is done for. */
+/** The caller, and the job or payment that the work is for. */
 export type WorkOrder = { readonly who: string; readonly id: string }
 
-/** Bounds the thread time of each caller whose work fails: it is free, or refunded. */
+/** Limits the thread time of failed work per caller: it is free or refunded. */
 type UnpaidTime = {
-  /** @throws AppError unavailable once a caller has had its share. */
+  /** @throws AppError unavailable when a caller has used its share. */
   readonly refuse: (who: string) => Promise<void>
-  /** Adds what failed work took. */
+  /** Adds the thread time of failed work. */
   readonly add: (who: string, ms: number) => Promise<void>
-  /** Remembers what delivered work took. */
+  /** Remembers the thread time of delivered work. */
   readonly remember: (order: WorkOrder, ms: number) => void
-  /** Adds what it took, once its payment goes back. */
+  /** Adds the remembered time when a payment is refunded. */
   readonly wentBack: (id: string) => Promise<void>
 }
 
@@ -83,14 +83,14 @@ export type Operations = {
 }
 type Name = keyof Operations
 
-/** Work that a stranger can make costly, away from the thread that answers everybody. */
+/** Runs work that strangers can make costly off the main thread. */
 export type Compute = {
   /**
-   * Runs an operation on a thread. `who` shares fairly with everyone else.
-   * @throws ThreadError when it was not done in its bounds, or the AppError of the operation.
+   * Runs an operation on a thread; `who` is the key of fair sharing.
+   * @throws ThreadError when it exceeded its limits, or the AppError of the operation.
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
-  /** Thread time that nobody pays for. */
+  /** Thread time of unpaid work. */
   readonly unpaid: UnpaidTime
   readonly close: () => Promise<void>
 }
@@ -99,17 +99,17 @@ export const compute = defineResource<Compute>('compute')
 type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
 export type How = Pick<Task, 'who' | 'signal' | 'onRan'>
 
-/** 1.8 times the 435 MB that the largest inputs were seen to take; nothing is set aside for it. */
+/** 1.8 times the 435 MB measured for the largest inputs; a limit, not a reservation. */
 const MAX_HEAP_MB = 768
 const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
-/** Checks of schemas are metered, and take tenths of a second at most; so they never wait for what was bought. */
+/** Schema checks take at most tenths of a second, so they have their own pool and never wait for services. */
 const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 
-/** Part of what was bought. */
+/** Operations of purchased services. */
 const ofServices: ReadonlySet<Name> = new Set(['make', 'step'])
 
-/** Other bounds than the usual ones. */
+/** Limits that differ from the defaults. */
 export type ThreadsChange = {
   readonly checks?: Partial<PoolLimits>
   readonly services?: Partial<PoolLimits>
@@ -131,18 +131,18 @@ export function openCompute(change: ThreadsChange = {}): Compute {
   }
 }
 
-/** Next to this module's folder among the sources, next to it in the bundle. */
+/** Beside this module's folder in the sources, beside the module in the bundle. */
 function threadFile(): string {
   const name = import.meta.url.endsWith('.ts') ? './compute.worker.ts' : './compute.worker.js'
   return fileURLToPath(new URL(name, import.meta.url))
 }
 
-/** Whether a task needed more time or memory than it may have. */
+/** Whether a task exceeded its time or memory. */
 export function isBeyondBounds(error: unknown): boolean {
   return error instanceof ThreadError && (error.failure === 'timeout' || error.failure === 'memory')
 }
 
-/** What a caller is told of a task that had no turn, or was cut short. */
+/** The error for a task that got no turn or was cut short. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof ThreadError)) return error
   const why = error.failure === 'busy' ? 'Too much waits to be checked' : 'The check was cut short'

@@ -17,14 +17,14 @@ import { openRdap } from '../ports/upstream/rdap.ts'
 import { openUpstream, type UpstreamOptions, upstreamEngine } from '../ports/upstream/upstream.ts'
 import type { Web } from '../ports/web/web.ts'
 
-/** What first-party services work with. */
+/** Engines that first-party services use. */
 export const engineBoard = defineResource<Board>('engines')
 
-/** Other engines than this machine has. */
+/** Engines that replace those of this machine. */
 export type EnginesChange = Partial<EngineSet>
 type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
 
-/** Opens what this machine has, and what stands in the place of it. */
+/** Opens the engines of this machine, with replacements. */
 export function openEngines(ctx: Context, change: EnginesChange = {}): void {
   const { config, clock, entropy } = ctx
   const own = enginesOf({ web: web.of(ctx), wall: clock.wall, entropy, config: config.engines ?? {} })
@@ -39,7 +39,6 @@ type Around = {
   readonly config: EngineConfig
 }
 
-/** What this machine works with. */
 function enginesOf(around: Around): EngineSet {
   const { web, wall, config } = around
   const dns = openDns()
@@ -145,7 +144,7 @@ const OSV_BYTES = 8 * 1024 * 1024
 const OSV_PER_MINUTE = 600
 const GRANTS_BYTES = 4 * 1024 * 1024
 
-/** Interfaces of others; those without a default are off until the operator names one. */
+/** External APIs; those without a default are off until the operator configures one. */
 function upstreamsOf(around: Around) {
   const { web, wall, config } = around
   const { advisories, coins, grants, weather } = config
@@ -179,7 +178,7 @@ function upstreamsOf(around: Around) {
   }
 }
 
-/** Alpha Vantage takes its key in the address alone. */
+/** Alpha Vantage accepts its key in the URL only. */
 function marketOf({ web, wall, config: { market } }: Around): Engine<Market> {
   const { provider = 'twelvedata', url, key } = market ?? {}
   const ways = {

@@ -16,22 +16,22 @@ import {
 } from './compute.ts'
 
 /**
- * Schemas of listings, written by strangers and applied to what other strangers send. What could take longer than a
- * few milliseconds runs on a thread; `who` takes turns with everyone else.
+ * Checks of listing schemas, which strangers write and apply to the input of other strangers. Costly checks run on a
+ * thread; `who` is the key of fair sharing.
  */
 export type SchemaChecks = {
-  /** @throws AppError 400 at the place of a schema that does not compile. */
+  /** @throws AppError 400 with the path in a schema that does not compile. */
   readonly refuseBroken: (asked: Written, how: How) => Promise<void>
   /**
-   * The input that a purchase body means, with the schema's defaults (decisions §8).
-   * @throws AppError 400 with the paths at fault.
+   * The input of a purchase body, with the schema's defaults (decisions §8).
+   * @throws AppError 400 with the invalid paths.
    */
   readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
-  /** The same for an input as it is stored. */
+  /** The same for a stored input. */
   readonly checkInput: (schema: JsonObject, input: JsonObject, how: How) => Promise<Validation>
-  /** Whether a deliverable is what was promised; its text, where the caller has made it. */
+  /** Whether a deliverable matches its schema; pass its text if you have it. */
   readonly checkDeliverable: (schema: JsonObject, given: Given, how: How) => Promise<Validation>
-  /** A valid input; undefined where none was found. */
+  /** A valid example input; undefined if none was found. */
   readonly example: (schema: JsonObject, how: How) => Promise<JsonObject | undefined>
 }
 
@@ -40,20 +40,20 @@ export const schemas = defineResource<SchemaChecks>('schemas')
 type Written = {
   readonly input_schema?: JsonObject | undefined
   readonly deliverable_schema?: JsonObject | undefined
-  /** Dotted place of the two in the request, such as `services.0.`. */
+  /** Dotted path of both in the request, such as `services.0.`. */
   readonly at?: string
 }
 type Given = { readonly value: unknown; readonly text?: string }
 
-/** Below these a schema without the costly keywords is compiled and applied within a few milliseconds. */
+/** Below these sizes, a schema without costly keywords compiles and runs within milliseconds. */
 const PLAIN_SCHEMA_CHARS = 4_096
 const PLAIN_SCHEMA_OBJECTS = 24
 const PLAIN_VALUE_CHARS = 4_096
-/** They try a value more than once, compile a program, or multiply. */
+/** Keywords that try a value repeatedly, compile a program, or multiply work. */
 const COSTLY_KEYWORD =
   /"(?:\$ref|pattern|patternProperties|allOf|anyOf|oneOf|not|if|contains|dependent\w+|unevaluated\w+|propertyNames|uniqueItems|multipleOf)":/
 
-/** Threads for work that a stranger can make costly, and the schemas that are checked there. */
+/** Opens the threads for costly work, and the schema checks that run on them. */
 export function openThreads(ctx: Context, change?: ThreadsChange): void {
   const threads = openCompute(change)
   compute.open(ctx, threads, threads.close)
@@ -99,7 +99,7 @@ function openSchemas(threads: Compute): SchemaChecks {
 
     async checkDeliverable(schema, given, how) {
       const { value } = given
-      // Written out, it is walked once more: others have their turn before that, and before it is copied to a thread.
+      // Serialising walks it again: yield before that and before the copy.
       await nextTurn()
       const text = given.text ?? JSON.stringify(value)
       if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return checkDeliverable(schema, value)
@@ -121,10 +121,10 @@ function openSchemas(threads: Compute): SchemaChecks {
   }
 }
 
-/** Schemas of listings were compiled before they were stored. */
+/** Listing schemas were compiled before they were stored. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** A check that needed more than it may have has an answer, too. @throws AppError unavailable when it had no turn. */
+/** Turns a check that exceeded its limits into a result. @throws AppError unavailable when it got no turn. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work
@@ -139,7 +139,7 @@ function isCheap(schemaText: string): boolean {
   return schemaText.split('{').length - 1 <= PLAIN_SCHEMA_OBJECTS
 }
 
-/** Rows of the store are the same objects at every read. */
+/** Caches by object: the store returns the same object at every read. */
 function memo<T>(make: (schema: JsonObject) => T): (schema: JsonObject) => T {
   const known = new WeakMap<JsonObject, { readonly made: T }>()
   return (schema) => {

@@ -6,11 +6,11 @@ import type { SeenEngine } from '../ports/engine.ts'
 import { commit } from '../store/draw.ts'
 import { engineBoard } from './engines.ts'
 
-/** Key of the settings row that says which engines this marketplace had, and when it last did. */
+/** Settings key of the engines that this marketplace has used, with the last time. */
 export const ENGINES_SEEN = 'engines_seen'
-/** What was gone for so long is not missed any more. */
+/** An engine missing for so long is no longer reported. */
 const MISSED_MS = 30 * DAY_MS
-/** A date as old as this is brought up to date. */
+/** Stored dates are updated when they are this old. */
 const RENEWED_MS = DAY_MS
 
 const Seen = z.record(z.string(), z.int())
@@ -21,14 +21,14 @@ const seenRow = async (ctx: Context): Promise<Seen> => {
   return row ? Seen.parse(row.value) : {}
 }
 
-/** Whether somebody who knew this marketplace would miss an engine: a restart makes nobody forget it. */
+/** Whether an engine was available recently, also before a restart. */
 export async function missable(ctx: Context): Promise<(engine: SeenEngine) => boolean> {
   const seen = await seenRow(ctx)
   const since = ctx.clock.wall() - MISSED_MS
   return ({ name, wasThere }) => wasThere || (seen[name] ?? 0) > since
 }
 
-/** Notes what could be worked with since the start. */
+/** Records the engines that have been available since the start. */
 export async function noteSeen(ctx: Context): Promise<void> {
   const now = ctx.clock.wall()
   const there = engineBoard

@@ -6,21 +6,21 @@ import { emitAct } from './event-log.ts'
 import { adminActs } from './rows.ts'
 
 export type AdminAct = {
-  /** What: `platform.pause`, `cron.run`; also the type of the event that is emitted with it. */
+  /** The act, such as `platform.pause` or `cron.run`; also the event type. */
   readonly act: string
   readonly subject: { readonly kind: string; readonly id: string }
-  /** Why, as the administrator said. */
+  /** The administrator's reason. */
   readonly reason?: string | null
   readonly changed: boolean
   readonly detail?: JsonObject
-  /** The request it came by, its business time and its wall time: a handler's context. */
+  /** Request id, business time and wall time of the act. */
   readonly by: { readonly requestId: string; readonly now: number; readonly wall: number }
 }
 
 const ADMINISTRATOR = 'admin'
 const ACT_COUNTER = 'admin_acts'
 
-/** Logs an act of the administrator, in the transaction of the act; what changed something is an event, too. */
+/** Logs an administrator's act in its transaction; a change also emits an event. */
 export async function audit(t: Tx, draw: Draw, act: AdminAct): Promise<void> {
   const table = t.table(counters)
   const seq = ((await table.getForUpdate(ACT_COUNTER))?.value ?? 0) + 1

@@ -9,7 +9,7 @@ import { type EventRow, events } from './rows.ts'
 
 export type NewEvent = {
   readonly type: EventType
-  /** Whose event it is; null for the platform's own. */
+  /** Owner of the event; null for the platform. */
   readonly participantId: string | null
   readonly subject: { readonly kind: string; readonly id: string }
   readonly data: JsonObject
@@ -18,20 +18,20 @@ export type NewEvent = {
 
 type Act = Omit<NewEvent, 'type' | 'participantId'> & { readonly type: string }
 
-/** Id of the counter that numbers events without gaps, in commit order. */
+/** Counter id of event numbers: without gaps, in commit order. */
 const EVENT_COUNTER = 'events'
 
-/** Appends to the durable event log in the transaction of what happened. */
+/** Appends to the durable event log, within the transaction. */
 export function emit(t: Tx, draw: Draw, event: NewEvent): Promise<void> {
   return append(t, draw, event)
 }
 
-/** The same for an act of the administrator, which nobody's own log shows. */
+/** The same for an administrator's act, which no participant's log shows. */
 export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
   return append(t, draw, { ...act, participantId: null })
 }
 
-/** The first event of a transaction, by its draw: a run of a body has one of its own. */
+/** First event number of a transaction, by its draw: a repeated body has another draw. */
 const firstOf = new WeakMap<Draw, number>()
 
 async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {
@@ -55,13 +55,13 @@ async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participan
   })
 }
 
-/** What an event tells, as its row keeps it: in the row, or as a file where it is large. */
+/** Event data as stored: in the row, or as a file if it is large. */
 function keptData(data: JsonObject, draw: Draw): Pick<EventRow, 'data' | 'data_file'> {
   const text = largeText(data)
   return text === undefined ? { data } : { data: {}, data_file: draw.file(text) }
 }
 
-/** What an event tells, wherever it lies. */
+/** Event data, from the row or its file. */
 export async function dataOf({ blobs }: Pick<Context, 'blobs'>, { data, data_file }: EventRow): Promise<JsonObject> {
   return data_file === undefined ? data : (JSON.parse(await readText(blobs, data_file)) as JsonObject) // by keptData
 }
@@ -71,17 +71,17 @@ export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(EVENT_COUNTER))?.value ?? 0
 }
 
-/** Id of the counter that says up to where a participant's events are no longer kept. */
+/** Counter id of the last removed event of a participant. */
 function removedCounter(participantId: string): string {
   return `events_removed:${participantId}`
 }
 
-/** Up to which number a participant's events have been removed; 0 where all there ever were are kept. */
+/** Number up to which a participant's events were removed; 0 if none were. */
 export async function removedUpTo(t: ReadTx, participantId: string): Promise<number> {
   return (await t.table(counters).get(removedCounter(participantId)))?.value ?? 0
 }
 
-/** Remembers that an event is no longer kept: whoever asks for what came after an earlier one must be told. */
+/** Records that an event was removed, so that readers with an older cursor can be told. */
 export async function markRemoved(t: Tx, { participant_id, seq }: EventRow): Promise<void> {
   if (participant_id === null) return
   const id = removedCounter(participant_id)

@@ -11,7 +11,7 @@ import { dataOf, lastSeq, removedUpTo } from './event-log.ts'
 import { type EventRow, events } from './rows.ts'
 import { eventSignal, type SignalPlace } from './signal.ts'
 
-/** Whether a text is what a pattern says, in which `*` stands for any text; in linear time. */
+/** Whether a text matches a pattern with `*` wildcards; linear time. */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()
@@ -26,28 +26,27 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return text.length - tail.length >= from && text.endsWith(tail)
 }
 
-/** Events looked at in one read, and for one page: a page that finds nothing up to there says how far it came. */
+/** Events read at once and per page; a page without matches returns how far it looked. */
 const SCAN_ROWS = 200
 const MAX_SCANNED_ROWS = 5_000
-/** Who follows its events and hears nothing is still there. */
+/** A follower that receives nothing counts as present again after this time. */
 const STILL_THERE_MS = MINUTE_MS
 
-/** A participant reads its events; who follows them does so again every minute. */
+/** A participant reads its events; followers call it again every minute. */
 export const eventsRead = defineHook<[ctx: Context, participantId: string]>('events.read')
 
-/** What a reader of its own events asked for. */
 export type EventReading = {
   readonly participantId: string
-  /** Event already seen. */
+  /** Last event already seen. */
   readonly from: number
-  /** Patterns of types; undefined for all. */
+  /** Type patterns; undefined for all. */
   readonly types: readonly string[] | undefined
   readonly signal: AbortSignal
 }
 
 /**
- * Where a reader begins (decisions §10). Without a cursor nothing that is kept is left out.
- * @throws AppError 400 when events behind the cursor are no longer kept, or the log never came so far.
+ * Start position of a reader (decisions §10). Without a cursor it is the oldest kept event.
+ * @throws AppError 400 when events after the cursor were removed, or the cursor is in the future.
  */
 export async function startOf(t: ReadTx, participantId: string, cursor: string | undefined): Promise<number> {
   const removed = await removedUpTo(t, participantId)
@@ -74,7 +73,7 @@ function tooOld(removed: number): AppError {
 
 type Waiting = EventReading & { readonly limit: number; readonly waitSeconds: number }
 
-/** The next events, as soon as there are some; none when the wait, or what may be looked through, is over. */
+/** The next events, once there are some; empty when the wait or the scan limit ends. */
 export async function pageOfOwn(
   ctx: Context,
   reading: Waiting,
@@ -103,7 +102,7 @@ async function pageOf(ctx: Context, { rows, cursor }: Found) {
   return { events, next_cursor: String(cursor) }
 }
 
-/** The events from a place on, then as they come. @throws AppError rate_limited before anything is sent */
+/** Events from a position, then new ones as they come. @throws AppError rate_limited before anything is sent */
 export function followOwn(ctx: Context, reading: EventReading): AsyncIterable<EventValue<typeof OwnEvent>> {
   return follow(ctx, { ...reading, place: eventSignal.of(ctx).enter(reading.participantId, reading.signal) })
 }
@@ -131,13 +130,13 @@ async function* follow(
 
 type Found = {
   readonly rows: readonly EventRow[]
-  /** Last event looked at. */
+  /** Last event read. */
   readonly cursor: number
-  /** Whether there was more to look at. */
+  /** Whether more events remain. */
   readonly more: boolean
 }
 
-/** The next events that the types let through, at most `limit`. */
+/** The next events of the given types, at most `limit`. */
 async function findOwn(ctx: Context, { participantId, from, types }: EventReading, limit: number): Promise<Found> {
   const table = ctx.store.table(events)
   const rows: EventRow[] = []

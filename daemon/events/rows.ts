@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { JsonObject } from '../../src/model/service.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
-/** What an administrator did: one entry of the audit log, written in the transaction of the act itself. */
+/** One entry of the audit log, written in the transaction of the administrator's act. */
 export const AdminActRow = z.strictObject({
   /** `seq` as text. */
   id: z.string(),
   version: z.int(),
-  /** Number of the act, without gaps, in commit order. */
+  /** Number of the act: without gaps, in commit order. */
   seq: z.int(),
   /** Business time. */
   at: z.int(),
-  /** Wall time: acts can move the other one. */
+  /** Wall time, because acts can move business time. */
   wall_at: z.int(),
-  /** Who; there is one administrator so far. */
+  /** Currently always the one administrator. */
   actor: z.string(),
   request_id: z.string(),
   /** `platform.pause`, `cron.run`, … */
@@ -21,7 +21,7 @@ export const AdminActRow = z.strictObject({
   subject_kind: z.string(),
   subject_id: z.string(),
   reason: z.string().nullable(),
-  /** Whether anything is different after it: an act that was done before is logged, too. */
+  /** Whether the act changed anything: repeated acts are logged, too. */
   changed: z.boolean(),
   detail: JsonObject,
 })
@@ -29,20 +29,20 @@ export type AdminActRow = z.infer<typeof AdminActRow>
 
 /** One entry of the durable event log; `seq` is the cursor, gapless in commit order. */
 export const EventRow = z.strictObject({
-  /** `seq` as text: the log is read by number, so a cursor needs no other form. */
+  /** `seq` as text: cursors are these numbers. */
   key: z.string(),
   id: z.string(),
   version: z.int(),
   seq: z.int(),
   at: z.int(),
   type: z.string(),
-  /** Whose event it is; null: the platform's own. */
+  /** Owner of the event; null: the platform. */
   participant_id: z.string().nullable(),
   subject_kind: z.string(),
   subject_id: z.string(),
-  /** Number of the first event of its transaction; earlier versions did not keep it. */
+  /** Number of the first event in its transaction; absent in rows of earlier versions. */
   tx: z.int().exactOptional(),
-  /** Empty where it is large: then it is a file, here its SHA-256. */
+  /** Empty if the data is large: then `file` has the SHA-256 of its file. */
   data: z.record(z.string(), z.json()),
   data_file: z.string().exactOptional(),
 })

@@ -3,25 +3,25 @@ import { defineResource } from '../kernel/resource.ts'
 import { type Store, writtenRow } from '../store/port.ts'
 import { events } from './rows.ts'
 
-/** Readers that wait for events at once: of one caller, and of all. */
+/** Concurrent waiting readers per caller, and in total. */
 export const MAX_WAITERS_PER_CALLER = 8
 export const MAX_WAITERS = 500
 const TRY_AGAIN_SECONDS = 5
 
-/** Whose events are waited for; null: the administrator, who hears of all. */
+/** Whose events a reader waits for; null: all, for the administrator. */
 type Hearer = string | null
 
 export type SignalPlace = {
-  /** How often it rang; taken before a look into the log, so that nothing falls between the look and the wait. */
+  /** Signal count; read it before the log, so that no event is missed in between. */
   readonly heard: () => number
-  /** Resolves once it rang more often than `heard`, at a stop, or with the signal. */
+  /** Resolves when the count exceeds `heard`, at a stop, or with the signal. */
   readonly after: (heard: number, signal: AbortSignal) => Promise<void>
   readonly leave: () => void
 }
 
-/** Wakes those who wait for events; what happened they read in the log. */
+/** Wakes readers that wait for events; they read the log themselves. */
 export type EventSignal = {
-  /** A place, until it is left or the signal comes. @throws AppError rate_limited when all are taken */
+  /** Registers a reader until it leaves or the signal fires. @throws AppError rate_limited when all places are taken */
   readonly enter: (hearer: Hearer, signal: AbortSignal) => SignalPlace
 }
 

@@ -15,17 +15,17 @@ type About = NonNullable<z.output<typeof MarketEvent>['about']>
 
 type Tail = {
   readonly after: number | undefined
-  /** Without a cursor: how many of the newest to begin with. */
+  /** How many of the newest events to start with if there is no cursor. */
   readonly last: number
   readonly signal: AbortSignal
-  /** What the subject of an event is called. */
+  /** Name of an event's subject. */
   readonly aboutOf: (t: ReadTx, row: EventRow) => Promise<About>
 }
 
 /**
- * The event log from a cursor on, then as it grows. The log itself is read, so that a reader which
- * comes back with its last cursor misses nothing; the bell only says that there is more.
- * @throws AppError rate_limited when too many follow it already.
+ * The event log from a cursor, then new events. It reads the log itself, so a reader that returns with its cursor
+ * misses nothing; the signal only wakes it.
+ * @throws AppError rate_limited when too many readers follow it.
  */
 export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
   return followLog(ctx, { ...tail, place: eventSignal.of(ctx).enter(null, tail.signal) })
@@ -58,7 +58,7 @@ async function lastCursor(ctx: Context): Promise<number> {
   return page.rows[0]?.seq ?? 0
 }
 
-/** The next events in order. Numbers have no gaps but at the old end, where retention removed them. */
+/** The next events in order. Only retention makes gaps, at the old end. */
 async function eventsAfter(ctx: Context, cursor: number): Promise<readonly EventRow[]> {
   const page = await ctx.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
   return page.rows

@@ -47,8 +47,8 @@ const documents = ['application/json', 'application/problem+json']
 const WILD = ['application/*', '*/*']
 
 /**
- * Whether an `Accept` asks for a page rather than JSON (RFC 9110 section 12.5.1): it has to name pages itself, as
- * browsers do, and no form of JSON as highly. Without one, or with one that takes everything, the answer is JSON.
+ * Whether an `Accept` prefers a page over JSON (RFC 9110 section 12.5.1): it must name pages, as browsers do, with a
+ * higher weight than JSON. Otherwise the response is JSON.
  */
 export function prefersPage(accept: string | undefined): boolean {
   if (accept === undefined) return false
@@ -61,7 +61,7 @@ export function prefersPage(accept: string | undefined): boolean {
   return page >= Math.max(0, ...wild)
 }
 
-/** Whether an `Accept` asks for this type by name, and for plain JSON no more than for it. */
+/** Whether an `Accept` names this type, with at least the weight of plain JSON. */
 export function prefers(accept: string | undefined, type: string): boolean {
   if (accept === undefined) return false
   const weights = weightsOf(accept)
@@ -69,14 +69,14 @@ export function prefers(accept: string | undefined, type: string): boolean {
   return weight > 0 && weight >= (weights.get('application/json') ?? 0)
 }
 
-/** Whether an `Accept-Encoding` takes gzip (RFC 9110 section 12.5.3). */
+/** Whether an `Accept-Encoding` allows gzip (RFC 9110 section 12.5.3). */
 export function takesGzip(header: string | undefined): boolean {
   if (header === undefined) return false
   const weights = weightsOf(header)
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
 }
 
-/** Media ranges with their weights; one that is malformed weighs nothing. */
+/** Media ranges with their weights; a malformed one weighs 0. */
 function weightsOf(accept: string): Map<string, number> {
   const ranges = accept.split(',').map((range): [string, number] => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
@@ -86,7 +86,7 @@ function weightsOf(accept: string): Map<string, number> {
   return new Map(ranges)
 }
 
-/** An upload handler with its endpoint's types forgotten. */
+/** An upload handler without its endpoint's types. */
 type AnyUploadHandler = {
   readonly check: (input: unknown, call: Call) => Promise<void>
   readonly run: (input: unknown, call: Call) => Promise<unknown>
@@ -100,7 +100,7 @@ type Upload = {
   readonly call: Call
 }
 
-/** Takes a file in: whatever can be refused without it is refused before a byte of it is kept. */
+/** Receives a file; `check` refuses what it can before a byte is stored. */
 async function answerUpload({ ctx, endpoint, exchange, handler, call }: Upload): Promise<unknown> {
   const place = { params: parseParams(exchange), query: parseQuery(endpoint, exchange) }
   const { fields, maxFileBytes, orJson } = endpoint.body
@@ -129,7 +129,7 @@ export type Pipeline = { readonly ctx: Context; readonly handlers: HandlerTable 
 
 type AnyFreeHandler = (input: unknown, call: Call) => Promise<unknown>
 
-/** HEAD of what a token opens: previewers ask so, and must not use the token up. */
+/** Response to HEAD of a one-time link: link previews must not use up the token. */
 const NO_PAGE: ReplyOut = {
   kind: 'bytes',
   status: 200,
@@ -138,8 +138,8 @@ const NO_PAGE: ReplyOut = {
 }
 
 /**
- * One request through the gates: replay? > enabled > deferred > paused > who > parse > quote >
- * 402 > reserve > settle | run > reply. What is paid for goes through `charge`.
+ * One request through the gates: replay? > enabled > deferred > paused > caller > parse > quote > 402 > reserve >
+ * settle | run > reply. `charge` handles payments.
  */
 export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
   const { ctx, handlers } = pipeline
@@ -183,9 +183,9 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
 }
 
 /**
- * Refuses a paid endpoint that is switched off. Key-or-paid ones serve the holder of a key or token free, and refuse
+ * Checks the switches of a paid endpoint. Key-or-paid endpoints stay free for holders of a key or token, and refuse
  * payments while paused.
- * @returns undefined when the caller has to pay.
+ * @returns undefined when the caller must pay.
  */
 async function admit({ ctx, seller, exchange, base }: PaidRequest): Promise<ReplyOut | undefined> {
   const { endpoint, handler } = seller
@@ -212,7 +212,7 @@ type Handling = {
 
 async function run({ ctx, endpoint, exchange, handler, call }: Handling): Promise<unknown> {
   const { body } = endpoint
-  // The table of handlers is total over the contract, so that each is of its endpoint's own form.
+  // The handler table covers the whole contract, so each has its endpoint's form.
   if (body?.kind === 'multipart') {
     return answerUpload({ ctx, endpoint: { ...endpoint, body }, exchange, handler: handler as AnyUploadHandler, call })
   }
@@ -224,7 +224,7 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
   return { header: exchange.header, body: exchange.rawBody }
 }
 
-/** Only what changes something can be asked for twice by mistake; what a form holds is looked at by its handler alone. */
+/** Only writes need a retry key; forms are left to their handlers. */
 async function retryOf(
   { access, method, body }: Endpoint,
   caller: CallerOf<Access>,
@@ -242,7 +242,7 @@ async function retryOf(
 type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }
 type AnyFeed = AnyStream & { readonly page: () => Promise<unknown> }
 
-/** HEAD does not begin a stream: nobody would read it to its end. */
+/** HEAD does not start a stream, since nobody would read it. */
 function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exchange): ReplyOut {
   if (method !== 'HEAD') return encodeEvents(schema, follow())
   return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }
@@ -288,7 +288,7 @@ async function encodeReply(ctx: Context, endpoint: Endpoint, value: unknown): Pr
   }
 }
 
-/** The blob as its endpoint names it. @throws Error when it is gone or another: that is damage, no refusal. */
+/** The file that the endpoint names. @throws Error when it is missing or differs, which means damage. */
 async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
   const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or gone`)
@@ -296,7 +296,7 @@ async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
 }
 
 /**
- * Writes of listings, plans, products and bids ask for accepted terms while the switch is on (decisions §3).
+ * Requires accepted terms for writes of listings, plans, products and bids while the switch is on (decisions §3).
  * @throws AppError terms_required with `terms_version` and `terms_url`.
  */
 function refuseWithoutTerms(ctx: Context, endpoint: Endpoint, caller: unknown): void {

@@ -16,7 +16,10 @@ export function newRequestId({ entropy }: Pick<Context, 'entropy'>): string {
   return `${idPrefixes.request}${entropy(REQUEST_ID_BYTES).toString('hex')}`
 }
 
-/** Answers what never became a request (unparsable, too slow, too large headers) in the common error form. */
+/**
+ * Responds to connections without a valid request (unparsable, too slow, headers too large) with the common error
+ * form.
+ */
 export function answerBrokenRequest(
   ctx: Context,
   isAnswering: (socket: Socket) => boolean,

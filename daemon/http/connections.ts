@@ -6,29 +6,29 @@ import { type Peers, peerOf, subscriberOf } from './peers.ts'
 import type { EarlyConnection } from './port.ts'
 
 export type Connections = {
-  /** A request came in; called once for each, before anything is answered. */
+  /** Called once for each incoming request, before any response. */
   readonly began: (req: IncomingMessage, res: ServerResponse) => void
-  /** Whether an answer is on its way: nothing else may be written then. */
+  /** Whether a response is being sent; nothing else may be written then. */
   readonly isAnswering: (socket: Socket) => boolean
-  /** From now on only answers under way keep a connection, each until it is sent: a stop waits for nobody's silence. */
+  /** From now on, only connections with a response in progress stay open, until it is sent. */
   readonly drain: () => void
 }
 
-/** A server, and the connections that it had before. */
+/** A server, with connections accepted before it existed. */
 type Guarded = { readonly server: Server; readonly early?: readonly EarlyConnection[] }
 
 type Connection = {
   readonly address: string
   readonly place: string
-  /** When it was let in, by the clock on the wall. */
+  /** Wall time of the connection. */
   readonly since: number
   res: ServerResponse | undefined
 }
 
 /**
- * Bounds the connections of one address and of all together. Whoever is silent never keeps another out: where a bound
- * is reached, the one that was silent or idle longest makes room, then the one whose request is longest on its way.
- * One that has just come is not silent yet: its first words may be here already, and not read.
+ * Limits connections per address and in total. At a limit, the connection that was silent or idle longest is closed,
+ * then the one whose request takes longest to arrive. A new connection does not count as silent yet: its data may not
+ * be read.
  */
 export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
@@ -37,7 +37,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     if (hasRoom(peer)) letIn(socket, peer)
     else socket.destroy()
   }
-  // Over TLS requests come on a socket of their own, which then stands for the one that was let in.
+  // Over TLS, requests use another socket, which then stands for the accepted one.
   const secured = (socket: Socket) => {
     const place = placeOf(socket)
     for (const [under, connection] of all) if (connection.place === place) remove(under)
@@ -52,7 +52,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /** The machine's own administrator gets in when everything else is taken; a proxy stands for many clients. */
+  /** The local administrator is admitted at the limit; a proxy stands for many clients. */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)
@@ -85,7 +85,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
   }
 }
 
-/** What keeps a connection: nothing, that it has just come, a request on its way, or an answer to one. */
+/** State of a connection: silent, new, receiving a request, or sending a response. */
 type Standing = 'silent' | 'fresh' | 'unfinished' | 'answering'
 
 function standingOf({ res, since }: Connection, now: number): Standing {
@@ -94,12 +94,12 @@ function standingOf({ res, since }: Connection, now: number): Standing {
   return res.req.complete || res.headersSent ? 'answering' : 'unfinished'
 }
 
-/** Where a connection comes from: no two that are open share it. */
+/** Remote address and port: unique among open connections. */
 function placeOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
-/** Those that are open, and those of each address. */
+/** Open connections, in total and per address. */
 function openConnections(wall: () => number) {
   const all = new Map<Socket, Connection>()
   const ofAddress = new Map<string, Set<Socket>>()
@@ -127,7 +127,7 @@ function openConnections(wall: () => number) {
     return true
   }
 
-  /** Node itself waits for connections that never said anything, such as browsers open ahead. */
+  /** Node would wait for connections that never sent anything, such as those browsers open ahead. */
   function drain(): void {
     isDraining = true
     for (const [socket, { res }] of all) {

@@ -5,11 +5,11 @@ import { type Html, html, page } from '../endpoint/html.ts'
 type Failed = {
   readonly error: AppError
   readonly requestId: string
-  /** The endpoint at whose address it happened, where there is one. */
+  /** The endpoint of the address, if any. */
   readonly endpoint: EndpointName | undefined
 }
 
-/** An error for people (decisions §2): what happened, what to do next, and how the operator finds it in the log. */
+/** An error page (decisions §2): what happened, what to do next, and the id for the operator's log. */
 export function errorPage({ error, requestId, endpoint }: Failed): Html {
   const { code, message, details = [], retryAfter } = error
   const title = titles[code] ?? sentence(code)
@@ -47,7 +47,7 @@ function sentence(code: ErrorCode): string {
 
 const used = html`If you have agreed already, nothing is left to do here. If you have not, ask the agent that sent you the link for a new one.`
 
-/** What a link that does not open any more means to who followed it. */
+/** Texts for links that no longer open, by endpoint. */
 const ofLinks: Partial<Record<EndpointName, Html>> = {
   openTrace: html`Such a link opens once, within an hour of being made. If you did not open it yourself, tell whoever gave it to you.`,
   getConsentPage: used,

@@ -2,10 +2,10 @@ import { AppError, invalidField } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { StoreStopped } from '../store/errors.ts'
 
-/** Thrown to the body parser, which writes into what it is thrown. */
+/** Error type for the body parser, which adds members to it. */
 export const COSTLY_JSON = 'json.costly'
 
-/** What body parser and router report, by their own type names. */
+/** Errors of body parser and router, by their type names. */
 const known: Readonly<Record<string, (said: string) => AppError>> = {
   [COSTLY_JSON]: (part) => invalidField('body', part),
   'entity.parse.failed': () => new AppError('invalid_request', 'The body is not valid JSON.'),
@@ -16,7 +16,7 @@ const known: Readonly<Record<string, (said: string) => AppError>> = {
   'request.aborted': () => new AppError('invalid_request', 'The request was aborted.'),
 }
 
-/** The one funnel from any thrown value to what a stranger may see; undefined for a fault of ours. */
+/** Converts any thrown value into a public error; undefined for an internal fault. */
 export function refusalOf(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
   if (error instanceof StoreStopped) return new AppError('unavailable', 'The store stopped; the daemon is ending.')

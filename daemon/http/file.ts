@@ -3,13 +3,13 @@ import { invalidField } from '../../src/core/error.ts'
 import type { FileOut } from '../endpoint/exchange.ts'
 import { MAX_FILE_NAME_BYTES, STREAM_STALL_MS } from './limits.ts'
 
-/** Control characters, and what turns the direction of text: a name that shows as another one. */
+/** Control characters, and bidirectional controls that disguise a name. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
 const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/
 const ANY_TYPE = 'application/octet-stream'
 
-/** A plain file name as it was sent. @throws AppError 400 that names the part: a name is refused, never mended. */
+/** A plain file name as sent. @throws AppError 400 that names the part: names are refused, never changed. */
 export function fileName(part: string, sent: string | undefined): string {
   if (sent === undefined || sent === '') throw invalidField(part, 'has no file name')
   if (Buffer.byteLength(sent) > MAX_FILE_NAME_BYTES) {
@@ -20,13 +20,13 @@ export function fileName(part: string, sent: string | undefined): string {
   return sent
 }
 
-/** A media type without parameters; what is none is any bytes. */
+/** A media type without parameters; an invalid one becomes arbitrary bytes. */
 export function mediaType(sent: string): string {
   const type = sent.toLowerCase()
   return MEDIA_TYPE.test(type) ? type : ANY_TYPE
 }
 
-/** `Content-Disposition` of a download (RFC 6266): ASCII for all, the name itself for who reads RFC 8187. */
+/** `Content-Disposition` of a download (RFC 6266): an ASCII name, and the full name by RFC 8187. */
 function attachment(name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%;]/g, '_')
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
@@ -36,17 +36,17 @@ function attachment(name: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
 
-/** Whatever its owner said it is: nothing here is for showing in place. */
+/** Served type of every file, whatever its owner declared: files are never displayed inline. */
 const DOWNLOAD_TYPE = 'application/octet-stream'
 
 type Span = { readonly start: number; readonly end: number }
 
-/** One range of bytes; several at once are answered with the whole file, as RFC 9110 §14.2 allows. */
+/** One byte range; requests for several get the whole file, as RFC 9110 §14.2 allows. */
 const ONE_RANGE = /^bytes=(\d{0,16})-(\d{0,16})$/
 
 /**
- * Sends a stored file: whole, one range of it, or 304; never shown in place (decisions §9).
- * `Repr-Digest` (RFC 9530) holds the hash of the whole file, so that a reader can check what it got.
+ * Sends a stored file whole, as a range, or as 304; never inline (decisions §9). `Repr-Digest` (RFC 9530) has the
+ * hash of the whole file.
  */
 export async function sendFile(res: ServerResponse, { file, read }: FileOut): Promise<void> {
   const etag = `"${file.sha256}"`
@@ -87,9 +87,8 @@ function fileHeaders(name: string): Record<string, string> {
 }
 
 /**
- * Sends chunk by chunk, the next one when the last has left. A reader that leaves is no fault, and one that stands
- * still is cut and resumes by a range; what fails while reading ends the connection, so that nobody takes a part
- * for the whole.
+ * Sends chunk by chunk at the reader's pace. A reader that disconnects is not an error; a stalled one is cut and can
+ * resume by range. A read failure ends the connection, so that a part is not mistaken for the whole.
  */
 async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = new Promise<false>((done) => {
@@ -101,7 +100,6 @@ async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Arra
   res.end()
 }
 
-/** Whether a chunk went out to the reader. */
 function hasLeft(res: ServerResponse, chunk: Uint8Array): Promise<boolean> {
   return new Promise((done) => {
     const timer = setTimeout(() => res.destroy(), STREAM_STALL_MS)
@@ -112,7 +110,7 @@ function hasLeft(res: ServerResponse, chunk: Uint8Array): Promise<boolean> {
   })
 }
 
-/** Undefined: the whole file. A range that is none is ignored (RFC 9110 §14.2). */
+/** Undefined: the whole file. An invalid range is ignored (RFC 9110 §14.2). */
 function spanOf(header: string | undefined, sizeBytes: number): Span | 'unsatisfiable' | undefined {
   const match = ONE_RANGE.exec(header?.replaceAll(' ', '') ?? '')
   if (!match) return undefined
@@ -129,7 +127,7 @@ function suffixOf(lengthBytes: number, sizeBytes: number): Span | 'unsatisfiable
   return { start: Math.max(0, sizeBytes - lengthBytes), end: sizeBytes - 1 }
 }
 
-/** Whether `If-None-Match` holds a validator, compared weakly. */
+/** Whether `If-None-Match` matches, by weak comparison. */
 export function isAmong(header: string, etag: string): boolean {
   return (
     header.trim() === '*' ||

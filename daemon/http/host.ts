@@ -4,21 +4,21 @@ import { boundUrl } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
 import { installation } from '../kernel/identity.ts'
 
-/** Names under which a bind that this machine reaches itself by may always be addressed. */
+/** Host names always accepted on a bind that this machine can reach locally. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
-/** Whether a request was addressed to this machine by itself, as its own programs do it. */
+/** Whether a request addressed this machine by a loopback name. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
 }
 
-/** Node keeps the first of several, where a proxy may have gone by the last (RFC 9112, 3.2). */
+/** Node takes the first `Host`, a proxy may have used the last (RFC 9112, 3.2). */
 export function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }
 
-/** Whether a `Host` header is the bound address or a configured one (decisions §3): others get 421. */
+/** Whether a `Host` header is the bound address or a configured one (decisions §3); others get 421. */
 export function allowedHosts(ctx: Context): (host: string | undefined) => boolean {
   const { config } = ctx
   const { port } = installation.of(ctx)

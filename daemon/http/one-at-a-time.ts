@@ -10,10 +10,10 @@ import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID = 'X-Request-Id'
-/** Of an Idempotency-Key, which tells attempts apart. */
+/** Length of an Idempotency-Key, which distinguishes attempts. */
 const MAX_KEY_CHARS = 64
 
-/** A request has come: its query stays unsaid, it may hold anything. */
+/** Logs a new request, without its query, which may hold secrets. */
 export function begin(ctx: Context, id: string, { method = '', url = '/', headers }: IncomingMessage): void {
   const mark = url.indexOf('?')
   const key = headers['idempotency-key']
@@ -23,7 +23,7 @@ export function begin(ctx: Context, id: string, { method = '', url = '/', header
 
 type Answered = { readonly endpoint: string; readonly code?: string | null; readonly requestId?: string }
 
-/** A request that was answered, in the figures and in the log of requests. */
+/** Counts and logs a completed request. */
 export function count(ctx: Context, res: ServerResponse, answered: Answered): void {
   const { endpoint, code = null, requestId = String(res.getHeader(REQUEST_ID)) } = answered
   const log = requestLog.of(ctx)
@@ -36,7 +36,7 @@ export function count(ctx: Context, res: ServerResponse, answered: Answered): vo
   callFigures.of(ctx).add({ endpoint, status: res.statusCode, ms, requestId })
 }
 
-/** The endpoint that a request went to, and where the pipeline writes what it finds out; a path that opens something stays unsaid. */
+/** The endpoint and facts of a request for the log; paths with a secret are masked. */
 export function noted(ctx: Context, res: ServerResponse, name: EndpointName): RequestFacts {
   const entry = requestLog.of(ctx).find(String(res.getHeader(REQUEST_ID)))
   if (!entry) return noFacts()
@@ -49,12 +49,11 @@ export function noted(ctx: Context, res: ServerResponse, name: EndpointName): Re
 type Pending = readonly [req: IncomingMessage, res: ServerResponse]
 
 /**
- * Hands on the requests of a connection one after the other: each begins in a turn of its own, once the one before it
- * was answered. Node reads whatever a client pipelines at once, a thousand requests in one piece; while some of them
- * wait, nothing more is read.
+ * Passes on the requests of a connection one by one, each in its own turn after the previous response. Node parses
+ * everything a client pipelines at once; while requests wait, no more is read.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {
-  /** Requests that wait, of each connection that has one under way. */
+  /** Waiting requests of each connection. */
   const waiting = new WeakMap<Socket, Pending[]>()
 
   function begin(socket: Socket, [req, res]: Pending): void {

@@ -4,29 +4,28 @@ import { TLSSocket } from 'node:tls'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Config } from '../kernel/config.ts'
 
-/** Groups of an IPv6 address that one subscriber has to itself (RFC 6177). */
+/** Groups of an IPv6 prefix that belong to one subscriber (RFC 6177). */
 const IPV6_SUBSCRIBER_GROUPS = 4
-/** Whoever passes a request on says so in one of these. */
+/** Headers that proxies add. */
 const forwardingHeaders = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']
 
-/** What is known of who is at the other end of a connection, and of who is behind it. */
+/** Facts about the other end of a connection, and the client behind a proxy. */
 export type Peers = {
-  /** Address of the client; behind a proxy that is believed, the one that the proxy saw. */
+  /** Client address; behind a trusted proxy, the address that the proxy reports. */
   readonly addressOf: (req: IncomingMessage) => string
-  /** Whether the address at the other end may stand for many clients: this machine, or a configured proxy. */
+  /** Whether the address may stand for many clients: this machine, or a configured proxy. */
   readonly isProxy: (address: string) => boolean
-  /** Whether somebody passed the request on, believed or not. */
+  /** Whether the request was forwarded, trusted or not. */
   readonly isForwarded: (req: IncomingMessage) => boolean
-  /** Whether nobody between the client and here could read the request. */
+  /** Whether nobody on the way could read the request. */
   readonly isConfidential: (req: IncomingMessage) => boolean
 }
 
 type Trusting = Pick<Config, 'publicUrl' | 'trustedProxies' | 'plainPayments'>
 
 /**
- * Forwarding headers are believed only from this machine or a configured proxy, and of each only the last value: what
- * stands before it the client may have written itself. That a proxy took the request over TLS is believed only where
- * the public address is one of https.
+ * Trusts forwarding headers only from this machine or a configured proxy, and only their last value: the client may
+ * have written the others. TLS at the proxy is trusted only if the public URL is https.
  */
 export function openPeers({ publicUrl, trustedProxies = [], plainPayments = false }: Trusting): Peers {
   const proxies = blockListOf(trustedProxies)
@@ -54,7 +53,7 @@ export function openPeers({ publicUrl, trustedProxies = [], plainPayments = fals
   }
 }
 
-/** The part of an address that stands for one subscriber. */
+/** The prefix of an address that stands for one subscriber. */
 export function subscriberOf(address: string): string {
   return isIPv6(address) ? address.split(':').slice(0, IPV6_SUBSCRIBER_GROUPS).join(':') : address
 }
@@ -63,7 +62,7 @@ export function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): string {
   return plain(socket.remoteAddress ?? '')
 }
 
-/** An IPv4 address as such, also where the socket listens on IPv6. */
+/** Plain IPv4 form, also of IPv4-mapped IPv6. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '')
 }

@@ -9,22 +9,22 @@ import { newRequestId } from './broken.ts'
 import * as limits from './limits.ts'
 import { sendError } from './send.ts'
 
-/** What whoever asks too early is told to wait. */
+/** Retry-After of early requests. */
 const RETRY_AFTER_S = 1
 
-/** A connection that was made before the market opened. */
+/** A connection accepted before the marketplace opened. */
 export type EarlyConnection = { readonly socket: Socket; readonly isSecure: boolean }
 
-/** A port that listens: it answers 503 until the market behind it is open. */
+/** A listening port that responds 503 until the marketplace is open. */
 export type TakenPort = {
   readonly server: Server
   readonly port: number
-  /** Stops answering 503: from now on the caller answers. @returns the connections that are open, oldest first */
+  /** Stops the 503 responses and hands over. @returns the open connections, oldest first */
   readonly handOver: () => readonly EarlyConnection[]
   readonly close: () => Promise<void>
 }
 
-/** Takes the port of a daemon that is about to start. @throws what listening throws: EADDRINUSE, EACCES */
+/** Takes the port of a starting daemon. @throws what listening throws: EADDRINUSE, EACCES */
 export async function takePort(config: Config, entropy: Entropy): Promise<TakenPort> {
   const server = openServer(config)
   const early = new Map<Socket, EarlyConnection>()

@@ -14,17 +14,17 @@ import { isLoopbackHost } from './host.ts'
 import type { Peers } from './peers.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
-/** A minute of one caller, and of one address that shows credentials that do not hold (decisions §3). */
+/** Limits per minute: of a caller, and of an address with invalid credentials (decisions §3). */
 export const MAX_READS = 600
 export const MAX_WRITES = 120
-/** Payments that the server of one key may have verified and settled in a minute: each of its buyers takes two. */
+/** Facilitator requests per minute and key: each purchase takes two. */
 export const MAX_FACILITATED = 6_000
 const MAX_FAILED_CREDENTIALS = 10
-/** Hexadecimal digits of an address's bucket: 65,536 buckets, however many addresses there are. */
+/** Hex digits of an address bucket: 65,536 buckets. */
 const BUCKET_DIGITS = 4
 const SALT_BYTES = 16
 
-/** What servers of others ask about payments. */
+/** Paths of the facilitator. */
 const facilitatedPaths: ReadonlySet<string> = new Set(
   endpointNames
     .map((name): Endpoint => api[name])
@@ -35,21 +35,21 @@ const facilitatedPaths: ReadonlySet<string> = new Set(
 const credentialHeaders = ['authorization', apiKeyHeader.toLowerCase(), balanceHeader.toLowerCase()]
 
 export type RateLimits = {
-  /** Counts a request. @returns the refusal of one too many, its headers set. */
+  /** Counts a request. @returns the refusal if it exceeds the limit, its headers set. */
   readonly refusal: (req: IncomingMessage, res: ServerResponse) => Promise<AppError | undefined>
-  /** Counts a credential that did not hold. */
+  /** Counts an invalid credential. */
   readonly failed: (req: IncomingMessage) => void
-  /** Whether this request is counted at all: on a loopback bind, only what came from elsewhere. */
+  /** Whether to count this request: on a loopback bind, only forwarded ones. */
   readonly covers: (req: IncomingMessage) => boolean
 }
 
 type Counted = Pick<Context, 'config'> & {
   readonly adminKeyHash: string
-  /** Id of the participant that an API key belongs to. */
+  /** Participant id of an API key. */
   readonly holderOf: (apiKey: string) => Promise<string | undefined>
 }
 
-/** Fixed windows of a minute of the machine's time, in memory; the business clock never moves them. */
+/** Fixed windows of one minute of machine time, in memory; the business clock does not affect them. */
 export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
   const limiters = {
@@ -61,10 +61,10 @@ export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   const isLocal = isLoopback(ctx.config.host)
   const salt = randomBytes(SALT_BYTES).toString('hex')
 
-  /** Bounded in number, and nobody can tell whose bucket an address falls into. */
+  /** A bounded number of buckets; the salt makes them unpredictable. */
   const bucketOf = (req: IncomingMessage) => hashSecret(salt + peers.addressOf(req)).slice(0, BUCKET_DIGITS)
 
-  /** Only a credential that holds has a bucket of its own: whoever makes one up is counted by its address. */
+  /** Only a valid credential has its own bucket; others count by address. */
   async function holderOf(req: IncomingMessage): Promise<string | undefined> {
     const shown = credentialOf(req)
     if (shown === undefined) return undefined
@@ -97,13 +97,13 @@ const allowances = {
   facilitated: { limit: MAX_FACILITATED, what: 'payments to verify or settle' },
 } as const
 
-/** Without a key that holds, what is sent to the facilitator is a write like any other. */
+/** Without a valid key, a facilitator request counts as a write. */
 function kindOf({ method, url = '/' }: IncomingMessage, isKnown: boolean): keyof typeof allowances {
   if (method === 'GET' || method === 'HEAD') return 'reads'
   return isKnown && method === 'POST' && facilitatedPaths.has(before(url, '?')) ? 'facilitated' : 'writes'
 }
 
-/** Takes one from a caller's minute. @returns its state when there was none left. */
+/** Counts one request. @returns the limiter's state if none was left. */
 async function overdrawn(limiter: RateLimiterMemory, caller: string): Promise<RateLimiterRes | undefined> {
   try {
     await limiter.consume(caller)
@@ -126,12 +126,12 @@ function refuse(res: ServerResponse, { limit, what, state }: Over): AppError {
   })
 }
 
-/** Whether a request says who sends it. */
+/** Whether a request has a credential. */
 export function hasCredential(req: IncomingMessage): boolean {
   return credentialHeaders.some((name) => req.headers[name] !== undefined)
 }
 
-/** The first credential of a request, bare. */
+/** The first credential of a request, without its scheme. */
 function credentialOf(req: IncomingMessage): string | undefined {
   const shown = credentialHeaders.map((name) => req.headers[name]).find((value) => value !== undefined)
   return shown === undefined ? undefined : String(shown).replace(/^Bearer +/i, '')

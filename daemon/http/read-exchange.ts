@@ -14,19 +14,19 @@ export type RoutedRequest = IncomingMessage & { readonly params: Record<string, 
 
 export type BodyReader = {
   readonly readJson: () => Promise<unknown>
-  /** Bytes of the JSON that was read. */
+  /** Raw bytes of the JSON. */
   readonly raw: () => Buffer
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** Whether the same members may come as a plain form. */
+  /** Whether a plain form with the same members is accepted. */
   readonly orForm: boolean
-  /** Whether it is read as JSON whatever its sender calls it. */
+  /** Whether to parse it as JSON whatever its Content-Type. */
   readonly anyMedia: boolean
   readonly peers: Peers
   readonly facts: RequestFacts
 }
 
-/** Makes the pipeline's view of a request; what is costly is made when it is asked for. */
+/** Builds the pipeline's view of a request; costly parts are computed on demand. */
 export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: BodyReader): Exchange {
   const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/'
   const mark = url.indexOf('?')
@@ -121,7 +121,7 @@ async function readForm(req: IncomingMessage, maxBytes: number): Promise<Record<
   return parseMembers(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** Ends the wait as soon as a body is over the bound: the parser would read all of it before saying so. */
+/** Refuses a body as soon as it exceeds the limit: the parser would read all of it first. */
 function refuseLarge(req: IncomingMessage, maxBytes: number): Promise<never> {
   return new Promise((_, reject) => {
     const refuse = () => reject(new AppError('too_large', `The body is larger than ${maxBytes} bytes.`))

@@ -19,7 +19,7 @@ import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, LINGER_MS, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
 import { hasBody } from './read-exchange.ts'
 
-/** Addresses that people open in a browser, as the router matches them. */
+/** Page addresses, as the router matches them. */
 const addresses = endpointNames
   .filter((name) => hasPages(api[name]))
   .map((name) => ({ name, pattern: patternOf(api[name].path) }))
@@ -28,26 +28,25 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}/?$`)
 }
 
-/** The endpoint whose page is at the address of a request, whatever its method. */
+/** The page endpoint at the address of a request, for any method. */
 export function pageEndpointOf(req: IncomingMessage): EndpointName | undefined {
   const path = pathOf(req)
   return addresses.find(({ pattern }) => pattern.test(path))?.name
 }
 
-/** Whether programs talk to this address: they are answered in JSON even where there is nothing. */
+/** Whether an address belongs to the API: errors there are always JSON. */
 function isOfApi(req: IncomingMessage): boolean {
   return pathOf(req).startsWith('/v1/')
 }
 
-/** A router leaves the address that was asked for in `originalUrl`. */
+/** Routers keep the original address in `originalUrl`. */
 function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): string {
   return before(req.originalUrl ?? req.url ?? '/', '?')
 }
 
 /**
- * Sends the whole body of an answer whose head has its length. One that comes before the end of its request
- * is lost if the connection is closed right behind it: the answer goes out at once, but it only ends when
- * what still comes was read and thrown away, or that took too long.
+ * Sends the body of a response. If the request is not fully received, closing the connection would lose the response:
+ * so the rest is read and discarded, for a limited time, before it ends.
  */
 function endAnswer(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
@@ -68,7 +67,7 @@ function endAnswer(res: ServerResponse, body: string | Buffer): void {
   req.resume()
 }
 
-/** Writes a reply; answers a matching `If-None-Match` with 304. */
+/** Writes a reply; responds 304 to a matching `If-None-Match`. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
   if (res.headersSent || res.destroyed) return
   if (stopping.aborted) res.setHeader('Connection', 'close') // a stop waits for every connection
@@ -96,7 +95,7 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   endAnswer(res, body)
 }
 
-/** A millisecond's work: on a busy machine the way through the thread pool and back takes many times as long. */
+/** About a millisecond of work; the thread pool takes many times as long on a busy machine. */
 const MAX_INLINE_GZIP_BYTES = 128 * 1_024
 const compress = promisify<string | Buffer, Buffer>(gzip)
 
@@ -104,7 +103,7 @@ function compressed(body: string | Buffer, length: number): Buffer | Promise<Buf
   return length <= MAX_INLINE_GZIP_BYTES ? gzipSync(body) : compress(body)
 }
 
-/** What compresses: JSON, pages, text. */
+/** Compressible types: JSON, pages, text. */
 function isText(type: string | undefined): boolean {
   return type !== undefined && /^(text\/|application\/([\w.+-]+\+)?json)/.test(type)
 }
@@ -113,7 +112,7 @@ function acceptedEncoding({ req }: ServerResponse): string | undefined {
   return req.headers['accept-encoding']?.toString()
 }
 
-/** Writes a finished page with nothing made anew, its head in one piece. @param head - what else stands in it */
+/** Writes a cached page, its headers in one piece. @param head - further headers */
 export function sendPage(res: ServerResponse, page: SharedPage, head: readonly string[]): void {
   const { headers } = res.req
   const known = headers['if-none-match']
@@ -127,11 +126,11 @@ export function sendPage(res: ServerResponse, page: SharedPage, head: readonly s
 
 type Failed = {
   readonly requestId: string
-  /** No endpoint is at this address. */
+  /** No endpoint has this address. */
   readonly isNowhere?: boolean
 }
 
-/** Tells an error in the form that was asked for: as a page only where people look (decisions §2). */
+/** Sends an error in the requested form; as a page only where people look (decisions §2). */
 export function sendError(res: ServerResponse, error: AppError, failed: Failed): void {
   const { headers, body } = errorForm(res.req, error, failed)
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter)
@@ -165,15 +164,15 @@ function wantsProblem(req: IncomingMessage): boolean {
 type Stream = Extract<ReplyOut, { kind: 'events' }>
 
 /**
- * Server-sent events with a heartbeat, ended when the daemon stops. The next event is only made when the reader has
- * taken those before; one that takes nothing for too long is cut and resumes by its cursor.
+ * Server-sent events with a heartbeat, ended when the daemon stops. The next event is fetched after the reader took
+ * the last; a stalled reader is cut and resumes by cursor.
  */
 async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
   res.writeHead(200, { ...reply.headers, 'Content-Type': EVENT_STREAM_TYPE, 'X-Accel-Buffering': 'no' })
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  // A reader that stands still, such as a cockpit in the background, would never take the end.
+  // A stalled reader, such as a cockpit in the background, would never take the end.
   const leave = () => {
     res.end()
     setTimeout(() => res.destroy(), STREAM_END_MS).unref()
@@ -212,14 +211,17 @@ async function heartbeat(res: ServerResponse, signal: AbortSignal): Promise<void
 
 type Chunks = Extract<ReplyOut, { kind: 'stream' }>
 
-/** Sends what is made on the way, as fast as the reader takes it; HEAD does not begin it. */
+/** Sends generated chunks at the reader's pace; HEAD does not start them. */
 async function sendChunks(res: ServerResponse, { headers, chunks }: Chunks): Promise<void> {
   res.writeHead(200, headers)
   if (res.req.method === 'HEAD') res.end()
   else await stream(res, Readable.from(chunks()))
 }
 
-/** A reader that leaves is no fault; what fails while reading ends the connection, so that nobody takes a part for the whole. */
+/**
+ * A reader that disconnects is not an error; a read failure ends the connection, so that a part is not mistaken for
+ * the whole.
+ */
 async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
   try {
     await pipeline(content, res)

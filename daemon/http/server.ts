@@ -39,21 +39,21 @@ import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
 const BYTE_ORDER_MARK = '\uFEFF'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
-/** Whether a body is in the charset that JSON has; the parser of small ones knows others, and refuses the rest. */
+/** Whether a body is UTF-8; the parser of small bodies knows other charsets and refuses the rest. */
 function isUtf8({ headers }: IncomingMessage): boolean {
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   return /^utf-?8$/i.test(charset)
 }
 
 /**
- * Decodes and parses what may be megabytes, each in a turn of its own, so that others have theirs in between.
- * @returns undefined where there is no body.
- * @throws Error of the type that a parser of bodies throws, for what is no JSON.
+ * Decodes and parses large JSON, yielding in between.
+ * @returns undefined without a body.
+ * @throws Error of the body parser's type for invalid JSON.
  */
 async function parseInTurns(bytes: unknown): Promise<unknown> {
   if (!Buffer.isBuffer(bytes)) return undefined
   await nextTurn()
-  // Most are ASCII, which need not be decoded.
+  // Most bodies are ASCII and need no decoding.
   const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8')
   await nextTurn()
   try {
@@ -67,16 +67,16 @@ async function parseInTurns(bytes: unknown): Promise<unknown> {
 
 const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'
-/** Member of a response's locals: the endpoint that the request went to. */
+/** Key in a response's locals of the endpoint. */
 const ENDPOINT = 'endpoint'
 const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After', 'ETag'].join(', ')
-/** A day: the longest that any browser keeps the answer to a preflight. */
+/** A day: the longest that browsers cache a preflight response. */
 const PREFLIGHT_SECONDS = 86_400
 
-/** A server, and how it lets go of whoever is not being answered once it was closed. */
+/** A server, and how it closes idle connections. */
 type Drainable = { readonly server: Server } & Pick<Connections, 'drain'>
 
-/** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
+/** The only file that imports express: builds routers from the contract and passes exchanges to the pipeline. */
 export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
   const { server } = taken
   const peers = openPeers(pipeline.ctx.config)
@@ -87,13 +87,13 @@ export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
   server.timeout = limits.IDLE_SOCKET_MS
-  // Node would answer an unknown expectation by itself, without our error form; it may also be passed over (RFC 9110 10.1.1).
+  // Node would reject an unknown expectation without our error form; ignoring it is allowed (RFC 9110 10.1.1).
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
   server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
   return { server, drain: connections.drain }
 }
 
-/** Request id, host and CORS before any endpoint (decisions §3); then finished pages, then the endpoints. */
+/** Request id, host and CORS first (decisions §3), then cached pages, then endpoints. */
 function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
   const { ctx } = pipeline
   const { config } = ctx
@@ -102,7 +102,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const endpoints = endpointsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(ctx)
-  /** Of the finished pages: it depends on their address alone. */
+  /** The `Vary` header of cached pages, which depends on the address only. */
   const varies = new WeakMap<SharedPage, string>()
   return (req, res) => {
     connections.began(req, res)
@@ -111,7 +111,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     const fault = hostFault(req, isAllowed)
     const isLimited = rateLimits.covers(req)
     const { origin } = req.headers
-    // Before any header is set: the head of such an answer is made in one piece.
+    // Before any header is set: cached pages write their headers in one piece.
     if (!fault && !isLimited && origin === undefined && finished(req, res, requestId)) return
     res.setHeader(REQUEST_ID, requestId)
     res.setHeader('Vary', varying(req))
@@ -125,7 +125,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     if (!finished(req, res, String(res.getHeader(REQUEST_ID)))) endpoints(req, res)
   }
 
-  /** Sends the finished page that is asked for, if there is one. A key that is sent is checked, and only the endpoints do that. */
+  /** Sends the cached page, if any. A request with a key goes to the endpoint, which checks it. */
   function finished(req: IncomingMessage, res: ServerResponse, requestId: string): boolean {
     const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '/') : undefined
     if (!page) return false
@@ -154,7 +154,7 @@ function hostFault(req: IncomingMessage, isAllowed: (host: string | undefined) =
   return isAllowed(req.headers.host) ? undefined : new AppError('misdirected', 'This host name is not served here.')
 }
 
-/** The API, and what describes it to programs that run in the pages of others (decisions §2). */
+/** Paths that other origins may read: the API and its descriptions (decisions §2). */
 const openPrefixes = ['/v1/', '/discovery/', '/.well-known/']
 const openPaths = new Set(['/health', '/openapi.json', '/llms.txt'])
 
@@ -162,7 +162,7 @@ function isOpenToAnyOrigin({ url = '/' }: IncomingMessage): boolean {
   return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(before(url, '?'))
 }
 
-/** What an answer depends on besides its address. */
+/** The `Vary` header: what a response depends on besides its address. */
 function varying(req: IncomingMessage): string {
   const first = pageEndpointOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
   return isOpenToAnyOrigin(req) ? `Origin, ${first}` : first
@@ -208,7 +208,7 @@ function endpointsApp(pipeline: Edge): RequestListener {
   return app
 }
 
-/** The literal head of a path. Express matches linearly: by heads, a request sees few of all the routes. */
+/** The literal prefix of a path. Express matches linearly; grouping by prefix keeps that short. */
 function prefixOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first
@@ -262,21 +262,21 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
     const { peers } = pipeline
     const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers, facts })
     const reply = await answer(pipeline, name, exchange)
-    // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
+    // A read may have seen data that is not on disk yet; cached public pages are exempt.
     if (req.method === 'GET') await pipeline.ctx.store.durable()
     await sendReply(res, reply, pipeline.ctx.stopping)
     count(pipeline.ctx, res, { endpoint: name })
   }
 }
 
-/** Lets a parser of Express take the body. @throws what it hands on */
+/** Runs a body parser of Express. @throws what it passes on */
 function taken(parser: RequestHandler, req: Request, res: Response): Promise<void> {
   return new Promise((done, fail) => {
     void parser(req, res, (error?: unknown) => (error ? fail(error) : done()))
   })
 }
 
-/** Handlers of these doors verify signatures over the body as it came. */
+/** Endpoints whose handlers verify a signature over the raw body. */
 function isSigned({ access }: Endpoint): boolean {
   return access.kind === 'key_or_signed' || access.kind === 'token'
 }
@@ -301,9 +301,9 @@ function wrongMethod({ ctx }: Edge, endpoints: readonly EndpointName[]): Request
   }
 }
 
-/** The one error funnel: nothing but the common form leaves, and only faults of ours are logged with their cause. */
+/** The single error handler: every error gets the common form; only internal faults are logged with their cause. */
 function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
-  // Express tells an error middleware by its four parameters.
+  // Express recognises an error middleware by its four parameters.
   // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares
   return (error, req, res, _next) => {
     const requestId = String(res.getHeader(REQUEST_ID) ?? newRequestId(ctx))

@@ -7,28 +7,28 @@ import type { Exchange, Receiving } from '../endpoint/exchange.ts'
 import { fileName, mediaType } from './file.ts'
 import { MAX_FORM_BYTES, MAX_FORM_FIELD_BYTES, MAX_FORM_FIELD_NAME_BYTES, MAX_FORM_FIELDS } from './limits.ts'
 
-/** The part that holds the file. */
+/** Name of the file part. */
 const FILE_PART = 'file'
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
-/** Encodings of a part that leave its bytes as they are; the others died with RFC 7578. */
+/** Transfer encodings that leave the bytes as they are; RFC 7578 deprecates the others. */
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
 
 type FilePart = { readonly stream: Readable; readonly name: string | undefined; readonly type: string }
-/** Of the whole form, and of the time that it may stand still. */
+/** Size limit of the form, and how long it may stall. */
 type Bounds = { readonly maxBytes: number; readonly idleMs: number }
 type Form = {
   readonly parser: busboy.Busboy
   readonly fields: Map<string, string>
-  /** The one file, once its part begins. */
+  /** Resolves when the file part begins. */
   readonly opened: Promise<FilePart>
-  /** The whole form was read; rejects with the first fault in it. */
+  /** Resolves after the whole form; rejects with its first fault. */
   readonly ended: Promise<void>
 }
 
 /**
- * Reads a form with one file and streams the file to where it is kept. Fields come before the file,
- * so that a refusal costs nobody the upload.
- * @throws AppError 400, 408, 413, 415 that names the part at fault; what was kept so far is gone then.
+ * Reads a form with one file and streams the file to storage. Fields come before the file, so that a refusal costs no
+ * upload.
+ * @throws AppError 400, 408, 413, 415 that names the part; then nothing stays stored.
  */
 export async function readUpload(
   req: IncomingMessage,
@@ -116,7 +116,7 @@ function parserFor(req: IncomingMessage): busboy.Busboy {
       },
     })
   } catch {
-    // The one thing left that the parser refuses at once.
+    // The parser refuses only this at once.
     throw new AppError('invalid_request', 'The Content-Type names no boundary.')
   }
 }
@@ -171,7 +171,7 @@ function faultOfField(field: {
   return undefined
 }
 
-/** The file's bytes; it only ends when the whole form was sound, so that nothing is kept of a broken one. */
+/** The file's bytes; ends only if the whole form was valid, so that no broken file is stored. */
 async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: number): AsyncGenerator<Uint8Array> {
   let read = 0
   for await (const chunk of stream) {
@@ -185,8 +185,8 @@ async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: numbe
 }
 
 /**
- * Gives the memory of a chunk back that is written by now: the engine collects buffers when 64 MiB of them lie
- * about, and an upload is nothing but buffers. One that shares its memory with others is left alone.
+ * Frees the memory of a written chunk: the engine collects buffers only at 64 MiB, and uploads are mostly buffers.
+ * Shared memory is left alone.
  */
 function free({ buffer, byteOffset, byteLength }: Uint8Array): void {
   if (byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -196,7 +196,7 @@ function refuseWithoutFile(): never {
   throw invalidField(FILE_PART, 'is missing')
 }
 
-/** What the parser itself finds is a fault of the sender. */
+/** Parser errors are the sender's fault. */
 function refuse(fault: unknown): never {
   if (fault instanceof AppError) throw fault
   const message = fault instanceof Error ? fault.message : ''

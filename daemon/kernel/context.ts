@@ -12,52 +12,52 @@ import type { Config } from './config.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { defineResource, type Resources } from './resource.ts'
 
-/** What the operator switched, as last committed. */
+/** State of the switches, as last committed. */
 export type Switched = Switches & {
   readonly pausedAt: number | null
-  /** As whoever paused it said. */
+  /** Reason given for the pause. */
   readonly pausedReason: string | null
-  /** Whether writes of listings ask for terms accepted by name. */
+  /** Whether listing writes require accepted terms. */
   readonly termsRequired: boolean
-  /** Whether nothing enters or leaves escrow but refunds (decisions §8). */
+  /** Whether escrow allows refunds only (decisions §8). */
   readonly escrowPaused: boolean
-  /** Listings behind the advertised paths, by slug. */
+  /** Listings of named services, by slug. */
   readonly namedServices: Readonly<Record<string, string>>
   readonly escrowPausedAt: number | null
 }
 
 /**
- * What everything in the daemon stands on; built once in `daemon/index.ts`. What one feature keeps open is no member
- * but a resource of that feature: `catalog.of(ctx)`.
+ * Shared services of the daemon; built once in `daemon/index.ts`. State of one feature is a resource of that feature:
+ * `catalog.of(ctx)`.
  */
 export type Context = {
   readonly config: Config
   readonly store: Store
-  /** Files that somebody uploaded, by their content. */
+  /** Uploaded files, by content hash. */
   readonly blobs: BlobStore
   readonly chain: ChainPort
   readonly recover: Recover
   readonly clock: Clock
   readonly entropy: Entropy
   readonly log: Log
-  /** Absolute base of every URL in an answer, without a trailing slash; known once bound. */
+  /** Absolute base of every URL in a response, without a trailing slash; known once bound. */
   readonly baseUrl: () => string
-  /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */
+  /** Aborted when a stop begins, so that streams end. */
   readonly stopping: AbortSignal
-  /** What moves money for a thing, and what ends the thing, one after the other. */
+  /** Serialises what moves money for an object and what ends it. */
   readonly mutex: KeyedMutex
   readonly switches: {
     readonly now: () => Switched
-    /** Resolves when `now()` shows everything that was durable at the call. */
+    /** Resolves when `now()` includes everything durable at the call. */
     readonly follow: () => Promise<void>
   }
   readonly resources: Resources
 }
 
-/** Work that answers do not wait for, such as sending payouts; a stop does. */
+/** Work that responses do not wait for, such as sending payouts; a stop does. */
 export const background = defineResource<Set<Promise<void>>>('background')
 
-/** Starts work that no answer waits for. Its failure is logged; what it left is taken up by the next run. */
+/** Starts work that no response waits for. A failure is logged; the next run takes up the rest. */
 export function inBackground(ctx: Context, name: string, work: () => Promise<unknown>): void {
   const running = work().then(
     () => undefined,
@@ -70,18 +70,18 @@ export function inBackground(ctx: Context, name: string, work: () => Promise<unk
   void running.then(() => under.delete(running))
 }
 
-/** The token that published clients have to be told of; undefined where it is the USDC that they know. */
+/** The token that published clients must be configured for; undefined for real USDC. */
 export function localToken({ chain, baseUrl }: Pick<Context, 'chain' | 'baseUrl'>): LocalToken | undefined {
   if (!isTestMoney(chain)) return undefined
   return { asset: checksumAddress(chain.asset.address), network: chain.network, url: baseUrl() }
 }
 
-/** Seconds after which a paused endpoint may be tried again. */
+/** Retry-After of a paused endpoint, in seconds. */
 const PAUSED_RETRY_SECONDS = 60
 
 type Paused = Pick<Switched, 'pausedAt' | 'pausedReason'>
 
-/** The 503 of what stops while paid activity is paused (decisions §12). */
+/** The 503 of endpoints that stop while paid activity is paused (decisions §12). */
 export function paused({ pausedAt: since, pausedReason: reason }: Paused): AppError {
   const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
   return new AppError('paused', `Paid activity is paused${when}; nothing was charged. Reads go on.`, {

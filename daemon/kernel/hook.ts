@@ -1,10 +1,10 @@
 /**
- * What a lower feature announces and a higher one follows, in the same transaction: the lower one names the fact, and
- * `daemon/app.ts` lists who follows it, so that no import leads upwards.
+ * An event that a lower feature announces and higher ones follow, in the same transaction. `daemon/app.ts` lists the
+ * followers, so that no import leads upwards.
  */
 export type Hook<Args extends readonly unknown[]> = {
   readonly name: string
-  /** @throws Error when nothing follows: a fact that nobody hears of would leave half of its consequences undone. */
+  /** @throws Error without followers, since part of the consequences would be lost. */
   readonly call: (...fact: Args) => Promise<void>
   readonly follow: (follower: (...fact: Args) => Promise<void>) => void
 }

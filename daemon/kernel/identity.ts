@@ -10,36 +10,36 @@ import type { Store } from '../store/port.ts'
 import { defineResource } from './resource.ts'
 import { settings } from './rows.ts'
 
-/** Path of a file or folder that comes with the program; sources and bundle lie at different depths below it. */
+/** Path of a packaged file or folder; sources and bundle lie at different depths. */
 export function shipped(path: string): string {
   const fixtures = import.meta.url.endsWith('.ts') ? '../../fixtures/' : '../fixtures/'
   return fileURLToPath(new URL(`${fixtures}${path}`, import.meta.url))
 }
 
-/** Credentials are kept as this only: SHA-256, hex (decisions §3). */
+/** SHA-256 hex, the only form in which credentials are stored (decisions §3). */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-/** Key of its settings row. */
+/** Settings key of the identity. */
 export const IDENTITY = 'identity'
 const ADMIN_KEY_BYTES = 20
-/** The admin key in plain text, in a file of its own that only the local command line reads. */
+/** File with the admin key in plain text, read by the local command line only. */
 export const ADMIN_KEY_FILE = 'admin.key'
 const PRIVATE_MODE = 0o600
 
 const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.string() })
 type Identity = z.infer<typeof Identity> & { readonly adminKey: string }
 
-/** What tells this installation from others. */
+/** Identity of this installation. */
 export type Installation = {
-  /** Of the program. */
+  /** Program version. */
   readonly version: string
-  /** Public name of the installation, no credential. */
+  /** Public name of the installation; not a credential. */
   readonly instanceId: string
   /** SHA-256 of the admin key, hex. */
   readonly adminKeyHash: string
-  /** What secrets in the store are sealed with: it follows from the admin key, which is not in the store. */
+  /** Key for sealed values; derived from the admin key, which is not in the store. */
   readonly sealingSecret: string
   /** Port that the edge is bound to. */
   readonly port: () => number
@@ -47,7 +47,10 @@ export type Installation = {
 
 export const installation = defineResource<Installation>('installation')
 
-/** Name and admin key of the installation: made at the first start, the key's hash kept (decisions §3). */
+/**
+ * Opens name and admin key of the installation; the first start creates them and stores the key's hash (decisions
+ * §3).
+ */
 export async function openIdentity(parts: { store: Store; entropy: Entropy; dataDir: string }): Promise<Identity> {
   const row = await parts.store.table(settings).get(IDENTITY)
   const known = row && Identity.parse(row.value)

@@ -1,27 +1,27 @@
 import { AppError } from '../../src/core/error.ts'
 
-/** Calls that may stand for one thing at once; more are refused. */
+/** Calls that may wait for one object; more are refused. */
 export const MAX_WAITING = 256
 const RETRY_SECONDS = 1
 
-/** A place among those that wait for a thing, kept until it is left. */
+/** A place in the queue of an object, held until left. */
 export type Seat = {
-  /** Runs after those that came to their turn before it. */
+  /** Runs after the earlier seats. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
   readonly leave: () => void
 }
 
-/** Runs work on one thing at a time, in the order of the calls; on different things at once. */
+/** Runs work on one object at a time, in call order; different objects run concurrently. */
 export type KeyedMutex = {
-  /** A seat for what has to be written before the turn comes. @throws AppError 503 when all are taken. */
+  /** A seat for work that must write before its turn. @throws AppError 503 when all are taken. */
   readonly enter: (key: string) => Seat
-  /** @throws AppError 503 when all seats are taken: the work was not begun. */
+  /** @throws AppError 503 when all seats are taken; the work did not start. */
   readonly run: <T>(key: string, work: () => Promise<T>) => Promise<T>
 }
 
 /**
- * What moves money for a thing and what ends the thing come one after the other within this process, so that
- * who comes second is refused before any of its money has moved. What a transaction checks holds without them.
+ * Serialises what moves money for an object and what ends it, so that the second is refused before its money moves.
+ * Transactions stay correct without it.
  */
 export function keyedMutex(): KeyedMutex {
   const queues = new Map<string, { last: Promise<unknown>; seats: number }>()

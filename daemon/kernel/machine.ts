@@ -1,20 +1,20 @@
 import { AppError } from '../../src/core/error.ts'
 
-/** One arrow of a state diagram: who may make what happen, from where, and what comes of it. */
+/** One transition of a state machine: who may do what, from which state, with which result. */
 export type Transition<S extends string, E extends string, R extends string, F extends string> = {
   readonly event: E
-  /** As the interface names what a caller does: its event unless said; null where no endpoint does it by itself. */
+  /** Name of the act in the API (default: its event); null if no endpoint performs it. */
   readonly act?: string | null
   readonly from: readonly S[]
   readonly to: S
   readonly by: readonly R[]
-  /** What else happens in the same transaction, by name. */
+  /** Further effects in the same transaction, by name. */
   readonly effects: readonly F[]
 }
 
-/** A state table as data: the 409 answers, the diagrams of the docs and the exhaustive tests all read it. */
+/** A state machine as data: 409 responses, diagrams and exhaustive tests read it. */
 export type Machine<S extends string, E extends string, R extends string, F extends string> = {
-  /** What is said to be in a state: `job`, `thread`. */
+  /** Name of the object: `job`, `thread`. */
   readonly noun: string
   readonly states: readonly S[]
   readonly transitions: readonly Transition<S, E, R, F>[]
@@ -35,7 +35,7 @@ export type TransitionAttempt<S extends string, E extends string, R extends stri
   readonly by: R
 }
 
-/** The arrow that an attempt follows, or undefined when there is none. */
+/** The transition for an attempt, if any. */
 export function findTransition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   { event, from, by }: TransitionAttempt<S, E, R>,
@@ -46,8 +46,8 @@ export function findTransition<S extends string, E extends string, R extends str
 }
 
 /**
- * @param facts - further members of the refusal.
- * @throws AppError 409 invalid_transition with `from`, `to` and what is `allowed` instead (decisions §2).
+ * @param facts - further members of the error.
+ * @throws AppError 409 invalid_transition with `from`, `to` and the `allowed` acts (decisions §2).
  */
 export function transition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
@@ -65,7 +65,7 @@ export function transition<S extends string, E extends string, R extends string,
   )
 }
 
-/** Acts of the interface by which a role may go on from a state, in table order. */
+/** Acts that a role may perform in a state, in table order. */
 export function allowedActs<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   { from, by }: { readonly from: S; readonly by: R },
@@ -88,7 +88,7 @@ function targetOf<S extends string, E extends string, R extends string, F extend
   return machine.transitions.find((arrow) => arrow.event === event)?.to ?? null
 }
 
-/** The table as a Mermaid state diagram, for the docs. */
+/** The table as a Mermaid state diagram. */
 export function diagram<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
 ): string {
@@ -98,7 +98,7 @@ export function diagram<S extends string, E extends string, R extends string, F 
   return ['stateDiagram-v2', ...arrows].join('\n')
 }
 
-/** Members of a stored row that say what happens to it next by itself, and when. */
+/** Members that say what happens next to a row, and when. */
 export function nextMembers<E extends string>(next: { readonly event: E; readonly at: number } | null) {
   return { next_event: next?.event ?? null, next_event_at: next?.at ?? null }
 }

@@ -3,33 +3,30 @@ import { isAddress, toWallet, type Wallet } from '../../src/core/hex.ts'
 import type { ReadTx } from '../store/port.ts'
 import { type ParticipantRow, participants } from './rows.ts'
 
-/** Whether its money waits; the house itself is nobody's to suspend. */
+/** Whether the participant is suspended; the house cannot be. */
 export function isSuspended(participant: ParticipantRow | undefined): boolean {
   return participant !== undefined && participant.suspended_at !== null && !participant.first_party
 }
 
-/** @throws AppError 403 when an administrator suspended the participant. */
+/** @throws AppError 403 when the participant is suspended. */
 export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'> | null | undefined): void {
   if (!participant || participant.suspended_at === null) return
   throw new AppError('forbidden', 'This participant is suspended: it may read, and nothing else.')
 }
 
-/**
- * The same, as it is in this very transaction: a request that came in before the suspension offers nothing after it.
- * @throws AppError 403
- */
+/** The same within this transaction, for requests received before the suspension. @throws AppError 403 */
 export async function refuseSuspendedNow(t: ReadTx, participantId: string): Promise<void> {
   refuseSuspended(await t.table(participants).get(participantId))
 }
 
-/** @throws AppError 409 where somebody would pay a provider who cannot do anything for it now. */
+/** @throws AppError 409 when the provider of a purchase is suspended. */
 export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider || provider.suspended_at === null) return
   throw new AppError('conflict', 'The provider is suspended: nothing can be bought of it for now.')
 }
 
-/** What is suspended with its provider looks to others like what nobody can have for now. */
+/** The status shown to others: suspended objects look unavailable. */
 export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'> | 'inactive' {
   return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now
 }
@@ -38,7 +35,7 @@ export async function participantOfWallet(t: ReadTx, wallet: Wallet): Promise<Pa
   return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
 }
 
-/** By id or by wallet address. */
+/** By id or wallet address. */
 export async function participantNamed(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
   return isAddress(idOrWallet) ? participantOfWallet(t, toWallet(idOrWallet)) : t.table(participants).get(idOrWallet)
 }

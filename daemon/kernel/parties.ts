@@ -5,9 +5,8 @@ import type { Collection, ReadTx, Scalar, Tx } from '../store/port.ts'
 import { type ParticipantRow, type PartyRow, participants } from './rows.ts'
 
 /**
- * Jobs, threads and subscriptions are written only through here: each write keeps the two party rows in step,
- * so that "mine, as buyer or provider, in this status" is one index and not a union of scans. A job that
- * has ended waits, with every later change of it, to be counted for its provider's reputation.
+ * All writes of jobs, threads and subscriptions go through here: each keeps both party rows in step, so that "mine,
+ * in this status" is one index. An ended job is queued for its provider's reputation.
  */
 export type Subject = {
   readonly id: string
@@ -55,7 +54,7 @@ export type OwnQuery = {
   readonly offset: number
 }
 
-/** Ids of a wallet's own jobs, threads or subscriptions, newest first, with their number. */
+/** Ids of a wallet's jobs, threads or subscriptions, newest first, with their count. */
 export async function ownIds(
   t: ReadTx,
   parties: Parties,
@@ -67,7 +66,7 @@ export async function ownIds(
   return { ids: rows.map((row) => row.subject_id), total }
 }
 
-/** Which side of a job or conversation a participant is; ownership of the buyer's side is by wallet. */
+/** The participant's side of a job or conversation; buyers own by wallet. */
 export function sideOf(
   subject: Pick<Subject, 'buyer_wallet' | 'provider_id'>,
   participant: Pick<ParticipantRow, 'wallet'> & { readonly id: string | null },

@@ -4,10 +4,10 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Context } from './context.ts'
 import { tally } from './tally.ts'
 
-/** Group of the tally that health shows as `launch.gate_refusals_24h`. */
+/** Tally group shown in health as `launch.gate_refusals_24h`. */
 const GATE_REFUSALS = 'gate_refusals'
 
-/** Codes by which a gate turns a request away: who, whether and how often, never what was asked for. */
+/** Error codes that count as gate refusals; only the caller and the count are kept. */
 const gateCodes: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',
@@ -20,19 +20,19 @@ const gateCodes: ReadonlySet<ErrorCode> = new Set([
   'paused',
 ])
 
-/** Counts a refusal when it is a gate's; called once for each answer, wherever in the gates it was thrown. */
+/** Counts a refusal if its code is a gate's; called once per response. */
 export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): void {
   if (gateCodes.has(code)) tally.of(ctx).add(GATE_REFUSALS, code)
 }
 
 const MAX_LABEL_CHARS = 40
-/** Labels shown of an area, those that were refused most; the others are one more. */
+/** Labels shown per area, most refused first; the rest is summed. */
 const MAX_LABELS = 50
 const OTHER = 'other'
-/** The first product of a `User-Agent`, without its version; comments may stand before it (RFC 9110). */
+/** The first product of a `User-Agent`, without version, after comments (RFC 9110). */
 const PRODUCT = /^\s*(?:\([^()]*\)\s*)*([!#$%&'*+.^_`|~0-9a-z-]+)/i
 
-/** Who calls, as far as it says so itself: for counting, not for deciding. */
+/** The caller's self-declared label, for statistics only. */
 export function agentLabel(userAgent: string | undefined): string {
   return (
     PRODUCT.exec(userAgent ?? '')?.[1]
@@ -43,7 +43,7 @@ export function agentLabel(userAgent: string | undefined): string {
 
 const shelvedGroup = (area: Area) => `shelved_410:${area}`
 
-/** Counts a 410 of a row that the cutover shelves. */
+/** Counts a 410 of an endpoint that the cutover defers. */
 export function countShelved(ctx: Pick<Context, 'resources'>, area: Area, userAgent: string | undefined): void {
   tally.of(ctx).add(shelvedGroup(area), agentLabel(userAgent))
 }
@@ -55,7 +55,7 @@ function mostOf(counts: Readonly<Record<string, number>>): Record<string, number
   return Object.fromEntries(rest === 0 ? most : [...most, [OTHER, rest]])
 }
 
-/** `/health.launch`: what the last 24 hours of business time refused, and the days that they lie in. */
+/** `/health.launch`: refusals of the last 24 hours of business time, and their days. */
 export function launchView(ctx: Pick<Context, 'resources' | 'clock'>) {
   const now = ctx.clock.now()
   const { lastDay } = tally.of(ctx)

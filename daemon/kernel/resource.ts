@@ -3,20 +3,20 @@ import { StoreMisuse } from '../store/errors.ts'
 
 type Close = () => Promise<void> | void
 
-/** What was opened for one context, in this order. */
+/** Resources of one context, in opening order. */
 export type Resources = { readonly closing: { readonly name: string; readonly close: Close }[] }
 
 type Held = { readonly resources: Resources }
 
 /**
- * Something of one feature that is open for as long as the daemon runs: a search, a queue, counts in memory. Whoever
- * needs it names it by its import, so that nothing hands around what only some use.
+ * State of a feature that lives as long as the daemon: a search, a queue, counters. Users import it, so that nothing
+ * passes it around.
  */
 export type Resource<T> = {
   readonly name: string
-  /** @throws StoreMisuse where it was not opened: `daemon/app.ts` does that, in order. */
+  /** @throws StoreMisuse if not opened: `daemon/app.ts` opens all, in order. */
   readonly of: (ctx: Held) => T
-  /** Opens it for a context; `close` is called when the daemon stops, after those that were opened later. */
+  /** Opens it for a context; at a stop, `close` runs in reverse order of opening. */
   readonly open: (ctx: Held, value: T, close?: Close) => T
 }
 
@@ -38,10 +38,7 @@ export function defineResource<T>(name: string): Resource<T> {
   }
 }
 
-/**
- * Closes what was opened, last first. One that fails, such as a last write to a full disk, is logged and keeps none of
- * the others open.
- */
+/** Closes all resources, last first. A failure is logged and the others still close. */
 export async function closeResources({ resources, log }: Held & { readonly log: Log }): Promise<void> {
   for (let last = resources.closing.pop(); last; last = resources.closing.pop()) {
     try {

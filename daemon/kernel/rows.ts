@@ -7,7 +7,7 @@ export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), val
 
 export const SettingRow = z.strictObject({ id: z.string(), version: z.int(), value: z.json() })
 
-/** Stored form of an agent or provider. Times are epoch milliseconds of the business clock. */
+/** A stored agent or provider. Times are epoch milliseconds of business time. */
 export const ParticipantRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -18,24 +18,24 @@ export const ParticipantRow = z.strictObject({
   webhook_url: z.string().nullable(),
   capabilities: z.array(z.string()),
   links: z.record(z.string(), z.string()),
-  /** null: not set, derived from having an active listing. */
+  /** null: not set; derived from having an active listing. */
   listable: z.boolean().nullable(),
-  /** What `listable` comes to: kept with every change of it and of the listings, for the directory's index. */
+  /** Effective value of `listable`, for the directory's index. */
   in_directory: z.boolean(),
   verification_tier: z.enum(tiers),
   referred_by: z.string().nullable(),
-  /** Since when its key reads only and its wallet pays for nothing; null: in good standing. */
+  /** Suspension time: the key only reads and the wallet cannot pay; null: not suspended. */
   suspended_at: z.int().nullable(),
-  /** Last version of the terms that was accepted by name. */
+  /** Last accepted terms version. */
   terms_version: z.string().nullable(),
   terms_accepted_at: z.int().nullable(),
   first_party: z.boolean(),
   /** SHA-256 of the API key, hex. */
   key_hash: z.string(),
   webhook_secret: z.string(),
-  /** A header of its own choice that its endpoints are called with; the value is sealed. */
+  /** A custom header sent to its endpoints; the value is sealed. */
   endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
-  /** The secret before the last rotation; deliveries are signed with it too until this wall time. */
+  /** The previous secret; deliveries are signed with it too until this wall time. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),
   updated_at: z.int(),
@@ -43,8 +43,8 @@ export const ParticipantRow = z.strictObject({
 export type ParticipantRow = z.infer<typeof ParticipantRow>
 
 /**
- * One side of a job or thread: what "mine" is read from. Held by wallet, so that a buyer who
- * registers later has its earlier records (decisions §3).
+ * One side of a job or thread, for "mine" lists. Keyed by wallet, so that a buyer who registers later sees earlier
+ * records (decisions §3).
  */
 export const PartyRow = z.strictObject({
   /** `<subject id>:<role>`. */
@@ -56,12 +56,12 @@ export const PartyRow = z.strictObject({
   subject_id: z.string(),
   /** Copy of the subject's status, for filters. */
   status: z.string(),
-  /** The subject's place in its list, epoch milliseconds. */
+  /** Sort position, epoch milliseconds. */
   at: z.int(),
 })
 export type PartyRow = z.infer<typeof PartyRow>
 
-/** Counts of one hour of business time: group → name → count. The key is the hour since the epoch, as text. */
+/** Counts of one hour of business time: group → name → count. The key is the hour since the epoch as text. */
 export const TallyRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -104,7 +104,7 @@ export const settings = defineCollection('settings', {
 
 export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
 
-/** Who is a side of what; `store/parties.ts` writes these rows with their subjects. */
+/** Party rows; `store/parties.ts` writes them with their subjects. */
 export function partiesOf(name: string): Collection<PartyRow> {
   return defineCollection(name, {
     schema: PartyRow,

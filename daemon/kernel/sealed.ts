@@ -5,7 +5,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SALT = 'souk sealed answer v1'
 
-/** What a box is locked with: a secret that is not in the store, and what the box belongs to. */
+/** What locks a box: a secret outside the store, and what the box belongs to. */
 export type SealKey = { readonly proof: string; readonly idempotencyKey: string }
 
 function derive(key: SealKey): Buffer {
@@ -21,7 +21,7 @@ export function seal(value: unknown, key: SealKey, iv: Buffer): string {
 
 export const SEAL_IV_BYTES = IV_BYTES
 
-/** Opens a box, or undefined when the key is another one. */
+/** Opens a box; undefined if the key is wrong. */
 export function unseal(box: string, key: SealKey): unknown {
   const bytes = Buffer.from(box, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', derive(key), bytes.subarray(0, IV_BYTES))
@@ -30,7 +30,7 @@ export function unseal(box: string, key: SealKey): unknown {
     const opened = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
     return JSON.parse(opened.toString('utf8'))
   } catch {
-    // Authentication failed: not this caller's secret.
+    // Wrong key.
     return undefined
   }
 }

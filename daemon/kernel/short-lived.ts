@@ -1,4 +1,4 @@
-/** What is looked up by name for a short while. */
+/** A lookup table for short-lived entries. */
 export type ShortLived<T> = {
   readonly get: (name: string) => T | undefined
   readonly has: (name: string) => boolean
@@ -6,10 +6,7 @@ export type ShortLived<T> = {
   readonly delete: (name: string) => void
 }
 
-/**
- * No Map, where entries come and go with requests: V8 links each table that a Map has outgrown to the next one. Once
- * one of them is old, all that ever was in any of them stays until the next full collection.
- */
+/** Not a Map: V8 links each outgrown table to the next, so that old entries stay in memory until a full collection. */
 export function shortLived<T>(): ShortLived<T> {
   const entries: Record<string, T> = Object.create(null)
   return {

@@ -4,17 +4,17 @@ import { rulings } from '../../src/model/job.ts'
 import type { ReadTx, Row, Tx } from '../store/port.ts'
 import { settings } from './rows.ts'
 
-/** Key of the row of settings that holds the switches. */
+/** Settings key of the switches. */
 export const PLATFORM = 'platform'
 
-/** The switches (decisions §12): pause, cutover, per-feature enablement, and the escrow contract's own pause. */
+/** The switches (decisions §12): pause, cutover, per-feature enablement, and escrow pause. */
 const Platform = z.strictObject({
-  /** Business time since when paid activity is paused; null: active. */
+  /** Business time of the pause; null: not paused. */
   paused_at: z.int().nullable(),
-  /** Why, as whoever paused it said. */
+  /** Reason given for the pause. */
   paused_reason: z.string().nullable(),
   checkout_v2: z.boolean(),
-  /** Switched-off rows that were enabled. */
+  /** Enabled endpoints that are off by default. */
   enabled: z.array(z.string()),
   /** Whether listing writes require accepted terms; otherwise registration accepts them. */
   terms_required: z.boolean(),

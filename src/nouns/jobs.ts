@@ -26,7 +26,7 @@ export const jobStates: Readonly<Record<Job['status'], Toned>> = {
 
 type Standing = Pick<Job, 'status' | 'late' | 'deadline_at'> & { readonly escrow?: Job['escrow'] }
 
-/** What waits for its buyer asks for somebody; what is late warns. */
+/** Highlights jobs that wait for their buyer; late ones warn. */
 export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Standing, now?: number): Toned {
   if (status === 'completed' && escrow?.next_event === 'verify') return warn('? delivered')
   const isRunning = status === 'dispatched' || status === 'in_progress'
@@ -51,7 +51,7 @@ export function leftOf({ escrow }: Job, now: number | undefined): string | undef
 /** A name may be as long as somebody likes. */
 const NAME_COLUMNS_MAX = 16
 
-/** What becomes of money in escrow by itself, by the event that comes next. */
+/** What the next event does with escrow money. */
 export const movesBy: Readonly<Record<string, string>> = {
   expire: 'goes back',
   verify: 'pays out',

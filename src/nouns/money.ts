@@ -23,11 +23,11 @@ import { type Noun, type NounFact, nextColumn } from './noun.ts'
 import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
 
-/* What the operator looks at of the money, and of what operators did. */
+/* Money and acts for the operator. */
 
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
-/** What each kind of held money is, where it is not held for a job. */
+/** Names of held money, except for jobs. */
 const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
   esc: dim('○ in escrow'),
   hold: accent('● being paid'),
@@ -40,7 +40,7 @@ const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
 /** Held for a job that was delivered, it waits for the buyer's word. */
 const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
 
-/** Money that nothing will ever move is nobody's plan. */
+/** Money without a next event is a fault. */
 const isNobodys = ({ owner, job, next_event: next }: Hold) =>
   owner === null || (next === null && job?.status !== 'disputed')
 
@@ -50,11 +50,11 @@ function heldState(hold: Hold): Toned {
   return isNobodys(hold) ? bad(`✗ ${String(textOf(known)).replace(/^\S /, '')}`) : known
 }
 
-/** Between whom, or whose it is. */
+/** Parties, or owner. */
 const heldFor = ({ owner, job }: Hold) =>
   job === undefined ? partyOf('', owner?.id) : `${partyOf(job.about.buyer)} / ${partyOf(job.about.provider)}`
 
-/** What happens by itself, by the name that the instance has for it. */
+/** Text of automatic events. */
 const nextWords: Readonly<Record<string, string>> = {
   ...movesBy,
   'fulfilled or released': 'ends',
@@ -62,10 +62,10 @@ const nextWords: Readonly<Record<string, string>> = {
   'referral-rewards': 'can be taken',
 }
 
-/** `goes back in 2h 5m` goes before the whole id, which stands below too. */
+/** Minimum width for `goes back in 2h 5m`; the id is also below. */
 const NEXT_MIN = 18
 
-/** A dispute that does not end by itself waits for the operator, and so does what only reminds of it. */
+/** Disputes without a default wait for the operator, as do reminders. */
 function nextOf(hold: Hold): readonly [words: string, at: string | null] {
   const { job, next_event: next } = hold
   if (isNobodys(hold)) return ['nothing moves it', null]
@@ -74,7 +74,7 @@ function nextOf(hold: Hold): readonly [words: string, at: string | null] {
   return [nextWords[next] ?? next, hold.next_event_at]
 }
 
-/** Money that waits: whose it is, why, and what happens next. */
+/** Held money: owner, reason, next event. */
 export const hold: Noun<Hold> = {
   name: 'hold',
   plural: 'holds',
@@ -111,7 +111,7 @@ const payoutStates: Readonly<Record<Payout['status'], Toned>> = {
   failed: bad('✗ failed'),
 }
 
-/** Money that leaves through the chain. */
+/** A payout. */
 export const payout: Noun<Payout> = {
   name: 'payout',
   plural: 'payouts',
@@ -144,14 +144,14 @@ type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
   money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
 
-/** What the money waits for; what no time ends but a ruling is somebody's to see to. */
+/** Reason of waiting; rulings need a person. */
 function waitsFor({ waiting }: Payee): Toned {
   const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
   const stuck = waiting.find(({ until }) => until === null)
   return stuck !== undefined && stuck.reason !== 'disputed' ? bad(`✗ ${why}`) : why
 }
 
-/** Who sells, and what of it is earned, paid, due and held. */
+/** A seller: earned, paid, due, held. */
 export const payee: Noun<Payee> = {
   name: 'payee',
   plural: 'payees',
@@ -184,7 +184,7 @@ export const payee: Noun<Payee> = {
   ],
 }
 
-/** What an administrator did. */
+/** An administrator's act. */
 export const act: Noun<WireAnswer<Api['getAdminLog']>['acts'][number]> = {
   name: 'act',
   plural: 'acts',

@@ -4,18 +4,18 @@ import type { Callable } from '../client/call.ts'
 import { deadlineSpan, shortSpan } from '../text/text.ts'
 import { dim, type NounColumn, type Toned, warn } from './columns.ts'
 
-/* What there is to know of one kind of thing, once: its lists, columns, words and facts, for every front. */
+/* Definition of a kind of object for all front ends: lists, columns, words, facts. */
 
-/** What every list says of itself. */
+/** Common members of lists. */
 type Counted = { readonly total: number; readonly offset: number; readonly limit: number }
 export type ListName = { [K in Callable]: WireAnswer<Api[K]> extends Counted ? K : never }[Callable]
 
-/** Lists whose rows are such. */
+/** Lists with rows of a type. */
 export type ListOf<R> = {
   [K in ListName]: Extract<WireAnswer<Api[K]>[keyof WireAnswer<Api[K]>], readonly R[]> extends never ? never : K
 }[ListName]
 
-/** A page of a list, whatever its rows are called in it. */
+/** A page of any list. */
 export type NounPage = Counted & {
   readonly searched?: { readonly rows: number; readonly of: number } | undefined
 }
@@ -23,32 +23,32 @@ export type NounPage = Counted & {
 export type NounFact = readonly [label: string, words: string]
 
 export type Noun<R> = {
-  /** As sentences call one of it, and several. */
+  /** Singular and plural for sentences. */
   readonly name: string
   readonly plural: string
-  /** The list of everybody's, for the operator. */
+  /** Operator's list. */
   readonly list: ListOf<R>
-  /** Its order unless sorted. */
+  /** Default order. */
   readonly order?: string
-  /** An empty list. */
+  /** Text of an empty list. */
   readonly none: string
   idOf(row: R): string
   nameOf(row: R): string
   /** How it stands, sign and word. @param now business time */
   stateOf?(row: R, now?: number): Toned
   readonly columns: readonly NounColumn<R>[]
-  /** All there is to know of one; labels without words are left out. */
+  /** All facts; empty ones are omitted. */
   facts?(row: R): readonly NounFact[]
-  /** The command that somebody would run next. */
+  /** Suggested next command. */
   nextOf?(row: R): string | undefined
 }
 
-/** Rows of a list, by the name that they have in its pages. */
+/** Rows of a list by member name. */
 type RowIn<K extends ListName, M extends keyof WireAnswer<Api[K]>> = WireAnswer<Api[K]>[M] extends readonly (infer R)[]
   ? R
   : never
 
-/** A list that is no noun of its own: what somebody has, looked at nowhere else. */
+/** A list without a noun of its own. */
 export function listing<const K extends ListName, const M extends keyof WireAnswer<Api[K]>>({
   rows: _,
   ...more
@@ -61,15 +61,15 @@ export function listing<const K extends ListName, const M extends keyof WireAnsw
   return more
 }
 
-/** The one list in a page. */
+/** The list in a page. */
 export function rowsOf<R>(page: NounPage): readonly R[] {
-  // The page was asked for by the noun of these rows, whose list the types hold.
+  // The noun's types ensure the row type.
   return Object.values<unknown>(page).find(Array.isArray) as readonly R[]
 }
 
 type Next = readonly [words: string, at: string | null]
 
-/** What happens by itself and when: `is charged in 12d`; what should have happened is told in the colour of trouble, and so is what has no time. */
+/** Next event with time: `is charged in 12d`; overdue ones are highlighted. */
 export function nextColumn<R>(nextOf: (row: R) => Next | undefined, min?: number): NounColumn<R> {
   const value: NounColumn<R>['value'] = (row, now) => {
     const [words, at = null] = nextOf(row) ?? []

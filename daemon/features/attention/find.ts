@@ -19,17 +19,17 @@ import { TEST_TYPE } from '../webhooks/health.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 
 export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
-/** Some of them, and how many there are. */
+/** Some of the items, with their total count. */
 export type FoundItems = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
 type Reading = { readonly t: ReadTx; readonly now: number }
 
-/** Of each kind; the counts say how many more there are. */
+/** Items listed of each kind; the counts include the rest. */
 export const MAX_OF_A_KIND = 25
-/** What is due is done within minutes; later than this nobody is doing it. */
+/** Due work is normally done within minutes; after this time it is overdue. */
 const PATIENCE_MS = 15 * MINUTE_MS
-/** Jobs of each due event, and listings, that a look reads at most. */
+/** Jobs of each due event, and listings, read at most. */
 const MAX_DUE_ROWS = 200
-/** Messages given up that are looked through for such as were no tests; older ones are counted as they are. */
+/** Dead messages checked for tests; older ones count without a check. */
 const MAX_DEAD_ROWS = 2_000
 
 type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }
@@ -47,7 +47,7 @@ async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
   return (await t.table(services).get(service_id))?.name ?? service_id
 }
 
-/** Disputes that nobody has decided (decisions §8). */
+/** Undecided disputes (decisions §8). */
 export async function disputesOf({ t }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: jobs, index: 'status', prefix: ['disputed'] })
   const items = rows.map(async (job): Promise<Item> => {
@@ -67,7 +67,7 @@ export async function disputesOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'dispute', items: await Promise.all(items), count }
 }
 
-/** Jobs whose next step is due and was not taken: the cron that takes it does not run, or fails on them. */
+/** Jobs whose next step is overdue: its cron is not running or fails. */
 export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
@@ -88,7 +88,7 @@ export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'overdue', items: await Promise.all(items), count: late.length }
 }
 
-/** What the chain undid and nothing that was earned has covered yet, and what payers of such payments are still owed. */
+/** Payments that the chain reverted and that are not covered yet, and what their payers are still owed. */
 export async function reversedOf({ t }: Reading): Promise<FoundItems> {
   const lost = await some(t, { of: payments, index: 'uncovered' })
   const owed = await Promise.all(
@@ -126,7 +126,7 @@ export async function reversedOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'reversed', items: items.slice(0, MAX_OF_A_KIND), count }
 }
 
-/** Payouts that do not go on by themselves, and money that a wallet may not have. */
+/** Payouts that need the operator, and money of blocked wallets. */
 export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
@@ -148,7 +148,7 @@ export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'payout', items: items.slice(0, MAX_OF_A_KIND), count: stuck.count + blocked.count }
 }
 
-/** Periods that were paid and not served, to be made good (decisions §9). */
+/** Paid periods that were not served and need a remedy (decisions §9). */
 export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: unservedPeriods, index: 'open' })
   const items = rows.map(async (row): Promise<Item> => {
@@ -169,7 +169,7 @@ export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'unserved_period', items: await Promise.all(items), count }
 }
 
-/** Messages that were given up; of a test nobody waits for, and the listing whose endpoint fails it is named itself. */
+/** Dead messages, without tests; a failing endpoint is reported by its listing. */
 export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const part = { index: 'state', prefix: ['dead'], limit: MAX_DUE_ROWS }
   const dead: DeliveryRow[] = []
@@ -198,7 +198,7 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'delivery', items: await Promise.all(items), count }
 }
 
-/** Listings whose endpoint fails, so that nobody can buy them. */
+/** Listings that nobody can buy because their endpoint fails. */
 export async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')

@@ -26,7 +26,7 @@ function one(kind: AttentionKind, said: Said | undefined): FoundItems {
   return { kind, items: [{ ...nothing, subject: { kind, id: said.id }, ...said }], count: 1 }
 }
 
-/** What is no row of the books: the disk and the journal on it. */
+/** Disk space and journal health. */
 export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
   const { cut, isFull } = storage.of(ctx)
   const grave = true
@@ -42,7 +42,7 @@ export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
   ]
 }
 
-/** What is wrong with a chain that is connected, and books that it does not agree with. */
+/** Chain problems, and books that differ from the chain. */
 export async function chainOf(ctx: Context): Promise<FoundItems> {
   const status = ctx.chain.status?.()
   const faults = status?.faults ?? []
@@ -110,7 +110,7 @@ function fixOf(code: ChainFaultCode, transaction: string | undefined): string {
   return code === 'stuck' || code === 'fee_cap' ? 'souk chain queue' : 'souk chain status'
 }
 
-/** Crons that failed last, or have not succeeded for too long. */
+/** Crons that failed, or have not succeeded for too long. */
 export function cronsOf(ctx: Context): FoundItems {
   const views = scheduler.of(ctx).views().filter(isTroubled)
   const items = views.map(
@@ -135,9 +135,8 @@ function isTroubled({ health, row }: CronView): boolean {
 }
 
 /**
- * What functions of the house wait for: each program that is there and fails, and together those that are missing though
- * they were there, or though somebody's open job needs them. What this machine never had, no marketplace has to have: the
- * doctor names it, and so is what nobody configured.
+ * Engine problems: installed programs that fail, and in one item the engines that disappeared or that an open job
+ * needs. Engines that this machine never had are left to the doctor.
  */
 export async function enginesOf(ctx: Context): Promise<FoundItems> {
   const seen = engineBoard.of(ctx).standings()
@@ -162,7 +161,7 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
   return { kind: 'engine', items, count: items.length }
 }
 
-/** Before the first look nothing is known to be missing. */
+/** Before the first check no engine counts as missing. */
 async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<readonly string[]> {
   const missing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'missing')
   const isMissed = await missable(ctx)
@@ -170,7 +169,7 @@ async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<read
   return missing.filter((engine) => isMissed(engine) || awaited.has(engine.name)).map(({ name }) => name)
 }
 
-/** Engines that somebody's open job needs, by name. */
+/** Names of engines that open jobs need. */
 async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
   return ctx.store.read(async (t) => {
     const awaited = new Set<string>()
@@ -185,7 +184,7 @@ async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
   })
 }
 
-/** What the operator has stopped, and the list that nobody has looked at. */
+/** What the operator paused, and a stale sanctions list. */
 export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
   const { paused, pausedAt, escrowPaused, escrowPausedAt } = ctx.switches.now()
   const { list, source } = compliance.of(ctx)

@@ -22,7 +22,7 @@ type Slice<R extends Row> = {
   readonly status: string
 }
 
-/** The newest things of one's own in a status, and how many there are. */
+/** The newest rows of the caller in a status, with their count. */
 async function ownRows<R extends Row>({ t, me }: Reading, { parties, of, role, status }: Slice<R>) {
   const { wallet } = me
   const { ids, total } = await ownIds(t, parties, { wallet, role, status, limit: MAX_OF_A_KIND, offset: 0 })
@@ -40,7 +40,7 @@ function itemOfJob(kind: OwnAttentionKind, job: JobRow, said: Pick<Item, 'senten
   }
 }
 
-/** Disputes that hold one's money, as buyer or provider. */
+/** Disputes that hold the caller's money, as buyer or provider. */
 async function disputes(reading: Reading): Promise<OwnItems> {
   const { rows, count } = await ownRows(reading, { parties: jobParties, of: jobs, status: 'disputed' })
   const items = rows.map((job) => {
@@ -54,7 +54,7 @@ async function disputes(reading: Reading): Promise<OwnItems> {
   return { kind: 'dispute', items, count }
 }
 
-/** Jobs that were bought of one and are not delivered. */
+/** Undelivered jobs that the caller sold. */
 async function work(reading: Reading): Promise<OwnItems> {
   const slice = { parties: jobParties, of: jobs, role: 'provider' } as const
   const found = await Promise.all(
@@ -71,7 +71,7 @@ async function work(reading: Reading): Promise<OwnItems> {
   return { kind: 'work', items: items.slice(0, MAX_OF_A_KIND), count }
 }
 
-/** Deliveries that one has bought and not judged, while their money is held. */
+/** Deliveries that the caller bought and has not verified. */
 async function verdicts(reading: Reading): Promise<OwnItems> {
   const slice = { parties: jobParties, of: jobs, role: 'buyer', status: 'completed' } as const
   const { rows, count } = await ownRows(reading, slice)
@@ -84,7 +84,7 @@ async function verdicts(reading: Reading): Promise<OwnItems> {
   return { kind: 'verify', items, count }
 }
 
-/** Prices that were proposed to one. */
+/** Prices proposed to the caller. */
 async function proposals(reading: Reading): Promise<OwnItems> {
   const slice = { parties: threadParties, of: threads, role: 'buyer', status: 'negotiating' } as const
   const { rows, count } = await ownRows(reading, slice)
@@ -102,7 +102,7 @@ async function proposals(reading: Reading): Promise<OwnItems> {
   return { kind: 'proposal', items, count }
 }
 
-/** Subscriptions whose renewal the balance did not cover. */
+/** The caller's subscriptions whose renewal exceeded the balance. */
 async function pastDue(reading: Reading): Promise<OwnItems> {
   const slice = { parties: subscriptionParties, of: subscriptions, role: 'buyer', status: 'past_due' } as const
   const { rows, count } = await ownRows(reading, slice)
@@ -121,7 +121,7 @@ async function pastDue(reading: Reading): Promise<OwnItems> {
   return { kind: 'past_due', items: await Promise.all(items), count }
 }
 
-/** Messages to one's endpoints that were given up. */
+/** Dead messages to the caller's endpoints. */
 async function undelivered({ t, me }: Reading): Promise<OwnItems> {
   const prefix = [me.id, 'dead'] as const
   const { rows } = await t.table(deliveries).page('own_state', [...prefix], { limit: MAX_OF_A_KIND })
@@ -139,7 +139,7 @@ async function undelivered({ t, me }: Reading): Promise<OwnItems> {
   return { kind: 'delivery', items, count: await t.table(deliveries).count('own_state', [...prefix]) }
 }
 
-/** Listings of the caller whose endpoint fails, so that nobody can buy them. */
+/** The caller's listings that nobody can buy because their endpoint fails. */
 async function endpoints({ t, me }: Reading): Promise<OwnItems> {
   const { rows } = await t.table(services).page('provider', [me.id, 'active'], { limit: MAX_OWN_LISTINGS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')

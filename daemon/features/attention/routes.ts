@@ -8,7 +8,7 @@ import { ownFinders } from './own.ts'
 
 const finders = [reversedOf, disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, endpointsOf]
 
-/** What needs a hand, folded over indexes of what is open: its cost follows what waits, not what there is. */
+/** Open problems, from indexes of open items: the cost depends on their number only. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
   const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
   const found = [
@@ -29,7 +29,7 @@ const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_inpu
   }
 }
 
-/** What waits for the caller, over indexes of what is theirs. */
+/** Items that wait for the caller, from indexes of the caller's items. */
 const getOwnAttention: FreeHandler<typeof attentionApi.getOwnAttention> = async (_input, { ctx, caller }) => {
   const found = await ctx.store.read((t) => Promise.all(ownFinders.map((find) => find({ t, me: caller }))))
   return {

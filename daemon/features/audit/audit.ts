@@ -31,10 +31,10 @@ import { awaitedOf, escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
-/** A record that says how much money an account holds for it. */
+/** A record that states how much money an account holds for it. */
 type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
 
-/** Everything that claims held money; call it inside one read. */
+/** All claims on held money; call it inside one read. */
 export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   const claims: Claim[] = []
   for (const row of await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS })) {
@@ -50,7 +50,7 @@ export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   return claims
 }
 
-/** What is kept from a wallet lies in one account, whatever it was paid for. */
+/** Blocked money of a wallet is in one account, whatever it was for. */
 function keptClaims(rows: readonly PayoutRow[]): Claim[] {
   const byWallet = new Map<PayoutRow['wallet'], PayoutRow[]>()
   for (const row of rows) byWallet.set(row.wallet, [...(byWallet.get(row.wallet) ?? []), row])
@@ -63,30 +63,29 @@ function keptClaims(rows: readonly PayoutRow[]): Claim[] {
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 
-/** The comparison with the chain needs a moment in which nothing is written. */
+/** Attempts to compare with the chain while nothing is written. */
 const QUIET_ATTEMPTS = 50
 
-/** What it looks at; it writes nothing. */
+/** Contexts of the audit; it writes nothing. */
 type Books = Pick<Context, 'store' | 'clock' | 'chain'>
 
 type Audit = {
   readonly ctx: Books
   readonly books: ReturnType<typeof newRecount>
-  /** Account rows by name, as compared. */
+  /** Names of the accounts compared so far. */
   readonly seen: Set<string>
   readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
-  /** Periods of each subscription that the books have. */
+  /** Charged periods of each subscription, from the books. */
   readonly charges: Map<string, number>
-  /** Where the recount stands. */
+  /** Position of the recount. */
   cursor: string | undefined
   numbering: Numbering
 }
 
 /**
- * Recomputes the books and compares (decisions §5, `souk money audit`). The walk goes in slices
- * while others write; each slice of accounts is compared with the books as they are in its own
- * read, so the report is exact. `as_of` is the last transaction that was counted.
- * @throws AppError unavailable when no quiet moment came to compare with the chain.
+ * Recomputes and compares the books (decisions §5, `souk money audit`). It reads in slices while others write, and
+ * compares each slice of accounts in one read, so the report is exact. `as_of` is the last transaction counted.
+ * @throws AppError unavailable when the chain was never quiet enough to compare.
  */
 export async function auditBooks(ctx: Books): Promise<AuditReport> {
   const audit: Audit = {
@@ -145,7 +144,7 @@ async function withSold(t: ReadTx, slice: AuditSlice<LedgerRow>): Promise<Counte
   return { ...slice, sold: sold.flat() }
 }
 
-/** Kinds of sales by what has a record of them. */
+/** Sale kinds by the record that each has. */
 const sales: Readonly<Record<string, readonly EntryKind[]>> = {
   job: ['instant_sale', 'escrow_release', 'dispute_split'],
   purchase: ['product_sale'],
@@ -156,12 +155,12 @@ function isSale(row: LedgerRow): boolean {
   return sales[row.ref_kind]?.includes(row.kind) === true
 }
 
-/** A transaction that paid for a period. */
+/** Whether a transaction paid for a period. */
 function isCharge(row: LedgerRow): boolean {
   return row.ref_kind === 'subscription' && isSale(row)
 }
 
-/** Outside the read: its body may run again. */
+/** Outside the read, whose body may run again. */
 function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   const byId = new Map(sold.map((record) => [record.id, record]))
   for (const row of rows) {
@@ -173,7 +172,6 @@ function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   audit.cursor = cursor
 }
 
-/** What is known of an account beside its row. */
 type Compared = {
   readonly row: AccountRow
   readonly hold: HeldFunds | undefined
@@ -232,7 +230,7 @@ function ownerFault({
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
 
-/** From the other side: whatever says that money is held for it finds that money, and no account was missed. */
+/** The reverse check: each claim finds its money, and no account was missed. */
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, ctx } = audit
   const read = await ctx.store.read(async (t) => {
@@ -261,10 +259,10 @@ function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim)
     faults.claims.push(`${by} claims ${formatAmount(amount)} in ${name}, which holds ${formatAmount(sum)}`)
 }
 
-/** Accounts of which the totals of earnings are read at once. */
+/** Accounts whose earnings totals are read at once. */
 const EARNED_SLICE = 200
 
-/** What participants are told that they earned, against what sales brought into their accounts. */
+/** Compares reported earnings with what sales brought into the accounts. */
 async function compareEarnings(audit: Audit): Promise<void> {
   const names = [...audit.books.earned.keys()]
   for (let at = 0; at < names.length; at += EARNED_SLICE) {
@@ -300,7 +298,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
   ]
 }
 
-/** Read until nothing was written in between, and no money went into the contract or out of it. */
+/** Repeats until nothing was written and no money moved in the contract meanwhile. */
 export async function compareChain(ctx: Books): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
@@ -318,7 +316,7 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     const held = (await escrow?.status())?.held ?? usdc(0n)
     const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
     const inContract = escrow ? [await escrowCheck(escrow, held, dealt)] : []
-    // Only now: what leaves the contract while its deals are read would be held for none of them.
+    // Last, so that money leaving the contract meanwhile is not attributed to any deal.
     const isQuiet = escrow === undefined || (await escrow.status()).held === held
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)

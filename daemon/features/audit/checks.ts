@@ -2,10 +2,10 @@ import { formatAmount } from '../../../src/core/money.ts'
 import { accountKind, mayBeNegative, saleKinds } from '../../../src/model/ledger.ts'
 import type { LedgerRow } from '../ledger/rows.ts'
 
-/** What an audit found under one name; `detail` says what was compared, or the first of what is wrong. */
+/** One check of an audit; `detail` says what was compared, or lists the first faults. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
 
-/** Faults that a check names in full; the rest is counted. */
+/** Faults listed in full; the rest is counted. */
 const SHOWN_FAULTS = 5
 
 export function checkOf(name: string, compared: string, faults: readonly string[]): Check {
@@ -14,17 +14,17 @@ export function checkOf(name: string, compared: string, faults: readonly string[
   return { name, ok: false, detail: faults.slice(0, SHOWN_FAULTS).join('; ') + rest }
 }
 
-/** The books added up again, transaction by transaction, in commit order. */
+/** The books added up again, in commit order. */
 export type Recount = {
-  /** Accounts that are not zero. */
+  /** Nonzero account balances. */
   readonly sums: Map<string, bigint>
   seq: number
   transactions: number
-  /** Where the first number is missing. */
+  /** First missing number. */
   firstGap: string | undefined
-  /** What listing fees gained, referral shares included, and what sales kept above what providers got. */
+  /** Revenue: listing fees with referral shares, and sale prices minus the providers' part. */
   fees: bigint
-  /** What sales brought into each account of a provider or referrer, by name. */
+  /** Earnings of each provider or referrer account, by name. */
   readonly earned: Map<string, bigint>
   readonly faults: Record<'sum' | 'order' | 'negative' | 'sale', string[]>
 }
@@ -41,7 +41,7 @@ export function newRecount(): Recount {
   }
 }
 
-/** Adds the next transaction of the books. */
+/** Adds one transaction. */
 export function recount(books: Recount, row: LedgerRow): void {
   const { sums, faults } = books
   let sum = 0n
@@ -62,7 +62,7 @@ export function recount(books: Recount, row: LedgerRow): void {
   if (saleKinds.has(row.kind)) recountSale(books, row)
 }
 
-/** How a sale was divided: `agent` left the source, `net` reached the provider, `back` the buyer, `fee` is kept. */
+/** Division of a sale: `agent` left the source, `net` went to the provider, `back` to the buyer, `fee` was kept. */
 export type Division = { readonly agent: bigint; readonly net: bigint; readonly back: bigint; readonly fee: bigint }
 
 export function divisionOf(row: Pick<LedgerRow, 'kind' | 'lines'>): Division {
@@ -74,7 +74,7 @@ export function divisionOf(row: Pick<LedgerRow, 'kind' | 'lines'>): Division {
   return division
 }
 
-/** What a split gives back goes to the operator where the chain undid what the buyer had paid. */
+/** Money given back by a split goes to the operator if the chain reverted the buyer's payment. */
 function partOf(name: string, of: LedgerRow['kind']): 'net' | 'back' | 'fee' {
   const kind = accountKind(name)
   if (kind === 'oper' && of === 'dispute_split') return 'back'
@@ -104,7 +104,7 @@ function recountSale(books: Recount, row: LedgerRow): void {
   if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account} out of a sale`)
 }
 
-/** What the record of a job or a purchase says about the sale that the books have under it. */
+/** A difference between a job or purchase record and its sale in the books. */
 export function saleFault(
   row: Pick<LedgerRow, 'id' | 'kind' | 'lines'>,
   sold: { readonly amount: bigint; readonly provider_amount: bigint; readonly fee: bigint } | undefined,
@@ -121,7 +121,7 @@ export function saleFault(
   return undefined
 }
 
-/** The number of the last transaction, and how many were taken out again as holds that were given back. */
+/** Number of the last transaction, and how many were removed as released holds. */
 export type Numbering = { readonly last: number; readonly forgotten: number }
 
 function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }: Numbering): string[] {
@@ -131,7 +131,7 @@ function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }:
   return [`${missing} numbers are missing, those of released holds are ${forgotten}; the first: ${place}`]
 }
 
-/** The checks that need nothing but the transactions themselves, and how they were numbered. */
+/** Checks of the transactions alone, and of their numbering. */
 export function booksChecks(books: Recount, numbering: Numbering): Check[] {
   const { faults, transactions, fees } = books
   const all = `${transactions} transactions`
@@ -145,21 +145,20 @@ export function booksChecks(books: Recount, numbering: Numbering): Check[] {
 }
 
 export type ChainFacts = {
-  /** Balance of the `ext` account. */
   readonly ext: bigint
-  /** Token balance of `pay_to`, and what the contract of jobs holds. */
+  /** Token balance of `pay_to`, and money held by the escrow contract. */
   readonly onChain: bigint
-  /** Settled on the chain, not yet in the books. */
+  /** Settled on the chain but not posted yet. */
   readonly unposted: bigint
-  /** Of payments that the chain undid: lost, and covered by nothing yet. */
+  /** Payments that the chain reverted and that are not covered yet. */
   readonly uncovered: bigint
-  /** Payouts that were sent and may have left the chain without being confirmed. */
+  /** Payouts sent but not confirmed yet. */
   readonly sent: bigint
-  /** Of jobs whose money a call of somebody else let go, in blocks that are not final: it counts once they are. */
+  /** Money of jobs released by an external contract call that is not final yet. */
   readonly awaited: bigint
 }
 
-/** −ext is what the chain holds, but for what is on its way between the two. */
+/** −ext must equal the on-chain money, adjusted for what is in transit. */
 export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }: ChainFacts): Check {
   const most = -ext + unposted - uncovered
   const faults: string[] = []

@@ -3,13 +3,13 @@ import type { Context } from '../../kernel/context.ts'
 import { compareChain } from './audit.ts'
 import type { Check } from './checks.ts'
 
-/** Comparing asks the chain about every open payment: whoever looks often gets what was found last. */
+/** A comparison queries the chain for every open payment, so its result is cached for this time. */
 const KEEP_MS = 30 * SECOND_MS
 
 type Found = { readonly at: number; readonly check: Promise<Check | null> }
 const found = new WeakMap<Context, Found>()
 
-/** Whether the chain holds what the books say, as last compared; null while that cannot be said. */
+/** Whether the chain agrees with the books, as last compared; null if unknown. */
 export function driftOf(ctx: Context): Promise<Check | null> {
   const now = ctx.clock.wall()
   const last = found.get(ctx)
@@ -22,7 +22,7 @@ export function driftOf(ctx: Context): Promise<Check | null> {
   return check
 }
 
-/** What differs, or that nothing does. */
+/** The differences, or success. */
 async function compared(ctx: Context): Promise<Check | null> {
   const checks = await compareChain(ctx)
   const wrong = checks.filter(({ ok }) => !ok)

@@ -6,15 +6,15 @@ import { type DealRow, deals } from '../escrow/rows.ts'
 import { type Check, checkOf } from './checks.ts'
 import { SLICE_ROWS } from './slices.ts'
 
-/** Deals that are read from the contract at once. */
+/** Deals read from the contract at once. */
 const READ_AT_ONCE = 64
 
-/** Money that jobs have in the contract, or are about to; call it inside one read. */
+/** Money that jobs hold in the contract, or soon will; call it inside one read. */
 export function openDealsOf(t: ReadTx): Promise<DealRow[]> {
   return everyRow(t.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
 }
 
-/** What a call of somebody else let go, in blocks that are not final yet: it may have left what is the marketplace's. */
+/** Money released by an external call that is not final yet; it may include the marketplace's share. */
 export function awaitedOf(open: readonly DealRow[]): bigint {
   const gone = open.filter(({ taken }) => taken !== undefined && taken.state !== 'released')
   return gone.reduce((sum, deal) => sum + amountOf(deal), 0n)
@@ -28,8 +28,8 @@ function awaitedWords(open: readonly DealRow[]): string {
 }
 
 /**
- * What the contract holds against what its deals say. Where the sums differ each deal is read, and what differs is named;
- * an act that is under way is no difference, nor is one of somebody else whose block is not final.
+ * Compares the contract's money with its deals. If the sums differ, reads each deal and names the differences; acts
+ * in progress and external acts that are not final do not count.
  */
 export async function escrowCheck(port: EscrowPort, held: Usdc, open: readonly DealRow[]): Promise<Check> {
   const said = open.filter(({ state }) => state === 'held').reduce((sum, deal) => sum + amountOf(deal), 0n)

@@ -13,7 +13,7 @@ import { FULFIL_PATIENCE_MS } from '../payments/settle.ts'
 import { openPayoutOf } from '../payouts/payouts.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 
-/** Money that waits, with whose it is and what happens to it next; a part that is null is a fault of the books. */
+/** Held money with its owner and next event; a null part means the books have a fault. */
 export type HeldFunds = {
   readonly account: string
   readonly kind: AccountKind
@@ -23,7 +23,7 @@ export type HeldFunds = {
   readonly next_event: string | null
   /** Business time. */
   readonly next_event_at: number | null
-  /** What the owner's own record says the account must hold; null where it does not say. */
+  /** What the owner's record says the account must hold; null if it does not say. */
   readonly expected: Usdc | null
 }
 
@@ -103,7 +103,7 @@ async function reasonOf(t: ReadTx, job: JobRow): Promise<string> {
   return isWaiting ? 'the job is verified; its provider is suspended' : `the job is ${job.status}`
 }
 
-/** Blocked payouts of one wallet that are summed. */
+/** Blocked payouts summed per wallet. */
 const MAX_BLOCKED = 1_000
 
 function payoutFacts(payout: PayoutRow, reason: string): Facts {

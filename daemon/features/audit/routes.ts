@@ -27,11 +27,11 @@ import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
-/* Held money by when something happens to it: what nothing moves by itself stands before the rest. */
+/* Held money ordered by its next event; money without one comes first. */
 
 type HeldRow = AccountRow & { kind: HeldKind }
 
-/** Of one kind after the other, as the accounts are called. */
+/** Accounts kind by kind, ordered by name. */
 async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   for (const kind of kinds)
     for await (const piece of eachPage(t.table(accounts), { index: 'kind', prefix: [kind], limit: STRIDE_ROWS }))
@@ -39,7 +39,8 @@ async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerato
 }
 
 /**
- * Held accounts, soonest due first: when the list is cut, the last ones go. Escrow is ordered by the due time of its job. Money of no open job, which is a fault of the books, is found behind all of them.
+ * Held accounts, soonest due first, so that a limit cuts the latest. Escrow is ordered by its job's due time. Money
+ * without an open job, which is a fault, comes last.
  */
 export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   const others = kinds.filter((kind) => kind !== 'esc')
@@ -48,7 +49,6 @@ export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): A
   const seen = new Set<string>()
   for await (const piece of openByDue(t.table(jobs))) {
     const rows = await t.table(accounts).getMany(piece.map(({ id }) => account.escrow(id)))
-    // An account that is empty holds nothing.
     const held = rows.filter(({ balance }) => balance !== 0n)
     for (const { id } of held) seen.add(id)
     yield held.map((row) => ({ ...row, kind: 'esc' }))
@@ -57,7 +57,7 @@ export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): A
   for await (const piece of accountsOf(t, ['esc'])) yield piece.filter(({ id }) => !seen.has(id))
 }
 
-/** What waits for a person, or for nobody, then by time; of two at once, by the name of the account. */
+/** First what waits for a person or for nothing, then by time, then by account name. */
 export function soonestFirst(a: HeldFunds, b: HeldFunds): number {
   const [x, y] = [momentOf(a), momentOf(b)]
   if (x === y) return a.account < b.account ? -1 : 1
@@ -101,7 +101,7 @@ function holdFacts({ account: name, kind, owner, amount, reason }: HeldFunds) {
   return { account: name, kind, owner: owner?.id ?? null, amount, reason }
 }
 
-/** A slice over several kinds, one after the other. */
+/** A slice over several kinds. */
 async function heldAccounts(
   t: ReadTx,
   { kinds, limit, offset }: { kinds: readonly HeldKind[]; limit: number; offset: number },
@@ -118,7 +118,7 @@ async function heldAccounts(
   return { rows, total: before }
 }
 
-/** With what is held for a job by its names: those of a page alone, a search needs none of them. */
+/** Adds names to the held money of a page; a search needs none. */
 function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
   return Promise.all(
     rows.map(async ({ expected: _, ...hold }) => {
@@ -144,8 +144,8 @@ function payoutFacts({ id, status, kind, wallet, amount, blocked, last_error: er
 }
 
 /**
- * Moves money between a balance and the operator's account; the reason is kept in the event log and the admin log.
- * With an `Idempotency-Key` a repeated request is not applied twice.
+ * Moves money between a balance and the operator's account; event log and admin log keep the reason. An
+ * `Idempotency-Key` applies it once.
  */
 const adjustBalance: FreeHandler<typeof auditApi.adjustBalance> = async ({ params, body }, call) => {
   const { ctx, now, retry } = call

@@ -10,24 +10,24 @@ import type { Streamed } from '../../endpoint/handler.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { BackupReport } from '../../store/lowdb/backup.ts'
 
-/** Beginning of the folders that hold a backup while it is sent. */
+/** Name prefix of temporary backup folders. */
 const FOLDER = 'backup-'
 const MAX_SHOWN_CHARS = 80
 
 export type Backups = {
-  /** @throws AppError conflict while another one is sent. */
+  /** @throws AppError conflict while another backup is sent. */
   readonly next: (name: string) => Streamed
 }
 
 type Parts = {
   readonly dataDir: string
-  /** Copies the running store to a folder that does not exist yet. */
+  /** Copies the running store to a new folder. */
   readonly backup: (target: string) => Promise<BackupReport>
 }
 
 export const backups = defineResource<Backups>('backups')
 
-/** Backups of the running store, each as one tar; what a crash left of an earlier one is removed. */
+/** Backups of the running store, each sent as a tar. Removes what a crash left of an earlier one. */
 export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(FOLDER)) await rm(join(dataDir, name), { recursive: true, force: true })
@@ -79,12 +79,12 @@ async function fill(tar: Pack, folder: string): Promise<void> {
   }
 }
 
-/** Files of a store as its backups name them; nothing else is unpacked, wherever it would lead. */
+/** File names allowed in a backup; nothing else is unpacked, so no path can escape. */
 const STORE_FILE = /^(?:blobs\/)?[\w.-]+$/
 
 /**
- * Unpacks a backup to a folder of its own, inside `parent`, while `use` works on it.
- * @throws AppError 400 on a file that is no backup.
+ * Unpacks a backup to a temporary folder inside `parent` while `use` runs.
+ * @throws AppError 400 if it is not a backup.
  */
 export async function withUnpacked<T>(
   tarFile: string,
@@ -103,7 +103,7 @@ export async function withUnpacked<T>(
   })
 }
 
-/** A folder of its own inside `parent`, gone afterwards; what a crash leaves of it goes at the next start there. */
+/** A temporary folder inside `parent`; what a crash leaves is removed at the next start. */
 export async function withStaged<T>(parent: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(parent, FOLDER))
   try {

@@ -25,20 +25,20 @@ export type StateImport = {
   readonly dataDir: string
   readonly collections: readonly AnyCollection[]
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Whether the installation is the one that the file is of, in place of whatever is there. */
+  /** Whether to keep the installation's identity from the file. */
   readonly keep: boolean
   readonly entropy: Entropy
   readonly openStopped: (dataDir: string) => Promise<LowdbStore>
-  /** Hears of lines that were read. */
+  /** Called with the number of rows read. */
   readonly watch?: (rows: number) => void
 }
 
 export type Imported = {
   readonly records: number
   readonly files: number
-  /** Of the state: another export of it has the same. */
+  /** Hash of the state: another export of it has the same. */
   readonly sha256: string
-  /** Whether signatures that were made for the file's installation count here. */
+  /** Whether signatures made for the file's installation stay valid here. */
   readonly keptInstallation: boolean
 }
 
@@ -46,9 +46,9 @@ const WATCH_EVERY = 1_000
 const STORE_ID_BYTES = 16
 
 /**
- * Makes the store of a daemon that is down out of a whole state. The file is read to its end, its store opened and its
- * books compared before anything takes its place; whatever is wrong leaves everything as it was.
- * @throws AppError 400 with line and member, 409 where the books of the file do not agree, StoreLocked
+ * Creates the store of a stopped daemon from an export. The file is read whole, opened and audited before it replaces
+ * anything; on an error nothing changes.
+ * @throws AppError 400 with line and member, 409 when the file's books differ, StoreLocked
  */
 export async function importState(options: StateImport): Promise<Imported> {
   const { dataDir } = options
@@ -90,7 +90,7 @@ async function unpackState(options: StateImport, store: string): Promise<Unpacke
   }
 }
 
-/** What every file that was read to its end has had. */
+/** A part that every complete file has. */
 function there<T>(part: T | undefined): T {
   if (part === undefined) throw faultAt(1, 'the file is empty')
   return part
@@ -117,7 +117,7 @@ async function unpackItems(options: StateImport, { writer, blobs }: Places): Pro
   return { header: there(read).header, end: there(end) }
 }
 
-/** Those of the file, or new ones, under which no signature that was made elsewhere is good. */
+/** Installation values of the file, or new ones, which invalidate all signatures made elsewhere. */
 function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
   if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
   if (header.installation) return header.installation
@@ -141,7 +141,7 @@ async function addRow(
   await writer.add(collection.name, changed.length === 0 ? json : { ...json, ...Object.fromEntries(changed) })
 }
 
-/** Files as they come, each durable before the next. */
+/** Writes files as they come, each durable before the next. */
 function blobWriter(folder: string) {
   let open: { readonly name: string; readonly file: Awaited<ReturnType<typeof realDisk.open>> } | undefined
   async function close(): Promise<void> {

@@ -16,11 +16,11 @@ export type StoreParts = {
   readonly log: Log
   readonly machine: Clock
   readonly onFatal: ((error: Error) => void) | undefined
-  /** Hears how much of the files is read, in percent. */
+  /** Called with the percentage of the files read. */
   readonly onLoaded?: (percent: number) => void
 }
 
-/** @throws AppError unavailable where there is no room, and what opening throws. */
+/** @throws AppError unavailable when the disk is full, and what opening throws. */
 export async function openStore(parts: StoreParts): Promise<LowdbStore> {
   const { config, collections, disk, log, machine, onFatal, onLoaded } = parts
   try {

@@ -7,18 +7,17 @@ import { LOCK_DIR, MANIFEST_FILE } from '../../store/lowdb/files.ts'
 import { takeLock } from '../../store/lowdb/lock.ts'
 
 /*
- * One store in the place of another, so that a crash at any step leaves the old one or the new one. The lock stays
- * where it is: its folder is never moved, so nobody can open the store meanwhile. Whether there is a store says its
- * manifest, which goes first and comes last.
+ * Replaces the store so that a crash at any step leaves the old or the new one. The lock folder is never moved, so
+ * nobody can open the store meanwhile. The manifest marks a complete store: it is removed first and written last.
  */
 
 /** Folder of the store inside a data folder. */
 export const STORE_FOLDER = 'store'
-/** Where the files of the old store wait until the new one has opened. */
+/** Where the old store's files stay until the new one has opened. */
 const ASIDE_FOLDER = 'replaced'
-/** Says, inside that folder, that all of them are there: what lies in the store since then is new. */
+/** Marker file: all old files are moved, so the store holds only new ones. */
 const ALL_ASIDE = 'all-aside'
-/** Tables that follow from the store, and are made anew without them. */
+/** Derived tables; they are rebuilt from the store. */
 const DERIVED = /^(?:catalog|postings)\.db/
 
 type Folders = { readonly dataDir: string; readonly store: string; readonly aside: string }
@@ -28,8 +27,7 @@ function foldersOf(dataDir: string): Folders {
 }
 
 /**
- * Moves a store that was verified into the place of a stopped daemon's. When it does not open there, the old one
- * comes back.
+ * Puts a verified store in place of a stopped daemon's. If it does not open, the old one is restored.
  * @throws StoreLocked while a daemon runs, and what `opens` throws.
  */
 export async function replaceStore(dataDir: string, fresh: string, opens: () => Promise<void>): Promise<void> {
@@ -54,13 +52,13 @@ export async function replaceStore(dataDir: string, fresh: string, opens: () => 
   await rm(folders.aside, { recursive: true })
 }
 
-/** Before a store is opened: ends a replacement that a crash cut short, by undoing it. */
+/** Undoes a replacement that a crash cut short; called before a store is opened. */
 export async function undoHalfReplaced(dataDir: string): Promise<void> {
   const folders = foldersOf(dataDir)
   if (existsSync(folders.aside)) await underLock(folders, () => undoHalf(folders))
 }
 
-/** After a store has opened: nothing of the one before it is needed any more. */
+/** Removes the old store's files; called after the new one has opened. */
 export async function dropReplaced(dataDir: string): Promise<void> {
   await rm(foldersOf(dataDir).aside, { recursive: true, force: true })
 }
@@ -112,7 +110,7 @@ async function moveAll(from: string, to: string, order: 'manifest first' | 'mani
   const inOrder = order === 'manifest first' ? [...manifest, ...names] : [...names, ...manifest]
   for (const name of inOrder) {
     await rename(join(from, name), join(to, name))
-    // The manifest's place in the order has to hold on the disk too.
+    // The manifest's order must hold on disk too.
     await Promise.all([realDisk.syncDir(from), realDisk.syncDir(to)])
   }
 }

@@ -8,23 +8,22 @@ import type { AnyRow } from '../../store/engine/order.ts'
 import { VENDOR } from '../verification/callback.ts'
 
 /*
- * The whole state of a marketplace as lines of JSON (docs/reference/storage-format.md, "The whole state as text"): a header,
- * every row by collection and key, every file by its name, and an end that says how many there were and what they
- * hash to. What makes an installation one of its own stands in the header alone.
+ * An export as lines of JSON (docs/reference/storage-format.md, "The whole state as text"): header, rows by
+ * collection and key, files by name, and an end with counts and hash. Only the header has installation values.
  */
 
 export const STATE_FORMAT = 1
-/** Longest line; a row is as long as a line of the store at most. */
+/** Longest line: that of a store row. */
 export const MAX_STATE_LINE_BYTES = 64 * 1024 * 1024
 export const MAX_HEADER_BYTES = 64 * 1024
-/** Bytes of a file that one line holds, and of the largest file that a store has. */
+/** File bytes in one line, and in the largest stored file. */
 export const FILE_PART_BYTES = 96 * 1024
 export const MAX_FILE_BYTES = MAX_PRODUCT_BYTES
 
-/** What stands where an address of the installation stood. */
+/** Placeholders for addresses of the installation. */
 export const SYMBOLS = { asset: '@asset', pay_to: '@pay_to' } as const
 
-/** Settings that make an installation one of its own. */
+/** Settings that identify an installation. */
 const installationSettings = [IDENTITY, VENDOR, ENGINES_SEEN] as const
 
 export function isOwn({ name }: { readonly name: string }, row: AnyRow): boolean {
@@ -39,11 +38,11 @@ const Asset = Wallet.refine(
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const Count = z.int().min(0)
 
-/** What tells an installation from others; two that share it accept each other's signatures. */
+/** Identity of an installation; two with the same values accept each other's signatures. */
 export const InstallationValues = z.strictObject({
   asset: Asset.nullable(),
   pay_to: Wallet.nullable(),
-  /** Rows of the settings that are its own. */
+  /** Its settings rows. */
   settings: z.partialRecord(z.enum(installationSettings), z.json()),
 })
 export type InstallationValues = z.infer<typeof InstallationValues>
@@ -51,12 +50,12 @@ export type InstallationValues = z.infer<typeof InstallationValues>
 export const StateHeader = z.strictObject({
   souk: z.literal('state'),
   format: z.int().min(1),
-  /** Of the rows, as the store has it (`daemon/store/migrations.ts`). */
+  /** Format of the rows (`daemon/store/migrations.ts`). */
   store_format: z.int().min(1),
   made_at: z.iso.datetime(),
   rows: Count,
   files: Count,
-  /** null in an anonymised copy, as earlier versions wrote them. */
+  /** null in an anonymised export of earlier versions. */
   installation: InstallationValues.nullable(),
 })
 export type StateHeader = z.infer<typeof StateHeader>
@@ -72,12 +71,12 @@ export type StatePart = z.infer<typeof StatePart>
 
 export const StateEnd = z.strictObject({
   end: z.literal('state'),
-  /** Rows of each collection that has any. */
+  /** Row counts of nonempty collections. */
   counts: z.record(z.string(), Count),
   files: Count,
-  /** Of the lines between the first and this one: of two that are equal the state is. */
+  /** Hash of the lines between the first and this one; equal for equal states. */
   sha256: Sha256,
-  /** Of the first line. */
+  /** Hash of the first line. */
   header_sha256: Sha256,
 })
 export type StateEnd = z.infer<typeof StateEnd>

@@ -10,14 +10,14 @@ import { payments } from '../payments/rows.ts'
 import { isOwn, STATE_FORMAT, StateEnd, StateHeader, StatePart, StateRow, SYMBOLS } from './state-format.ts'
 import { faultAt, linesOf, type StateLine } from './state-lines.ts'
 
-/** What a file says, part by part; what it all comes to is looked at before the end is handed out. */
+/** Parts of an export; the total is checked before the end is returned. */
 export type StateItem =
   | { readonly kind: 'header'; readonly header: StateHeader }
   | { readonly kind: 'row'; readonly row: CheckedRow }
   | { readonly kind: 'part'; readonly line: number; readonly part: StatePart; readonly bytes: Buffer }
   | { readonly kind: 'end'; readonly end: StateEnd }
 
-/** Reads and checks a whole state. @throws AppError 400 with line and member, at the first that is wrong */
+/** Reads and checks an export. @throws AppError 400 with line and member of the first fault */
 export async function* readState(
   chunks: AsyncIterable<Uint8Array>,
   collections: readonly AnyCollection[],
@@ -106,10 +106,10 @@ function checkedEnd(line: StateLine, body: Body, seen: { counts: Record<string, 
   return end
 }
 
-/** Characters of what stands for the values of a unique index: two of them never meet by chance. */
+/** Digest length for values of a unique index: long enough to avoid collisions. */
 const DIGEST_CHARS = 16
 
-/** Rows in order, each once, none twice in a unique index. */
+/** Checks that rows are ordered, and unique in every unique index. */
 function rowReader(header: StateHeader, collections: readonly AnyCollection[]) {
   const check = rowChecker(collections, header.store_format)
   const counts: Record<string, number> = {}
@@ -167,7 +167,7 @@ function checkedRow(check: ReturnType<typeof rowChecker>, { name, row }: { name:
   }
 }
 
-/** What only the installation that it is of could go on with, or would bring its values along. */
+/** Refuses rows that only the original installation could continue, or that carry its values. */
 function refuseForeign({ collection, row, json }: CheckedRow, line: number): void {
   if (collection.name === payments.name && row['state'] === 'settling') {
     throw faultAt(line, 'is of a payment that is being settled, which only its own installation can end', 'row.state')
@@ -191,7 +191,7 @@ function partFault(current: OpenFile | undefined, part: StatePart, bytes: Buffer
   return undefined
 }
 
-/** Files in order, each whole and as its name says. */
+/** Checks that files are ordered, complete and match their names. */
 function fileReader() {
   let current: OpenFile | undefined
   let count = 0

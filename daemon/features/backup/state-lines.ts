@@ -5,17 +5,17 @@ const LINE_FEED = 0x0a
 
 export type StateLine = { readonly number: number; readonly bytes: Buffer; readonly value: unknown }
 
-/** What is wrong with a file, by line and member. */
+/** An error with line and member. */
 export function faultAt(line: number, message: string, path = ''): AppError {
   const details: ErrorDetail[] = [{ path: path === '' ? `line ${line}` : `line ${line}: ${path}`, message }]
   const where = path === '' ? `Line ${line}` : `Line ${line}, ${path}`
   return new AppError('invalid_request', `${where}: ${message.replace(/\.$/, '')}. Nothing was changed.`, { details })
 }
 
-/** Lines of a file as they come, none longer than it may be, each with its line feed. @throws AppError 400 */
+/** Lines of a file with their line feed, each within the length limit. @throws AppError 400 */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StateLine> {
   let number = 0
-  // Pieces of the line that has not ended yet: joined once, however many they are.
+  // Pieces of the unfinished line; joined once.
   let pieces: Buffer[] = []
   let length = 0
   for await (const some of chunks) {
@@ -29,7 +29,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       start = feed + 1
     }
     if (start === chunk.byteLength) continue
-    // The chunk may be used again by who reads.
+    // The reader may reuse the chunk.
     pieces.push(Buffer.from(chunk.subarray(start)))
     length += chunk.byteLength - start
     const most = number === 0 ? MAX_HEADER_BYTES : MAX_STATE_LINE_BYTES

@@ -20,27 +20,27 @@ import {
   SYMBOLS,
 } from './state-format.ts'
 
-/** Text that is handed on at once. */
+/** Text sent at once. */
 const CHUNK_CHARS = 256 * 1024
 
 export type StateExport = {
-  /** Folder of the store, which nobody writes to. */
+  /** Store folder; nobody writes to it. */
   readonly dir: string
   readonly collections: readonly AnyCollection[]
 }
 
-/** One row on its way out. */
+/** One exported row. */
 export type OutRow = { readonly collection: AnyCollection; readonly json: AnyRow }
 export type StateOut = {
   readonly installation: InstallationValues
   readonly rows: number
-  /** Names of the files, in order. */
+  /** File names, in order. */
   readonly files: readonly string[]
   readonly each: () => Generator<OutRow>
   readonly bytesOf: (file: string) => Promise<{ readonly size: number; readonly chunks: AsyncIterable<Uint8Array> }>
 }
 
-/** A payment is under way that another installation could not end: whoever asks may try again. */
+/** A payment is in progress that another installation could not finish; try again later. */
 export class PaymentsUnderWay extends AppError {
   constructor(count: number) {
     super(
@@ -50,7 +50,7 @@ export class PaymentsUnderWay extends AppError {
   }
 }
 
-/** What leaves the store. @throws PaymentsUnderWay, StoreDamaged */
+/** Opens a state for export. @throws PaymentsUnderWay, StoreDamaged */
 export async function openState(options: StateExport): Promise<StateOut> {
   const tables = await readWhole(options.dir, options.collections)
   refuseUnderWay(tables)
@@ -80,7 +80,7 @@ function tableOf(tables: readonly WholeTable[], { name }: { readonly name: strin
   return tables.find(({ collection }) => collection.name === name)?.rows ?? []
 }
 
-/** A signature that is about to be settled is good here only. */
+/** A signature about to settle is valid here only. */
 function refuseUnderWay(tables: readonly WholeTable[]): void {
   const settling = tableOf(tables, payments).filter((row) => row['state'] === 'settling').length
   if (settling > 0) throw new PaymentsUnderWay(settling)
@@ -111,7 +111,7 @@ function ordered({ key }: AnyCollection, rows: AnyRow[]): AnyRow[] {
 
 export type Exported = { readonly rows: number; readonly files: number; readonly sha256: string }
 
-/** Writes it as lines, no faster than they are taken. */
+/** Writes it as lines, at the reader's pace. */
 export async function writeState(
   state: StateOut,
   lines: (text: string) => Promise<void>,
@@ -147,7 +147,7 @@ function headerOf({ installation, rows, files }: StateOut, now: number): StateHe
   return { souk: 'state', format: STATE_FORMAT, store_format: FORMAT, made_at, rows, files: files.length, installation }
 }
 
-/** A file, a part a line; an empty one is a line too. */
+/** A file in parts, one per line; an empty file has one line too. */
 async function* partsOf(state: StateOut, file: string): AsyncGenerator<string> {
   const { size, chunks } = await state.bytesOf(file)
   const line = (at: number, bytes: Buffer) => `${JSON.stringify({ file, size, at, data: bytes.toString('base64') })}\n`

@@ -3,20 +3,20 @@ import { defineResource } from '../../kernel/resource.ts'
 import type { LowdbStore } from '../../store/lowdb/open.ts'
 import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
 
-/** What was cut off the end of the journal when the store was opened. */
+/** What was removed from the end of the journal at the start. */
 export type JournalCut = {
-  /** `unfinished`: a write that nobody was told of. `damaged`: bytes that changed later. `missing`: lines that are gone. */
+  /** `unfinished`: a write never acknowledged. `damaged`: bytes that changed later. `missing`: lost lines. */
   readonly kind: 'unfinished' | 'damaged' | 'missing'
   readonly droppedBytes: number
-  /** Transactions that were durable and are certainly gone. */
+  /** Durable transactions that are certainly lost. */
   readonly missingTransactions: number
 }
 
 export type Storage = {
   readonly cut: JournalCut | undefined
-  /** Whether every write is refused for want of room. */
+  /** Whether all writes are refused because the disk is full. */
   readonly isFull: () => Promise<boolean>
-  /** Writes the files anew, without what is gone; where there is room for that. */
+  /** Compacts the files if there is room. */
   readonly shrink: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export const storage = defineResource<Storage>('storage')
 export function storageOf({ recovery, isFull, shrink }: Pick<LowdbStore, 'recovery' | 'isFull' | 'shrink'>): Storage {
   return {
     cut: cutOf(recovery),
-    // A file system that cannot tell is no reason to say that it is full.
+    // A file system that reports no size counts as not full.
     isFull: () => isFull().catch(() => false),
     shrink,
   }
@@ -54,7 +54,7 @@ function lost({ missingTransactions: count }: JournalCut): string {
   )
 }
 
-/** One sentence for people. */
+/** One sentence for the user. */
 export function cutSentence(cut: JournalCut): string {
   return `The journal of the store was cut when it was opened: ${cut.droppedBytes} bytes were dropped; ${endings[cut.kind](cut)}.`
 }
@@ -70,7 +70,7 @@ export function diskFull(dataDir: string, cause?: unknown): AppError {
   )
 }
 
-/** Whether the system said that there is no room, however deep that lies. */
+/** Whether the cause, at any depth, is a full disk. */
 export function isNoSpace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && (at.code === 'ENOSPC' || at.code === 'EDQUOT')) return true

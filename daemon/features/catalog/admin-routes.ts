@@ -62,10 +62,10 @@ const factsIn =
     }
   }
 
-/** Tries that are looked through for the last one that was taken. */
+/** Recent attempts searched for the last successful one. */
 const TRIED_ROWS = 5
 
-/** How it sells, and how the latest try at its endpoint went. */
+/** Sales, and the result of the latest call to its endpoint. */
 async function sellingOf(t: ReadTx, { id }: ServiceRow, { sold, byDay, refunded }: SoldOf) {
   const { rows } = await t.table(deliveries).page('tried', [id], { limit: TRIED_ROWS })
   const tries = rows.flatMap(({ attempts }) => attempts.toReversed())
@@ -76,7 +76,7 @@ async function sellingOf(t: ReadTx, { id }: ServiceRow, { sold, byDay, refunded 
   return { sold, by_day: [...byDay], refunded, last_call: call ?? null }
 }
 
-/** In whole points, as lists show it. */
+/** Rounded for lists. */
 async function scoreOf(t: ReadTx, providerId: string): Promise<bigint> {
   const standing = await t.table(standings).get(ofProvider(providerId).id)
   return BigInt(Math.round(standingOf(standing?.sums ?? NO_JOBS).score))

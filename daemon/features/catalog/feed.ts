@@ -15,10 +15,10 @@ import { type Catalog, catalog, openCatalog } from './search/catalog.ts'
 import type { CatalogDoc } from './search/query.ts'
 
 const REBUILD_PAGE = 500
-/** Listings put in a row; then others get their turn. */
+/** Listings written in a row before yielding. */
 const PUTS_IN_A_ROW = 20
 
-/** Opens the derived catalog table, rebuilt from the store when it is not of its state. */
+/** Opens the derived catalog; rebuilds it if it does not match the store. */
 export async function openCatalogOf(store: Store, path: string): Promise<Catalog> {
   const catalog = await openCatalog({ path })
   if ((await catalog.seq()) !== store.stats().seq) await catalog.rebuild(allDocs(store), store.stats().seq)
@@ -39,7 +39,7 @@ async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): 
   const standing = await t.table(standings).get(ofProvider(provider.id).id)
   return {
     id: service.id,
-    // The slug of a first-party listing is a name, too: it may have other words.
+    // The slug of a first-party listing is searchable, too.
     name: [service.name, service.first_party_slug?.replaceAll('_', ' ')].filter(Boolean).join(' '),
     tags: service.tags,
     category: service.category,
@@ -58,19 +58,18 @@ async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): 
 
 type Feed = {
   readonly catalog: Catalog
-  /** Resolves when the last change has reached the table. */
+  /** Resolves when the last change is in the table. */
   readonly stop: () => Promise<void>
 }
 
 type Parts = Pick<Context, 'store' | 'log'> & { readonly catalog: Catalog; readonly pages: PageCache }
-/** What the listings of each provider show of it, as far as it was put. */
+/** Provider facts last written into its listings. */
 type Shown = Map<string, string>
 type Feeding = Parts & { readonly shownOf: Shown }
 
 /**
- * Keeps the catalog table and the finished pages in step with what was committed.
- * @returns the catalog whose queries wait for every change that was durable when they were asked: who was told
- * that a listing is there finds it.
+ * Keeps catalog and cached pages in step with commits.
+ * @returns a catalog whose queries wait for all changes durable at the call.
  */
 export function followChanges(parts: Parts): Feed {
   const { store, catalog, pages, log } = parts
@@ -82,7 +81,7 @@ export function followChanges(parts: Parts): Feed {
     last = last
       .then(() => apply({ ...parts, shownOf }, change))
       .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
-      // A page built between the two drops may have asked the table too early.
+      // A page built meanwhile may have read the table too early.
       .then(() => pages.drop())
   })
   const query: Catalog['query'] = async (asked) => {
@@ -96,10 +95,7 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/**
- * The catalog in step with the store. At a clean stop the table says of which state it is, so that the next start need
- * not rebuild it.
- */
+/** The catalog over the store. A clean stop records its state, so that the next start need not rebuild it. */
 export async function openCatalogOver(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
@@ -111,12 +107,12 @@ export async function openCatalogOver(ctx: Context): Promise<void> {
   })
 }
 
-/** An id that no listing has: removing it only moves the table's sequence number on. */
+/** An id without a listing: removing it only advances the sequence number. */
 const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
-/** Whether a page may look different after it; a switch decides which verdicts are shown. */
+/** Whether a write can change a page; a switch decides which verdicts are shown. */
 function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }
@@ -140,8 +136,8 @@ async function putService(parts: Parts, change: { key: string; row: ServiceRow |
 }
 
 /**
- * A provider's name, tier and reputation are part of each of its listings; most changes of a participant are of
- * something else. What is many writes lets others in between.
+ * Listings include their provider's name, tier and reputation; most participant changes touch none of them. Yields
+ * between many writes.
  */
 async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, seq: number): Promise<void> {
   const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })

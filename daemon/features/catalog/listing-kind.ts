@@ -11,16 +11,13 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
 import { threads } from '../threads/rows.ts'
 
-/** Conversations and bids that are looked at for one that is open; where there are more, one is taken to be. */
+/** Conversations and bids searched for an open one; if there are more, one counts as open. */
 const LOOKED_AT = 1_000
 
 type Times = { readonly now: number; readonly wall: number }
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 
-/**
- * Who paid for a period keeps what it bought, and what is under way about a listing stays of its kind.
- * @throws AppError 409 that says what stands in the way, and the way out
- */
+/** Protects buyers of a running period and open conversations. @throws AppError 409 with the reason and the way out */
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
   if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')
@@ -36,7 +33,7 @@ export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall 
   )
 }
 
-/** Whether a schema takes what another one took: it is the same one, but for new optional members. */
+/** Whether the new schema accepts all input of the old one: equal but for new optional members. */
 function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_schema']): boolean {
   if (after === null || isDeepStrictEqual(before, after)) return true
   if (before === null || !isObject(before.properties) || !isObject(after.properties)) return false
@@ -45,7 +42,7 @@ function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_s
   return isDeepStrictEqual(before, { ...after, properties })
 }
 
-/** Something open about a listing, in words; undefined when there is nothing. */
+/** Description of something open about a listing; undefined if nothing is. */
 async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | undefined> {
   const [job] = (await t.table(jobs).page('service_open', [id], { limit: 1 })).rows
   if (job) return `the job ${job.id}`
@@ -54,7 +51,7 @@ async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | 
 
 async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
   const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
-  // Newest first: one that nobody touched for the life of a proposal has none that is open.
+  // Newest first: one without activity for the life of a proposal has no open one.
   const found = rows.find(({ proposal, previous }) =>
     [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
   )

@@ -44,7 +44,7 @@ const updateService: FreeHandler<typeof listingsApi.updateService> = async (
 
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly now: number }
 
-/** What was known of another endpoint says nothing about this one. */
+/** A new endpoint starts without health history. */
 async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<ServiceRow> {
   const provider = await t.table(participants).get(held.provider_id)
   if (!provider) throw new Error(`listing ${held.id} has no provider`)
@@ -53,7 +53,7 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
   return withLiveness(changed, await untried(t, { url, providerId: provider.id, now }))
 }
 
-/** The row stays, as `deleted`: jobs and receipts name it. */
+/** The row stays as `deleted`: jobs and receipts refer to it. */
 const deleteService: FreeHandler<typeof listingsApi.deleteService> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownListing(t, params.id, caller)
@@ -63,7 +63,7 @@ const deleteService: FreeHandler<typeof listingsApi.deleteService> = async ({ pa
   return { id: params.id, service_id: params.id, deleted: true }
 }
 
-/** Holds a listing for its owner. @throws AppError 404 when there is none, 403 when it is another's. */
+/** Locks a listing for its owner. @throws AppError 404 when there is none, 403 when it belongs to another. */
 async function ownListing(t: Tx, id: string, caller: ParticipantRow): Promise<ServiceRow> {
   const row = await t.table(services).getForUpdate(id)
   if (!row || row.status === 'deleted') throw notFound('The service')

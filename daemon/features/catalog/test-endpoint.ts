@@ -12,7 +12,7 @@ import { sendTest } from '../webhooks/test-message.ts'
 
 const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
 
-/** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every other message (decisions §7). */
+/** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every message (decisions §7). */
 const testService: FreeHandler<typeof serviceTestApi.testService> = async (
   { params },
   { ctx, caller, now, signal },
@@ -44,7 +44,7 @@ const testService: FreeHandler<typeof serviceTestApi.testService> = async (
   }
 }
 
-/** A receiver that takes jobs alone refuses the test: what it was sent, and what to answer. */
+/** The reason if a receiver refuses test messages: what was sent, and how to answer. */
 function whyRefused({ error, status }: Pick<SentAttempt, 'error' | 'status'>): string {
   const isRefusal = status !== null && status >= 400 && status < 500
   if (!isRefusal) return error ?? ''

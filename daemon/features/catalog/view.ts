@@ -20,7 +20,7 @@ function reputationOf(standing: StandingRow | undefined): ReputationView {
   return { ...rest, dimensions: { ...dimensions } }
 }
 
-/** Members that both listing forms show (specification, Service listing). */
+/** Members of both listing forms (specification, Service listing). */
 function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
   const prices = splitOf(service)
   return {
@@ -82,10 +82,10 @@ function olderMembers({ provider }: Standings) {
   }
 }
 
-/** A listing with whom it is of, and how it is asked for. */
+/** A listing with its provider, and the viewer. */
 export type ShownListing = TrustAsked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
 
-/** A listing as catalog and detail show it; the detail always carries the trust verdict. */
+/** A listing for catalog and detail; the detail always has the trust verdict. */
 export async function listingView(t: ReadTx, shown: ShownListing, options: { detail: boolean }): Promise<ListingView> {
   const { service, provider } = shown
   const standings = await readStandings(t, service)
@@ -100,12 +100,12 @@ export async function listingView(t: ReadTx, shown: ShownListing, options: { det
   }
 }
 
-/** A listing as its owner sees it. */
+/** A listing for its owner. */
 export async function ownListingView(t: ReadTx, shown: ShownListing): Promise<z.output<typeof OwnListing>> {
   return { ...(await listingView(t, shown, { detail: true })), webhook_url: shown.service.webhook_url }
 }
 
-/** Encoded form of a listing. */
+/** Encodes a listing. */
 export function encodeListing(view: ListingView): string {
   return JSON.stringify(z.encode(Listing, view))
 }

@@ -12,18 +12,16 @@ import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts
 import type { TrustAsked } from '../reputation/trust.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
-/** Listings of one answer (decisions §7). */
+/** Listings per response (decisions §7). */
 const MAX_LISTINGS = 1_000
-/** Size of their JSON together: the answer is stored, and schemas may be large. */
+/** Total JSON size: the response is stored, and schemas may be large. */
 const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 
 type View = z.output<typeof Listing>
 
-/** The active catalog and a guide of requests that run against this marketplace. */
+/** The active catalog, and a guide with requests that run here. */
 const discover: PaidHandler<typeof discoverApi.discover> = {
-  async check() {
-    // Everybody may ask.
-  },
+  async check() {},
 
   async fulfil(t, _draw, { payment, source, baseUrl, now }) {
     const total = await t.table(services).count('status', ['active'])
@@ -49,8 +47,8 @@ function rest(offset: number): string {
 }
 
 /**
- * A first-party listing that is fulfilled at once makes the best first purchase, unless its example names a page of
- * the web, or an engine is asked for it: the request has to run as it stands, without a network too.
+ * A listing for a first purchase: first-party, instant, and without a URL or optional engine in its example, so that
+ * the request also runs without a network.
  */
 function isSample({ first_party_slug: slug, price, fulfillment_type, input_schema }: ServiceRow): boolean {
   const own = slug === null || price === null ? undefined : firstPartyServices.get(slug)

@@ -6,7 +6,7 @@ import { referencePage } from './reference-page.ts'
 
 const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()
 
-/** Where to go from the bare address. */
+/** Links on the root page. */
 const doors = [
   { path: api.getCatalog.path, what: 'what is for sale' },
   { path: api.getDocs.path, what: 'the reference' },

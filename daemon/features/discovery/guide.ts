@@ -18,7 +18,7 @@ type Recipe = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Placeholders that a shell fills in; everything else runs as it stands. */
+/** Placeholders for the shell; everything else runs as is. */
 const PAYMENT = { 'X-PAYMENT': '$X_PAYMENT' }
 const KEY = { 'X-API-Key': '$SOUK_API_KEY' }
 
@@ -33,7 +33,7 @@ const newListing = {
   input_schema: { type: 'object', properties: { text: { type: 'string', maxLength: 5000 } }, required: ['text'] },
 }
 
-/** How to start here, as requests against this very marketplace; `sample` is a listing that can be bought. */
+/** First steps as runnable requests; `sample` is a listing to buy. */
 export function guideSteps(baseUrl: string, sample: ServiceRow | undefined): Step[] {
   return recipes(sample).map((recipe) => stepOf(baseUrl, recipe))
 }
@@ -104,13 +104,13 @@ function stepOf(baseUrl: string, { title, text, row, params = {}, query, body, h
 function curlOf({ method, url, headers, body }: Step['request']): string {
   return [
     `curl -X ${method} ${quoted(url)}`,
-    // Placeholders are filled in by the shell, so headers stand in double quotes; they hold nothing of a stranger.
+    // Double quotes let the shell fill in placeholders; these headers hold no foreign text.
     ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body ? [`--data ${quoted(JSON.stringify(body))}`] : []),
   ].join(' ')
 }
 
-/** One word for a POSIX shell: examples come from schemas that strangers wrote. */
+/** Quotes a word for a POSIX shell: examples come from foreign schemas. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

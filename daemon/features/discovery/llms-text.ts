@@ -8,10 +8,10 @@ import { type Context, localToken } from '../../kernel/context.ts'
 import { services } from '../listings/rows.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
-/** Listings looked at for one that makes a good first purchase. */
+/** Listings searched for a first purchase. */
 const MAX_SAMPLES = 100
 
-/** A guide for agents in the form of llms.txt: what this is, where its descriptions are, how to buy, every row. */
+/** A guide for agents in llms.txt form: purpose, descriptions, how to buy, endpoints. */
 export async function llmsText(ctx: Context): Promise<string> {
   const base = ctx.baseUrl()
   const { rows } = await ctx.store.table(services).page('status', ['active'], { limit: MAX_SAMPLES })
@@ -39,7 +39,7 @@ export async function llmsText(ctx: Context): Promise<string> {
   ].join('\n')
 }
 
-/** How a client that somebody publishes pays here, with the names of this very marketplace in it. */
+/** How published clients pay here, with this marketplace's values. */
 function clients(ctx: Context): string[] {
   return ['## Paying with published clients', '', ...clientLines(localToken(ctx)), '']
 }

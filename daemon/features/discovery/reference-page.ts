@@ -7,11 +7,11 @@ import { api } from '../../../src/api/index.ts'
 import { guards, validatorOf } from '../../endpoint/encode.ts'
 import type { Encoded } from '../../endpoint/handler.ts'
 
-/** Names of the renderer's script and style beside the bundle, where the build put them. */
+/** Names of the renderer's script and style beside the bundle. */
 const SCRIPT = 'swagger-ui-bundle.js'
 const STYLE = 'swagger-ui.css'
 
-/** Nobody else's checker is asked about the description, and everything is closed until somebody opens it. */
+/** No external validator; sections start collapsed. */
 const settings = {
   url: api.getOpenapi.path,
   dom_id: '#reference',
@@ -24,8 +24,8 @@ const settings = {
 let page: Promise<Encoded> | undefined
 
 /**
- * The reference page: Swagger UI and nothing from elsewhere, drawing the description that this daemon serves. The page is
- * whole in itself; its policy runs these two scripts and lets them read this origin only.
+ * The reference page: Swagger UI over this daemon's description. The page is self-contained; its policy allows these
+ * two scripts and this origin only.
  */
 export function referencePage(): Promise<Encoded> {
   page ??= makePage()
@@ -76,7 +76,7 @@ function fileOf(name: string): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-/** A script as it may stand in a page: nothing in it ends the element. */
+/** Escapes a script for a page, so that it cannot close its element. */
 function inline(script: string): string {
   return script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
 }

@@ -22,7 +22,7 @@ export type DiscoveryFilter = {
   readonly extensions?: string | undefined
 }
 
-/** Whether anything that is sold here passes a filter: all of it is paid for in one way. */
+/** Whether a filter matches this marketplace: everything here is paid in one way. */
 export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean {
   const names: readonly string[] = [chain.network, networks[chain.network].caip2]
   return (
@@ -39,7 +39,7 @@ export function purchaseUrl(ctx: Context, { id }: Pick<ServiceRow, 'id'>): strin
   return `${ctx.baseUrl()}${api.purchaseService.path.replace(':id', id)}`
 }
 
-/** A listing with a fixed price as a resource of the x402 discovery lists; undefined where a price is asked for. */
+/** A fixed-price listing as a resource of the x402 discovery lists; undefined if it needs a quote. */
 export async function resourceOf(ctx: Context, service: ServiceRow): Promise<PaidResource | undefined> {
   const price = payableSplit(service)?.agent
   if (price === undefined) return undefined
@@ -60,7 +60,7 @@ export async function resourceOf(ctx: Context, service: ServiceRow): Promise<Pai
   }
 }
 
-/** How the paid request is made (x402 v2, extension `bazaar`). */
+/** How to make the paid request (x402 v2, extension `bazaar`). */
 async function bazaarOf(ctx: Context, service: ServiceRow): Promise<JsonObject> {
   const body = (await schemas.of(ctx).example(service.input_schema, { who: service.provider_id })) ?? {}
   const input = { type: 'http', method: 'POST', bodyType: 'json', body }
@@ -87,7 +87,7 @@ async function bazaarOf(ctx: Context, service: ServiceRow): Promise<JsonObject> 
   }
 }
 
-/** The wallet that payments go to, as others write it. */
+/** The `pay_to` address, checksummed. */
 export function payTo({ chain }: Context): string {
   return checksumAddress(chain.payTo)
 }

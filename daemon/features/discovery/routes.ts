@@ -11,7 +11,7 @@ import { type ServiceRow, services } from '../listings/rows.ts'
 import { llmsText } from './llms-text.ts'
 import { type DiscoveryFilter, offersFor, type PaidResource, payTo, purchaseUrl, resourceOf } from './resources.ts'
 
-/** Listings that the manifest names; the discovery list pages through all. */
+/** Listings in the manifest; the discovery list has all of them. */
 const MAX_MANIFEST_LISTINGS = 500
 
 const listResources: FreeHandler<typeof discoveryApi.listResources> = async ({ query }, { ctx }) => {
@@ -20,7 +20,7 @@ const listResources: FreeHandler<typeof discoveryApi.listResources> = async ({ q
   return { x402Version: 2, items: resources, pagination: { limit, offset, total } }
 }
 
-/** The cursor is the place of the next result; a listing added meanwhile may move results by one. */
+/** The cursor is an offset; a new listing may shift results by one. */
 const searchResources: FreeHandler<typeof discoveryApi.searchResources> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, cursor, query: q, ...filter } = query
   const offset = Number(cursor ?? 0)
@@ -63,7 +63,7 @@ const getManifest: FreeHandler<typeof discoveryApi.getManifest> = async (_input,
   }
 }
 
-/** Paid rows without a parameter in their path, as long as they answer. */
+/** Enabled paid endpoints without a path parameter. */
 function fixedUrls(ctx: Context): string[] {
   const switches = ctx.switches.now()
   return endpointNames

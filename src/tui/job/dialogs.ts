@@ -12,7 +12,7 @@ import { resolveJob } from './rows.ts'
 const REASON_COLUMNS = 100
 const outcomes = ['release', 'refund', 'split'] as const
 
-/** Decides a dispute: money moves at once and for good. */
+/** Rules on a dispute: money moves at once, permanently. */
 export function rulingDialog(host: Host, job: Job): DialogSpec {
   const { service, amount, providerAmount, fee } = shownJob(job)
   const what = `${job.id}  ${clip(service, 30)}`
@@ -77,12 +77,12 @@ function effect(job: Job, { outcome, buyer = '' }: Values): string {
   return `${dollars(part)} to the buyer, ${dollars(whole - part)} as a sale`
 }
 
-/** Whether anything is held for a job that could go back. */
+/** Whether the job holds refundable money. */
 export function canGiveBack({ escrow }: Job): boolean {
   return escrow?.status === 'held'
 }
 
-/** Pays what is held for a job back to its buyer, whatever the job is waiting for: at once and for good. */
+/** Refunds a job's held money at once, permanently. */
 export function withdrawDialog(host: Host, job: Job): DialogSpec {
   const { service, buyer, provider, amount } = shownJob(job)
   const what = `${job.id}  ${clip(service, 30)}`

@@ -4,7 +4,7 @@ import { buyerOf, type Job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { safe } from '../../text/text.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Of a conversation and of a history, the newest. */
+/** Newest entries of conversation and history. */
 const ENTRIES_MAX = 200
 
 /** What people read of a job, fit for a terminal; amounts like `$0.525`. */
@@ -29,14 +29,14 @@ function money(amount = ''): string {
 export type HistoryEntry = { readonly at: number | undefined; readonly head: string; readonly words: string }
 type Posting = { readonly at: number | undefined; readonly kind: string; readonly lines: readonly string[] }
 
-/** All that is known of one job: with the admin credential the bundle that a ruling rests on. */
+/** All data of a job; with the admin key its ruling bundle. */
 export type JobDetail = {
   readonly job: Job
   readonly input: unknown
   readonly deliverables: readonly unknown[]
   readonly timeline: readonly HistoryEntry[]
   readonly messages: readonly HistoryEntry[]
-  /** What does not fit the listing's schemas; undefined where that was not checked. */
+  /** Schema faults; undefined if not checked. */
   readonly faults: {
     readonly input: readonly string[] | undefined
     readonly deliverables: readonly string[] | undefined
@@ -59,7 +59,7 @@ export function readBundle(bundle: Bundle): JobDetail {
   }
 }
 
-/** The same from what a party of the job may read. */
+/** The same for a party. */
 export function readWhole(job: Job, messages: readonly Message[] = []): JobDetail {
   return {
     job,

@@ -10,7 +10,7 @@ import { type HistoryEntry, type JobDetail, shownJob } from './facts.ts'
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
 
-/** What it is, how it stands, and what it cost. */
+/** Item, status and price. */
 export function factLine(job: Job, now: number | undefined, width: number): Line {
   const since = job.dispute?.status === 'open' ? Date.parse(job.dispute.opened_at) : undefined
   const age = since === undefined || now === undefined ? '' : ` for ${span(Math.max(0, now - since))}`
@@ -19,7 +19,7 @@ export function factLine(job: Job, now: number | undefined, width: number): Line
   return [' ', strong(clip(service, Math.max(1, width - lineWidth(stands) - 1))), ...stands]
 }
 
-/** Who bought it of whom, how it was paid, and what comes next, in one row. */
+/** Parties, payment and next event in a row. */
 export function partyLine(job: Job, now: number | undefined): Line {
   const { buyer, provider, paidBy } = shownJob(job)
   return [' ', buyer, dim(' → '), provider, dim('  paid '), paidBy, dim(`  ${escrowWords(job, now)}`)]
@@ -27,7 +27,7 @@ export function partyLine(job: Job, now: number | undefined): Line {
 
 const moveOf = ({ escrow }: Job) => movesBy[escrow?.next_event ?? '']
 
-/** Where the money is, and when it goes where: `held, goes back in 23h`. */
+/** Escrow with next event: `held, goes back in 23h`. */
 function escrowWords(job: Job, now: number | undefined): string {
   const escrow = text(job.escrow?.status)
   if (escrow === 'none') return 'no escrow'
@@ -39,7 +39,7 @@ function escrowWords(job: Job, now: number | undefined): string {
     : `${escrow}, ${move} in ${deadlineSpan(at - now)}`
 }
 
-/** The same with a row each, by the ids that they go by. */
+/** The same with ids in rows. */
 export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Line[] {
   const { buyer, provider, paidBy } = shownJob(job)
   const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(buyer), widthOf(provider)))
@@ -59,7 +59,7 @@ export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Lin
 const SIDE_LABEL = 9
 const PARTY_COLUMNS_MAX = 20
 
-/** What is at stake in a dispute: what each ruling gives to whom. */
+/** Amounts of each ruling. */
 export function rulingLines(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
   const { amount, providerAmount, fee, buyer, provider } = shownJob(job)
@@ -84,7 +84,7 @@ export function rulingLines(job: Job, width: number): Line[] {
 const RULING_LABEL = 15
 const HELD_BAR_COLUMNS = 18
 
-/** The same in one row, where the sums have room in it. */
+/** The same in one row. */
 export function rulingLine(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
   const { amount, providerAmount, fee, ...sides } = shownJob(job)
@@ -122,19 +122,19 @@ const tabLines: Readonly<Record<JobTab, (shown: Shown) => Line[]>> = {
   raw: ({ detail }) => jsonLines(detail.raw),
 }
 
-/** What a tab of a job says. */
+/** Lines of a job's tab. */
 export function linesOf(tab: JobTab, shown: Shown): Line[] {
   return tabLines[tab](shown)
 }
 
 type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece /** In place of a time. */; readonly when?: string }
 
-/** What a job came to stands there as it does in lists. */
+/** Final status as in lists. */
 function inWords(entry: HistoryEntry): Entry {
   return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
 }
 
-/** Whom a job waits for now, and what comes of it if they do nothing. */
+/** Who must act, and the default result. */
 function waiting(job: Job, now: number | undefined): Entry[] {
   const words = isAtStake(job) ? 'for a ruling: nobody else decides' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]
@@ -157,7 +157,7 @@ function isState(event: string): event is Job['status'] {
   return Object.hasOwn(jobStates, event)
 }
 
-/** A head in its column; what has no colour of its own has that of what moves. */
+/** A cell with the flow's color unless it has one. */
 function headPiece(head: Piece, columns: number): Piece {
   return typeof head === 'string' ? accent(padEnd(head, columns)) : { ...head, text: padEnd(head.text, columns) }
 }

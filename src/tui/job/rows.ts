@@ -7,11 +7,11 @@ import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
 import { type JobDetail, readBundle, readWhole } from './facts.ts'
 
-/** Jobs of one status on a page. */
+/** Jobs per page. */
 export const JOBS_PAGE = 50
 const MESSAGES = 100
 
-/** What of all jobs a view shows, as the interface is asked for it. */
+/** Filter of each view. */
 const filterOf: Readonly<Record<JobView, string>> = {
   open: 'open:yes',
   late: 'open:yes late:yes',
@@ -23,20 +23,20 @@ const filterOf: Readonly<Record<JobView, string>> = {
 
 export type Jobs = {
   readonly jobs: readonly Job[]
-  /** Jobs that were found on all pages. */
+  /** Matches over all pages. */
   readonly total: number
-  /** Jobs among which they were looked for, where not all of them were. */
+  /** Searched jobs, if not all. */
   readonly among: string
 }
 
 type Which = ListPage<typeof jobFields> & { readonly view: JobView; readonly admin: boolean }
 
-/** Of what is over nothing waits for anybody: there the newest is looked for. */
+/** Ended jobs are listed newest first. */
 export function isWorstFirst(view: JobView): boolean {
   return view !== 'done' && view !== 'failed'
 }
 
-/** One page of a view, the worst or the newest first unless sorted; everybody's jobs, or one's own without the admin credential. */
+/** A page of a view, worst or newest first; own jobs without the admin key. */
 export const fetchJobs =
   (link: Link, { view, page, admin, asked }: Which) =>
   (signal: AbortSignal): Promise<Outcome<Jobs>> => {
@@ -58,7 +58,7 @@ export const fetchJobs =
     }))
   }
 
-/** One's own are narrowed here. */
+/** Own jobs are filtered here. */
 function isIn(view: JobView, { status, escrow, late }: Job): boolean {
   if (view === 'all') return true
   if (view === 'late') return late === true
@@ -68,7 +68,7 @@ function isIn(view: JobView, { status, escrow, late }: Job): boolean {
   return escrow?.status === 'held' || ['created', 'dispatched', 'in_progress', 'disputed'].includes(status)
 }
 
-/** Everything about one job; nothing for no id. */
+/** Job data; undefined without an id. */
 export const fetchJob =
   (link: Link, { id, admin }: { id: string; admin: boolean }) =>
   async (signal: AbortSignal): Promise<Outcome<JobDetail | undefined>> => {
@@ -87,7 +87,7 @@ export const fetchJob =
 type Outcomes = (typeof rulings)[number]
 type RulingDraft = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
 
-/** Decides a dispute. @returns the job as it is then. */
+/** Rules on a dispute. @returns the job afterwards */
 export function resolveJob(
   link: Link,
   id: string,

@@ -36,10 +36,10 @@ import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
 
-/** Rows of the list that stay in sight above a long drawer. */
+/** Rows of the list above a drawer. */
 const LIST_SHARE = 2
 
-/** A hook: the jobs of everybody, or one's own without the admin credential, and all about the chosen one. */
+/** A hook: all jobs, or own ones without the admin key, and the chosen one. */
 export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
@@ -74,7 +74,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** The facts that the interface knows a job by; `late` and `open` as far as a list tells. */
+/** Filterable facts; `late` and `open` as far as known. */
 function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
   const { id, status, escrow, payment, deadline_at: deadline } = one
   const isRunning = status === 'dispatched' || status === 'in_progress'
@@ -99,7 +99,7 @@ function tabOf({ pane, jobTab }: Ui): JobTab {
 type Wanted = { readonly id: string; readonly admin: boolean; readonly now: number | undefined }
 type Detail = { readonly detail: Query<JobDetail | undefined>; readonly lines: readonly Line[] }
 
-/** A hook: asks for a job when the cursor stands still on it, and draws its tab when either changes. */
+/** A hook: fetches a job when the cursor rests, and draws its tab. */
 function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): Detail {
   const wanted = { id: useSettled(id, clock), admin }
   const name = `job ${JSON.stringify(wanted)}`
@@ -108,7 +108,7 @@ function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }
   const tab = tabOf(ui)
   const side = sideOf(area.width)
   const width = ui.pane.open === 'beside' && side > 0 ? side : area.width
-  // Most of it is the same whatever the second.
+  // Mostly constant within a minute.
   const minute = now === undefined ? undefined : now - (now % MINUTE_MS)
   const drawn = useMemo(
     () => (value === undefined ? undefined : linesOf(tab, { detail: value, width, now: minute })),
@@ -164,12 +164,12 @@ type Model = {
   readonly jobs: readonly Job[]
   readonly chosen: number
   readonly detail: Query<JobDetail | undefined>
-  /** Of the tab in sight. */
+  /** Lines of the current tab. */
   readonly lines: readonly Line[]
   readonly isOpen: boolean
   readonly admin: boolean
   readonly stream: Stream
-  /** What decides a dispute from a shell. */
+  /** Ruling command for a shell. */
   readonly commandOf: (id: string) => string
   /** Business time. */
   readonly now: number | undefined
@@ -200,7 +200,7 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-/** The chosen one at the right of the list, and under the list what happens to all of them. */
+/** The chosen job at the right, events below. */
 function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   const { jobs: rows, chosen, now, view, stream } = model
   const side = sideOf(area.width)
@@ -217,7 +217,7 @@ function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   return joinedPanels(left, right, { width: area.width, split: width, height: area.height })
 }
 
-/** From this height on what happens stands under the list, in so many rows. */
+/** Height for the feed, and its rows. */
 const FEED_FROM = 24
 const FEED_ROWS = 5
 
@@ -228,13 +228,13 @@ function emptyWords({ filters, jobView }: Ui): string {
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })
 
-/** What is read from its end shows its end. */
+/** Conversations show their end. */
 function linesIn({ lines, view }: Model, room: number): readonly Line[] {
   const tab = tabOf(view.ui)
   return tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
 }
 
-/** Below the list: what it is and who, its tab, and what a ruling would do. */
+/** Below the list: facts, tab, rulings. */
 function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const rulings = rulingLine(job, width)
   const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)
@@ -243,7 +243,7 @@ function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line
   return [...head, ...shown, ...rulings]
 }
 
-/** Beside the list, with a row for everything, and the command that decides it. */
+/** Beside the list: one row per fact, with the ruling command. */
 function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const { now, view, commandOf } = model
   const rulings = rulingLines(job, width)
@@ -277,7 +277,7 @@ function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[
   return [...head, blank, ...linesIn(model, room), ...foot]
 }
 
-/** What the tabs are called. */
+/** Tab titles. */
 const tabTitles: Readonly<Record<JobTab, string>> = {
   timeline: 'story',
   input: 'input',
@@ -298,7 +298,7 @@ function tabWords(current: JobTab, room: number): Line {
 function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Model, width: number): Line[] {
   const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
   const total = listed.value?.total
-  // Of the view in sight alone the total is known without asking; what is disputed waits in the inbox.
+  // Only the current view's total is known; disputes are in the inbox.
   const disputed = admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {}
   const isWhole = total !== undefined && !ui.filters.jobs
   const counts = { ...disputed, ...(isWhole ? { [ui.jobView]: total } : {}) }

@@ -31,49 +31,49 @@ import { type Fetch, type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 
-/* One screen over any noun: its list, narrowed, sorted and page by page, and what is known of the chosen row. */
+/* A generic list screen over a noun: filter, sort, pages, and the chosen row's facts. */
 
 const PAGE = 50
 
-/** A page of them, and how many were looked at where those are not all. */
+/** A page, and the searched number if not all. */
 export type NounRows<R> = { readonly rows: readonly R[]; readonly total: number; readonly among?: string }
 
-/** What a screen adds to its noun. */
+/** Screen specifics of a noun. */
 export type ListScreen<R> = {
   readonly id: ScreenId
   readonly noun: Noun<R>
-  /** What it is narrowed and sorted by. */
+  /** Fields for filter and sort. */
   readonly fields: ListFields
   readonly title: string
-  /** What stands in place of an empty list. */
+  /** Text of an empty list. */
   readonly none: string
-  /** What is asked for besides what is typed: a part of the list, an order of its own. */
+  /** Fixed filter and order. */
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
-  /** What that order is called. */
+  /** Name of that order. */
   readonly order?: string
-  /** In place of the list of everybody's: one that is narrowed here. */
+  /** A list filtered here, instead of the operator's. */
   readonly own?: {
     readonly factsOf: (row: R) => Facts
     readonly fetch: (link: Link, wanted: ListWish, ui: Ui) => Fetch<NounRows<R>>
   }
-  /** A hook: more to know of the chosen row, before its facts. */
+  /** A hook: further data of the chosen row. */
   readonly useMore?: (host: Host, row: R | undefined) => (width: number) => readonly Line[]
 }
 
-/** What it is given anew with every draw. */
+/** Parts per draw. */
 export type ListParts<R> = {
-  /** Tells lists of one screen apart that are asked for in different ways. */
+  /** Distinguishes differently requested lists. */
   readonly key?: string
-  /** @param total - how many there are, where that is known of all of them */
+  /** @param total - number of rows if known */
   readonly views: (total: number | undefined) => Line
-  /** At the right end of the title of what is known of the chosen row. */
+  /** Right end of the drawer's title. */
   readonly tabs: Line
-  /** What is known of it is shown as JSON. */
+  /** Show the drawer as JSON. */
   readonly isRaw?: boolean
   readonly actions: (rows: readonly R[], ids: readonly string[]) => Face['actions']
-  /** What stands over the list. */
+  /** Lines above the list. */
   readonly above?: (area: ScreenArea) => readonly Line[]
-  /** What stands beside it where there is room; what is known of the chosen row is under the list then. */
+  /** Lines beside the list, if there is room; the drawer is then below. */
   readonly beside?: (area: ScreenArea) => readonly Line[]
 }
 
@@ -81,12 +81,12 @@ const plainParts = { views: () => [], tabs: [], actions: () => ({}) }
 
 export type ListWish = { readonly page: number; readonly filter: string; readonly sort: string | undefined }
 
-/** One page of everybody's, in its own order unless sorted. */
+/** A page in default order. */
 const fetchRows =
   <R>(link: Link, { noun: { list }, fields, asked: always = {} }: ListScreen<R>, wanted: ListWish) =>
   (signal: AbortSignal): Promise<Outcome<NounRows<R>>> => {
     const page = { limit: String(PAGE), offset: String(wanted.page * PAGE) }
-    // Every list of a noun takes a page and the words of its own fields.
+    // Lists take a page and their fields' words.
     const typed = listAsked(wanted, fields)
     const filter = [always.filter, typed.filter].filter(Boolean).join(' ')
     const query = { ...page, ...always, ...typed, ...(filter === '' ? {} : { filter }) }
@@ -97,7 +97,7 @@ const fetchRows =
     }))
   }
 
-/** Makes the hook of a screen over a noun; without parts of its own it shows the list and what is known of a row. */
+/** Creates the hook of a list screen; by default with list and drawer. */
 export function listScreen<R extends object>(screen: ListScreen<R>) {
   const { id: where, noun, fields, own, useMore = useNothing } = screen
   const columns = columnsAt<R>((now) => screenColumns(noun, now))
@@ -157,7 +157,7 @@ function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] 
   return joinedPanels(listedLines(model, { width: split, height }), right, { width: area.width, split, height })
 }
 
-/** The list, under what stands over it; with what is known of the chosen row below, unless that stands beside it. */
+/** The list with lines above, and the drawer below or beside. */
 function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
   const { noun, columns, listed, rows, chosen, view } = model
   const { width } = area
@@ -178,7 +178,7 @@ function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-/** Under the list the chosen one has so many rows, or a part of the height. */
+/** Rows or share of the drawer. */
 const DRAWER_ROWS = 7
 const DRAWER_SHARE = 3
 const WIDE_DRAWER_SHARE = 2
@@ -210,7 +210,7 @@ function emptyWords<R>({ id, none, view: { ui } }: Model<R>): string {
   return ui.filters[id] ? ' nothing matches: esc clears it' : ` ${none}`
 }
 
-/** All there is to know, in place of the list. */
+/** All facts instead of the list. */
 function wholeLines<R>(noun: Noun<R>, row: R, { width, now }: { width: number; now: number | undefined }): Line[] {
   const state = noun.stateOf?.(row, now)
   return [
@@ -220,11 +220,11 @@ function wholeLines<R>(noun: Noun<R>, row: R, { width, now }: { width: number; n
   ]
 }
 
-/* Cells and facts of a noun as a screen has them: what strangers wrote is made fit for a terminal here. */
+/* Screen cells and facts of a noun; foreign text is sanitised here. */
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
-/** A text of the marketplace, its times in the zone of the cockpit. */
+/** Text with times in the display zone. */
 function shown(text: string): string {
   return safe(text).replace(ISO_TIME, (time) => zonedTime(Date.parse(time)))
 }
@@ -247,10 +247,10 @@ const looks: Readonly<Record<Kind, Omit<ScreenColumn<never>, 'title' | 'value' |
   time: {},
   age: { align: 'right' },
 }
-/** Ids go first. */
+/** Ids are dropped first. */
 const ID_DROP = 9
 
-/** The columns of a noun on a screen: how it stands before all others, its id behind them. */
+/** Screen columns: status first, id last. */
 export function screenColumns<R>(noun: Noun<R>, now: number | undefined): readonly ScreenColumn<R>[] {
   const { stateOf } = noun
   const columns = columnsIn(noun.columns, 'screen').filter(({ kind }) => kind !== 'state')
@@ -278,7 +278,7 @@ function screenColumn<R>(column: NounColumn<R>, now: number | undefined): Screen
 
 const LABEL_COLUMNS = 13
 
-/** Facts with a row or more each; an address is there whole or not at all. */
+/** Facts in rows; addresses are whole or dropped. */
 function factLines(facts: readonly NounFact[], width: number): Line[] {
   const room = Math.max(1, width - LABEL_COLUMNS - 2)
   return facts

@@ -7,7 +7,7 @@ import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong } f
 import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
 
-/** A listing with the jobs that were bought of it, the newest first; undefined until they are known. */
+/** A listing with its jobs, newest first; undefined until known. */
 export type Sold = ServicesShown & { readonly sales: readonly Job[] | undefined }
 
 const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
@@ -20,14 +20,14 @@ const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
 
 type Room = { readonly width: number; readonly height: number; readonly tab: ServiceTab }
 
-/** The chosen listing under a list: its tab, in exactly so many rows. */
+/** Drawer of the chosen listing with exact rows. */
 export function belowLines(shown: Sold, { width, height, tab }: Room): Line[] {
   const { id } = shown.service
   const lines = drawn[tab]({ ...shown, width })
   return [rule(width, id, tabWords(tab, width - id.length)), ...lines].slice(0, height)
 }
 
-/** The same beside a list, where the tabs have a row of their own. */
+/** The same beside the list, with a tab row. */
 export function sideLines(shown: Sold, { width, height, tab }: Room): Line[] {
   const tabs = spread(width, [' ', ...tabWords(tab, width)], [dim('←→ ')])
   const whole: Line = [accent('⏎'), dim(' whole screen')]
@@ -43,7 +43,7 @@ function tabWords(current: ServiceTab, room: number): Line {
 }
 
 const BUYER_COLUMNS = 16
-/** An id is there whole or not at all. */
+/** Width for an id. */
 const ID_FROM = 76
 
 function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {

@@ -5,7 +5,7 @@ import type { CatalogIndex } from './index.ts'
 
 type Operation = keyof CatalogIndex
 
-/** The table wherever it runs; operations take effect in the order of the calls. */
+/** The table, on any thread; operations run in call order. */
 export type Backend = {
   readonly call: <Op extends Operation>(
     op: Op,
@@ -14,19 +14,19 @@ export type Backend = {
   readonly close: () => Promise<void>
 }
 
-/** What the thread is asked and what it answers, matched by `id`. */
+/** Messages to and from the thread, matched by `id`. */
 export type SearchCall = { readonly id: number; readonly op: Operation; readonly args: readonly unknown[] }
 export type SearchReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: string; readonly unavailable: boolean }
 
 export function perform(index: CatalogIndex, op: Operation, args: readonly unknown[]): unknown {
-  // The caller's types tie the arguments to the operation; here the tie is lost.
+  // The caller's types tie arguments to the operation; messages lose that.
   const operation = index[op] as (...args: readonly unknown[]) => unknown
   return operation(...args)
 }
 
-/** The table on this thread: for memory, and for few listings. */
+/** The table on this thread: in memory, or for few listings. */
 export function onThisThread(index: CatalogIndex): Backend {
   return {
     call: async (op, ...args) => perform(index, op, args) as never, // the operation's own result
@@ -34,7 +34,7 @@ export function onThisThread(index: CatalogIndex): Backend {
   }
 }
 
-/** How long the thread may take to end once its table is closed. */
+/** How long the thread may take to exit after its table is closed. */
 const END_GRACE_MS = 5_000
 
 type Thread = {
@@ -43,8 +43,8 @@ type Thread = {
 }
 
 /**
- * The table on a thread of its own: ranking many matches would hold up every other request. The thread starts with
- * the first call, again with the first one after it died, and holds the process only while it is asked something.
+ * The table on its own thread, because ranking would block other requests. The thread starts with the first call,
+ * restarts after a crash, and does not keep the process alive.
  */
 export function onOwnThread(path: string): Backend {
   let thread: Thread | undefined
@@ -64,7 +64,7 @@ export function onOwnThread(path: string): Backend {
   }
 }
 
-/** Next to this module, both among the sources and in the bundle. */
+/** Beside this module, in the sources and in the bundle. */
 function workerFile(): string {
   const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return fileURLToPath(new URL(`./catalog.worker.${suffix}`, import.meta.url))
@@ -105,7 +105,7 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
   return thread
 }
 
-/** By itself: its port is closed. Ending it from outside while others start has brought down whole processes. */
+/** Closes its port and waits: terminating a worker while others start has crashed whole processes. */
 async function exited(worker: Worker, exit: Promise<unknown>): Promise<void> {
   worker.ref()
   const late = setTimeout(() => worker.terminate(), END_GRACE_MS).unref()

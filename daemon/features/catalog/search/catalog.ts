@@ -4,33 +4,33 @@ import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
 import { openTable } from './table.ts'
 
 /**
- * The derived catalog table: never a source of truth. Calls take effect in the order they are made, so a query sees
- * every write before it; only while `rebuild` runs do writes wait and queries answer from the old contents.
- * @throws {AppError} `unavailable` beyond `MAX_WAITING_QUERIES`, after `close`, and where the file is damaged
+ * The derived catalog; the store is the source of truth. Calls take effect in order, so queries see earlier writes.
+ * During `rebuild`, writes wait and queries read the old contents.
+ * @throws {AppError} `unavailable` beyond `MAX_WAITING_QUERIES`, after `close`, and for a damaged file
  */
 export type Catalog = {
   /** Adds or replaces a listing; `seq` is that of the store's change. */
   readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
-  /** Drops a listing; an unknown id only moves the seq on. */
+  /** Removes a listing; an unknown id only advances the sequence number. */
   readonly remove: (id: string, seq: number) => Promise<void>
-  /** Replaces everything by these listings; where their source throws, all stays as it was. */
+  /** Replaces all listings; if their source throws, nothing changes. */
   readonly rebuild: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>
   readonly query: (query: CatalogQuery) => Promise<CatalogPage>
   /**
-   * The store's sequence number that the table reflects, 0 where it holds nothing to rely on: catch up from there or
-   * rebuild. A table that was not closed says the one before its last, whose writes may be there in part.
+   * The store's sequence number that the table reflects; 0 means rebuild. After an unclean stop it is one less, since
+   * the last writes may be partial.
    */
   readonly seq: () => number
   readonly close: () => Promise<void>
 }
 
-/** Queries under way at once; each may take some tens of milliseconds. */
+/** Concurrent queries; each may take tens of milliseconds. */
 export const MAX_WAITING_QUERIES = 256
 
 /**
- * Opens the table in a file, or in memory for `:memory:`. A file that is missing, damaged or of another format
- * is made anew, with the seq 0.
- * @throws where another process holds the file or the disk refuses
+ * Opens the table in a file, or in memory for `:memory:`. A missing, damaged or outdated file is created anew with
+ * sequence 0.
+ * @throws when another process holds the file or the disk refuses
  */
 export const catalog = defineResource<Catalog>('catalog')
 
@@ -82,7 +82,7 @@ function tooManyQueries(): AppError {
   return new AppError('unavailable', 'Too many searches are waiting; ask again shortly.', { retryAfter: 1 })
 }
 
-/** Work starts in the order of the calls; while something runs alone, what comes later is held back. */
+/** Runs work in call order; exclusive work blocks later calls. */
 function inOrder() {
   const held: (() => void)[] = []
   let taken = false
@@ -103,8 +103,8 @@ function inOrder() {
 }
 
 /**
- * What to write down as reflected. Several writes may share a seq, so a write marks the seq before its own, whose
- * writes are all done; closing marks the last. After a failed write there is nothing to rely on until a rebuild.
+ * Progress to record. Several writes may share a sequence number, so a write records the one before its own and
+ * closing records the last. A failed write invalidates the table until a rebuild.
  */
 function progressFrom(start: number) {
   let last = start

@@ -1,11 +1,11 @@
-// The thread of `backend.ts`: one table, asked by messages, answering in their order.
+// The thread of `backend.ts`: one table that answers messages in order.
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../../../src/core/error.ts'
 import { perform, type SearchCall, type SearchReply } from './backend.ts'
 import { reopenFile } from './file.ts'
 import { openIndex } from './index.ts'
 
-// A file made anew here would answer that there is nothing.
+// Never create an empty file here: it would answer that nothing exists.
 const index = openIndex(String(workerData), reopenFile)
 
 function answerTo({ id, op, args }: SearchCall): SearchReply {
@@ -22,6 +22,6 @@ function answerTo({ id, op, args }: SearchCall): SearchReply {
 
 parentPort?.on('message', (ask: SearchCall) => {
   parentPort?.postMessage(answerTo(ask))
-  // Without its port nothing keeps the thread, and it ends by itself.
+  // Without its port the thread exits by itself.
   if (ask.op === 'close') parentPort?.close()
 })

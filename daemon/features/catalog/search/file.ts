@@ -2,21 +2,21 @@ import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../../store/fulltext/statements.ts'
 
-/** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
+/** File format; a file of another one is deleted. Increase it with every change to the schema or the terms. */
 const FORMAT = 3
-/** "souk" in ASCII: a file without it is not ours. */
+/** "souk" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x736f756b
 const CACHE_KIB = 32 * 1_024
 
 export const MEMORY = ':memory:'
 
-/** Sorts after every price and before every reputation: what has none comes last. */
+/** Sorts after every price and before every reputation, so missing values come last. */
 export const NO_PRICE = 2n ** 62n
 export const NO_REPUTATION = -1
 
 /**
- * Column weights of `words` must follow its column order. It keeps no text of its own (the store has it) and
- * takes terms made by us: the ascii tokenizer splits them at the spaces between and leaves the rest as it is.
+ * Weights follow the column order of `words`. The table stores no text and takes prepared terms, so the ascii
+ * tokenizer only splits at spaces.
  */
 const SCHEMA = `
   create table state (seq integer not null);
@@ -35,7 +35,7 @@ const SCHEMA = `
   pragma user_version = ${FORMAT};
 `
 
-/** One for each filter and sort that would otherwise walk most listings. A new table gets them once it is full. */
+/** One index for each filter and sort that would otherwise scan. A new table gets them once it is full. */
 const INDEXES = `
   create index doc_newest on doc (listed_at desc, id);
   create index doc_price_asc on doc (price_last, id);
@@ -49,7 +49,7 @@ const INDEXES = `
   create index tag_of_doc on tag (n);
 `
 
-/** Primary result codes of SQLite that speak of the contents: error (a table is missing), corrupt, notadb. */
+/** SQLite result codes of unreadable contents: error (a table is missing), corrupt, notadb. */
 const UNREADABLE: ReadonlySet<number> = new Set([1, 11, 26])
 class ForeignFile extends Error {
   override readonly name = 'ForeignFile'
@@ -80,15 +80,15 @@ function connect(path: string, { journal, schema }: Manner): DatabaseSync {
   }
 }
 
-/** Removes the file and what SQLite keeps beside it. */
+/** Removes the file and SQLite's side files. */
 export function discard(path: string): void {
   if (path === MEMORY) return
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
 }
 
 /**
- * Opens a catalog file, or an empty one where there is none of this format that can be read.
- * @throws where the file is held by another process or the disk refuses
+ * Opens a catalog file, or creates one if it is missing or unreadable.
+ * @throws when another process holds it or the disk refuses
  */
 export function openFile(path: string): DatabaseSync {
   try {
@@ -100,18 +100,18 @@ export function openFile(path: string): DatabaseSync {
   }
 }
 
-/** Opens a file that was there and readable a moment ago. @throws where it no longer is */
+/** Opens an existing readable file. @throws when it no longer is */
 export function reopenFile(path: string): DatabaseSync {
   return connect(path, { journal: 'wal', schema: '' })
 }
 
-/** An empty file to be filled in one go, then given to `complete`: with nothing to return to, a journal would only cost. */
+/** An empty file to fill in one go and then `complete`; it needs no journal. */
 export function freshFile(path: string): DatabaseSync {
   discard(path)
   return connect(path, { journal: 'off', schema: SCHEMA })
 }
 
-/** Gives a full table its indexes. */
+/** Adds the indexes to a filled table. */
 export function complete(db: DatabaseSync): void {
   db.exec(INDEXES)
 }

@@ -6,25 +6,25 @@ import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
 import { atomic, mark, type Open, opened, put, remove } from './rows.ts'
 import { select } from './select.ts'
 
-/** The catalog table on the thread that it is called on. */
+/** The catalog table on the calling thread. */
 export type CatalogIndex = {
   readonly put: (doc: CatalogDoc, seq: number) => void
   readonly remove: (id: string, seq: number) => void
-  /** Writes down what the table reflects; 0: nothing to rely on. */
+  /** Records what the table reflects; 0: rebuild. */
   readonly mark: (seq: number) => void
-  /** Adds to a new table beside this one, made by the first call. */
+  /** Adds to a new table beside this one; the first call creates it. */
   readonly stage: (docs: readonly CatalogDoc[]) => void
-  /** Puts the new table in place of this one. @throws where it is not made of so many listings as were staged */
+  /** Replaces this table by the new one. @throws when it does not have the staged number of listings */
   readonly adopt: (made: { readonly seq: number; readonly staged: number }) => void
-  /** Throws the new table away. */
+  /** Deletes the new table. */
   readonly abandon: () => void
   readonly query: (query: CatalogQuery) => CatalogPage
-  /** The sequence number written down, and how many listings there are. */
+  /** The recorded sequence number, and the number of listings. */
   readonly state: () => { readonly seq: number; readonly listings: number }
   readonly close: () => void
 }
 
-/** Opens the table in a file, or in memory for `:memory:`; `openAs` says what becomes of a file that cannot be read. */
+/** Opens the table in a file, or in memory for `:memory:`; `openAs` handles an unreadable file. */
 export function openIndex(path: string, openAs: typeof openFile = openFile): CatalogIndex {
   let live = opened(openAs(path))
   let damaged = false
@@ -73,7 +73,7 @@ export function openIndex(path: string, openAs: typeof openFile = openFile): Cat
     close: () => {
       staging.abandon()
       live.db.close()
-      // What could not be read today will not be tomorrow: the next start finds nothing and fills a new one.
+      // Delete an unreadable file, so that the next start creates a new one.
       if (damaged) discard(path)
     },
   }
@@ -83,7 +83,7 @@ function unreadable(cause: unknown): AppError {
   return new AppError('unavailable', 'The catalog cannot be read; it is made anew at the next start.', { cause })
 }
 
-/** A new table beside the one at `path`, filled in one transaction: half of it is of no use. */
+/** A new table beside `path`, filled in one transaction: a partial one is useless. */
 function stagingFor(path: string) {
   const stagePath = path === MEMORY ? MEMORY : `${path}.new`
   let next: Open | undefined
@@ -103,7 +103,7 @@ function stagingFor(path: string) {
     },
     finish: (seq: number, staged: number) => {
       const ready = begun()
-      // A thread that died in between left what came before it behind.
+      // A crashed thread leaves its part behind.
       if (count !== staged) throw new Error(`${count} of ${staged} listings were staged`)
       complete(ready.db)
       mark(ready, seq)

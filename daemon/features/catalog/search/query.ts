@@ -1,6 +1,6 @@
 import type { FulfillmentType, ServiceType } from '../../../../src/model/service.ts'
 
-/** What the catalog knows of one active listing. Its provider's facts are copied in: put it again when they change. */
+/** Catalog data of one active listing, with provider facts copied in; put it again when they change. */
 export type CatalogDoc = {
   readonly id: string
   readonly name: string
@@ -11,12 +11,12 @@ export type CatalogDoc = {
   readonly provider_name: string
   readonly service_type: ServiceType
   readonly fulfillment_type: FulfillmentType
-  /** Micro-USDC; null (priced by quote) is left out by price filters and sorts last. */
+  /** Micro-USDC; null (quote required) is excluded by price filters and sorts last. */
   readonly agent_price: bigint | null
   readonly verified: boolean
-  /** Whether its price is what a payment buys it for: a listing priced by quote may show a price all the same. */
+  /** Whether a payment of its price buys it; quote-required listings may show a price too. */
   readonly payable: boolean
-  /** 0 to 100; null is left out by `min_reputation` and sorts last. */
+  /** 0 to 100; null is excluded by `min_reputation` and sorts last. */
   readonly reputation: number | null
   readonly listed_at: number
 }
@@ -25,7 +25,7 @@ export type CatalogSort = 'relevance' | 'price_asc' | 'price_desc' | 'reputation
 
 /** Filters of the catalog (decisions §7); equality is exact, bounds are inclusive. */
 export type CatalogQuery = {
-  /** Text of a stranger: every term must occur, the last may be a beginning. */
+  /** Search text: all terms must occur; the last may be a prefix. */
   readonly q?: string
   readonly category?: string
   readonly service_type?: ServiceType

@@ -9,7 +9,7 @@ export type Open = { readonly db: DatabaseSync; readonly prepared: Prepared }
 
 export const opened = (db: DatabaseSync): Open => ({ db, prepared: statementsOf(db) })
 
-/** All of the work or none of it. */
+/** Runs the work in one transaction. */
 export function atomic({ db }: Open, work: () => void): void {
   db.exec('begin')
   try {
@@ -40,7 +40,7 @@ const FIND = 'select n from doc where id = ?'
 const CHANGE = `update doc set ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where n = ?`
 const INTO_WORDS = 'into words (rowid, name, tags, category, provider, description) values (?, ?, ?, ?, ?, ?)'
 
-/** Adds or replaces a listing, which keeps its number. */
+/** Adds or replaces a listing and keeps its row number. */
 export function put({ prepared }: Open, doc: CatalogDoc): void {
   const row = [
     doc.id,

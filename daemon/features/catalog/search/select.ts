@@ -4,8 +4,8 @@ import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
 import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
 /**
- * Matches that are ranked, at most: bm25 costs about a microsecond each, and words that are in most listings would
- * take it past its budget. Beyond, matches in name and tags come first, and of each kind the latest added are ranked.
+ * Matches to rank: bm25 costs about a microsecond each, so common words would exceed the budget. Beyond that, matches
+ * in name and tags come first, and the latest added of each kind are ranked.
  */
 export const MAX_RANKED = 3_000
 const MAX_INTEGER = 2n ** 63n - 1n
@@ -14,7 +14,7 @@ const MAX_INTEGER = 2n ** 63n - 1n
 const RANK = 'bm25(words, 10, 6, 4, 2, 1)'
 const BEST_COLUMNS = '{name tags}'
 
-/** Total orders: paging neither repeats nor skips. What has no price or reputation comes last. */
+/** Total orders, so that paging neither repeats nor skips. Missing values come last. */
 const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
   price_asc: 'd.price_last, d.id',
   price_desc: 'd.price desc, d.id',
@@ -25,11 +25,11 @@ const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
 type Condition = readonly [sql: string, value: SQLInputValue]
 type Span = { readonly offset: number; readonly limit: number }
 
-/** One page of ids with the exact total of matches (decisions §7). */
+/** One page of ids with the exact number of matches (decisions §7). */
 export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {
   const filters = conditionsOf(query)
   const terms = query.q?.trim() ? searchTerms(query.q) : undefined
-  // Punctuation alone is a question that nothing answers.
+  // A query of punctuation only matches nothing.
   if (terms?.length === 0) return { ids: [], total: 0 }
   const match = terms && allOf(terms)
   const total = match === undefined ? countOf(prepared, 'doc d', filters) : matches(prepared, match, filters)
@@ -60,7 +60,7 @@ function conditionsOf(query: CatalogQuery): Condition[] {
     ['d.reputation >= ?', min_reputation === undefined ? undefined : Math.max(min_reputation, 0)],
   ]
   const filtered = [...exact.map((one) => [one]), price, reputation].map(given).filter((column) => column.length > 0)
-  // A wide range has most listings: through its index, each would be looked up for the other filters, at random.
+  // A wide range matches most listings, so its index would cause random lookups for the other filters.
   const isAlone = filtered.length === 1
   return filtered.flat().map(([sql, value]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), value])
 }
@@ -73,7 +73,7 @@ function clamped(price: bigint | undefined): bigint | undefined {
   return price !== undefined && price > MAX_INTEGER ? MAX_INTEGER : price
 }
 
-/** Words first: looking up one listing by its number is cheap, asking the words about one listing is not. */
+/** Join words first: looking up a listing by number is cheap, the reverse is not. */
 const MATCHING = 'words cross join doc d on d.n = words.rowid'
 
 const matching = (match: string): Condition => ['words match ?', match]
@@ -106,7 +106,7 @@ function idsOf(
 
 type Matches = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
 
-/** Matches by relevance. Many are taken kind by kind, and of each kind the latest added are ranked before the others. */
+/** Matches by relevance. If there are many, the latest added of each kind are ranked first. */
 function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Span): string[] {
   const best = `${BEST_COLUMNS} : (${match})`
   const bestTotal = total > MAX_RANKED ? matches(prepared, best, filters) : 0
@@ -136,7 +136,7 @@ function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit
   ]
 }
 
-/** The latest added are ranked; only those that the page may show, ties included, are looked up. */
+/** Ranks the latest added; looks up only those that the page may show, ties included. */
 function bestOf(prepared: Prepared, { from, values }: Rows, { offset, limit }: Span): string[] {
   const latest = `select words.rowid as n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
   const worst = 'select max(score) from (select score from ranked order by score limit ?)'

@@ -3,15 +3,15 @@ import { MEMORY } from './file.ts'
 import { openIndex } from './index.ts'
 import type { CatalogDoc } from './query.ts'
 
-/** Up to here a query takes less time than a thread of its own is worth. */
+/** Up to this size queries are too fast to be worth a thread. */
 export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 
-/** Listings handed over at once in a rebuild: copying them holds up this thread. */
+/** Listings per message of a rebuild: copying blocks this thread. */
 const STAGE_LISTINGS = 250
 
-/** The table, on this thread while it is small or in memory, then on its own. */
+/** The table: on this thread while small or in memory, else on its own. */
 export type SearchTable = Backend & {
-  /** The sequence number found at the start. */
+  /** Sequence number found at the start. */
   readonly seq: number
   readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
   readonly replace: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>
