@@ -21,7 +21,9 @@ type View = z.output<typeof Listing>
 
 /** The active catalog, and a guide with requests that run here. */
 const discover: PaidHandler<typeof discoverApi.discover> = {
-  async check() {},
+  async check() {
+    // Everybody may call it.
+  },
 
   async fulfil(t, _draw, { payment, source, baseUrl, now }) {
     const total = await t.table(services).count('status', ['active'])
