@@ -33,7 +33,7 @@ export function count(ctx: Context, res: ServerResponse, answered: Answered): vo
   if (!entry) return
   entry.code ??= code
   log.end(entry, res.statusCode)
-  callFigures.of(ctx).add({ endpoint, status: res.statusCode, ms, requestId })
+  callFigures.of(ctx).add({ endpoint, status: res.statusCode, code: entry.code, ms, requestId })
 }
 
 /** The endpoint and facts of a request for the log; paths with a secret are masked. */

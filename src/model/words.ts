@@ -89,6 +89,8 @@ export type EarningRole = (typeof earningRoles)[number]
 
 /** Attention kinds, gravest first. */
 export const attentionKinds = [
+  'platform',
+  'escrow',
   'journal',
   'disk',
   'chain',
@@ -102,8 +104,6 @@ export const attentionKinds = [
   'cron',
   'engine',
   'sanctions_list',
-  'platform',
-  'escrow',
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
 

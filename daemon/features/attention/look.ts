@@ -186,18 +186,20 @@ async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
 
 /** What the operator paused, and a stale sanctions list. */
 export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
-  const { paused, pausedAt, escrowPaused, escrowPausedAt } = ctx.switches.now()
+  const { paused, pausedAt, pausedReason, escrowPaused, escrowPausedAt } = ctx.switches.now()
   const { list, source } = compliance.of(ctx)
   const sdn = sdnHealth(list, { source: source.shown, now })
   const stale = { id: 'sdn', sentence: 'The sanctions list is stale.', fix: 'souk crons run ofac-sdn-refresh' }
   const stopped = {
     id: 'paused',
+    grave: true,
     since: pausedAt,
-    sentence: 'Paid activity is paused.',
+    sentence: `Paid activity is paused${pausedReason === null ? '' : `: ${pausedReason}`}.`,
     fix: 'souk admin platform unpause',
   }
   const shut = {
     id: 'escrow_paused',
+    grave: true,
     since: escrowPausedAt,
     sentence: 'Escrow is paused: only refunds are possible.',
     fix: 'souk admin escrow unpause',

@@ -12,6 +12,8 @@ const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 export type AnsweredCall = {
   readonly endpoint: string
   readonly status: number
+  /** Of its error, where it failed. */
+  readonly code: string | null
   readonly ms: number
   readonly requestId: string
 }
@@ -45,9 +47,10 @@ export const spans = {
   week: { bucketMs: HOUR_MS, count: HOURS_KEPT },
 } as const satisfies Record<SeriesSpan, { bucketMs: number; count: number }>
 
-export function outcomeOf(status: number): CallOutcome {
+export function outcomeOf({ status, code }: Pick<AnsweredCall, 'status' | 'code'>): CallOutcome {
   if (status === 402) return 'asked_to_pay'
-  if (status === 410) return 'switched_off'
+  // An operator's own pause breaks nothing.
+  if (status === 410 || code === 'paused') return 'switched_off'
   if (status >= 500) return 'broken'
   return status >= 400 ? 'refused' : 'answered'
 }
@@ -74,9 +77,9 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
 
   return {
     since: wall(),
-    add({ endpoint, status, ms, requestId }) {
+    add({ endpoint, status, code, ms, requestId }) {
       const at = wall()
-      const outcome = outcomeOf(status)
+      const outcome = outcomeOf({ status, code })
       // Operator calls are no trade, and a cockpit polls all day.
       if (!isOperators(endpoint)) {
         minutes.add(at, outcome, ms)

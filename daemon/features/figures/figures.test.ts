@@ -9,7 +9,7 @@ import type { Change } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { split as splitOf } from '../ledger/split.ts'
 import { callRing } from './buckets.ts'
-import { openCallFigures } from './calls.ts'
+import { openCallFigures, outcomeOf } from './calls.ts'
 import { addFlows, heldAfter, noFlows } from './flows.ts'
 import { openPaidFigures } from './money.ts'
 
@@ -115,11 +115,23 @@ test('names that are no endpoint never make a row of their own', () => {
   const wall = 5 * DAY_MS + HOUR_MS / 2
   const calls = openCallFigures(() => wall, new Set(['getJob']))
   for (const endpoint of ['getJob', 'none', 'finished_page', 'whatever a stranger says']) {
-    calls.add({ endpoint, status: 200, ms: 1, requestId: 'req_1' })
+    calls.add({ endpoint, status: 200, code: null, ms: 1, requestId: 'req_1' })
   }
   expect(calls.byEndpoint(24).map(({ endpoint }) => endpoint)).toEqual(['getJob'])
   expect(calls.within('hour', wall).total).toBe(4)
   expect(calls.within('week', wall).total).toBe(4)
+})
+
+test.each([
+  [200, null, 'answered'],
+  [402, 'payment_required', 'asked_to_pay'],
+  [404, 'not_found', 'refused'],
+  [410, 'deferred', 'switched_off'],
+  [503, 'paused', 'switched_off'],
+  [503, 'unavailable', 'broken'],
+  [500, null, 'broken'],
+] as const)("%i %s counts as %s: an operator's own pause breaks nothing", (status, code, outcome) => {
+  expect(outcomeOf({ status, code })).toBe(outcome)
 })
 
 test('a payment is counted once, with its answer; a period sells nothing, and hours pass', () => {

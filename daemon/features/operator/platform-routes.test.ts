@@ -36,6 +36,10 @@ describe('the kill switch', () => {
     const refused = await market.call('POST', purchase, { body: { data: 'x' }, headers: signed })
     expect([refused.status, refused.body.code, refused.body.paused_at]).toEqual([503, 'paused', paused.body.paused_at])
     expect(refused.headers.get('Retry-After')).toBe('60')
+    const [first] = (await market.admin('GET', '/dashboard/api/admin/attention')).body.items
+    expect(first).toMatchObject({ kind: 'platform', grave: true, sentence: 'Paid activity is paused: drill.' })
+    const calls = (await market.admin('GET', '/dashboard/api/admin/endpoints')).body
+    expect(JSON.stringify(calls)).not.toMatch(/"broken":[1-9]/)
 
     expect((await market.call('GET', '/v1/services/catalog')).status).toBe(200)
     expect((await ann.call('GET', '/v1/jobs')).status).toBe(200)

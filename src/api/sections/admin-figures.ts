@@ -12,7 +12,7 @@ export type SeriesSpan = (typeof seriesSpans)[number]
 /** Hours that calls of an endpoint are remembered for. */
 export const CALL_HOURS = 24
 
-/** Outcomes of calls: answered, 402, refused (4xx), 410, failed (5xx). */
+/** Outcomes of calls: answered, 402, refused (4xx), switched off by the operator, failed (5xx). */
 export const callOutcomes = ['answered', 'asked_to_pay', 'refused', 'switched_off', 'broken'] as const
 export type CallOutcome = (typeof callOutcomes)[number]
 
@@ -20,8 +20,8 @@ const Calls = z.strictObject({
   answered: z.int(),
   asked_to_pay: z.int().meta({ description: '402, which is no error' }),
   refused: z.int().meta({ description: 'any other 4xx' }),
-  switched_off: z.int().meta({ description: '410' }),
-  broken: z.int().meta({ description: '5xx' }),
+  switched_off: z.int().meta({ description: '410, and 503 `paused`' }),
+  broken: z.int().meta({ description: 'any other 5xx' }),
 })
 
 const latency = {
