@@ -49,8 +49,8 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
   const provider = await t.table(participants).get(held.provider_id)
   if (!provider) throw new Error(`listing ${held.id} has no provider`)
   const url = endpointUrl(changed, provider)
-  if (url === endpointUrl(held, provider)) return changed
-  return withLiveness(changed, await untried(t, { url, providerId: provider.id, now }))
+  const isSame = url === endpointUrl(held, provider) && changed.fulfillment_type === held.fulfillment_type
+  return isSame ? changed : withLiveness(changed, await untried(t, changed, { url, now }))
 }
 
 /** The row stays as `deleted`: jobs and receipts refer to it. */

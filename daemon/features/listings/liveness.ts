@@ -33,9 +33,11 @@ export function withLiveness<R extends Liveness>({ probe_at: _, probing: __, ...
   return { ...rest, ...next }
 }
 
-/** Without an endpoint: whether the provider polls. */
-export async function pollingStatus(t: ReadTx, providerId: string): Promise<WebhookStatus> {
-  const poll = await t.table(polls).get(providerId)
+type Polled = Pick<ServiceRow, 'provider_id' | 'fulfillment_type'>
+
+/** Without an endpoint: whether the provider polls. Instant listings are answered by an endpoint only. */
+export async function pollingStatus(t: ReadTx, { provider_id, fulfillment_type }: Polled): Promise<WebhookStatus> {
+  const poll = fulfillment_type === 'instant' ? undefined : await t.table(polls).get(provider_id)
   if (!poll) return 'not_tried'
   return poll.live ? 'polling' : 'failing'
 }
@@ -43,7 +45,8 @@ export async function pollingStatus(t: ReadTx, providerId: string): Promise<Webh
 /** Status of an endpoint never called: a test message is due. */
 export async function untried(
   t: ReadTx,
-  { url, providerId, now }: { readonly url: string | null; readonly providerId: string; readonly now: number },
+  listing: Polled,
+  { url, now }: { readonly url: string | null; readonly now: number },
 ): Promise<Liveness> {
-  return url === null ? liveness(await pollingStatus(t, providerId)) : liveness('not_tried', now)
+  return url === null ? liveness(await pollingStatus(t, listing)) : liveness('not_tried', now)
 }

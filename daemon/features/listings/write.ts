@@ -57,7 +57,9 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   if (held >= MAX_LISTINGS) {
     throw new AppError('conflict', `A provider has at most ${MAX_LISTINGS} listings: remove one first.`)
   }
-  const live = await untried(t, { url: endpointUrl(row.fields, provider), providerId: provider.id, now })
+  const { fulfillment_type } = row.fields
+  const url = endpointUrl(row.fields, provider)
+  const live = await untried(t, { provider_id: provider.id, fulfillment_type }, { url, now })
   const service = await table.insert(listingDraft(draw, row, live))
   await refreshDirectory(t, provider.id)
   await announceListing(t, draw, { type: 'service.created', service, at: now })

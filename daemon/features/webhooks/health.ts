@@ -28,7 +28,7 @@ export async function updateHealth(t: Tx, serviceId: string, now: number): Promi
 type At = { readonly url: string | null; readonly now: number }
 
 async function judged(t: ReadTx, service: ServiceRow, { url, now }: At): Promise<Liveness> {
-  if (url === null) return liveness(await pollingStatus(t, service.provider_id))
+  if (url === null) return liveness(await pollingStatus(t, service))
   const last = await t.table(deliveries).page('tried', [service.id], { limit: JUDGED_DELIVERIES })
   const here = last.rows.filter((row) => row.url === url)
   if (here.length === 0) return liveness('not_tried', service.probe_at ?? now)
@@ -62,9 +62,9 @@ export async function updateHealthOfAll(t: Tx, providerId: string, now: number):
 export async function forgetHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider) return
-  const next = await untried(t, { url: provider.webhook_url, providerId, now })
+  const { webhook_url: url } = provider
   for (const { id } of await sharing(t, providerId)) {
     const service = await t.table(services).getForUpdate(id)
-    if (service && service.first_party_slug === null) await put(t, service, next)
+    if (service && service.first_party_slug === null) await put(t, service, await untried(t, service, { url, now }))
   }
 }

@@ -158,6 +158,17 @@ test('a provider that only polls is healthy while it does, and no longer', async
   expect(await shown(id, owner)).toEqual(['polling', true])
 })
 
+test('an instant listing without an endpoint is not healthy while its provider polls, however it became one', async () => {
+  const owner = await registered(market, { type: 'provider' })
+  const born = await list(owner, { fulfillment_type: 'instant' })
+  const edited = await list(owner)
+  await owner.call('GET', '/v1/events')
+  expect(await shown(edited, owner)).toEqual(['polling', true])
+  await owner.call('PUT', `/v1/services/${edited}`, { fulfillment_type: 'instant', service_type: 'data_api' })
+  const later = await list(owner, { fulfillment_type: 'instant' })
+  for (const each of [born, edited, later]) expect(await shown(each, owner)).toEqual(['not_tried', false])
+})
+
 test('a buyer that reads its events is nobody to write down', async () => {
   const buyer = await registered(market, { type: 'agent' })
   await buyer.call('GET', '/v1/events')
