@@ -54,7 +54,7 @@ import { type Log, openLog } from './ports/log.ts'
 import { allCollections, openStopped } from './stopped.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
-import { takeLock } from './store/lowdb/lock.ts'
+import { takeLock, takeNamedLock } from './store/lowdb/lock.ts'
 import type { LowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
@@ -123,7 +123,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
     step('chain')
     chain = ports.chain
       ? { chain: await ports.chain({ store }), notes: [], close: async () => undefined }
-      : await openChain({ config, store, recover, entropy, wall: machine.wall, log, takeLock })
+      : await openChain({ config, store, recover, entropy, wall: machine.wall, log, takeNamedLock })
     step('market')
     const built = await buildContext({
       config,

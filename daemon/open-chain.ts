@@ -20,7 +20,7 @@ export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly cha
  * @throws AppError when another is requested, and what starting throws
  */
 export async function openChain(parts: Parts): Promise<OpenedChain> {
-  const { config, store, wall, entropy, log, takeLock } = parts
+  const { config, store, wall, entropy, log, takeNamedLock } = parts
   const began = await beganOn(store)
   const { chain: mode } = config
   if (began !== undefined && began !== mode) {
@@ -31,7 +31,7 @@ export async function openChain(parts: Parts): Promise<OpenedChain> {
   // Loaded only for a connected chain.
   const { startEvm } = await import('./ports/chain/evm/start/open.ts')
   const setup = config.chainSetup ?? { rpcUrls: [] }
-  return startEvm({ store, mode, setup, dataDir: config.dataDir, entropy, wall, log, takeLock })
+  return startEvm({ store, mode, setup, dataDir: config.dataDir, entropy, wall, log, takeNamedLock })
 }
 
 async function beganOn(store: Store): Promise<Config['chain'] | undefined> {

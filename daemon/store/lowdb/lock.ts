@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '../../../src/core/folder.ts'
 import { StoreLocked } from '../errors.ts'
@@ -9,16 +11,55 @@ const heldCodes = new Set([5, 6])
 /** Exclusive lock of a data directory, released by the kernel at process end. */
 export type Lock = { release(): void }
 
+/** How long daemons that start or stop at the same moment wait for each other. */
+const GUARD_WAIT_MS = 10_000
+
+/**
+ * Locks a name machine-wide. Its files exist while it is held; those of daemons that were killed are removed by the next.
+ * @throws StoreLocked
+ */
+export function takeNamedLock(folder: string, name: string): Lock {
+  const dir = join(folder, name)
+  return guarded(folder, () => {
+    for (const other of readdirSync(folder)) if (![LOCK_DIR, name].includes(other)) removeUnheld(join(folder, other))
+    const lock = takeLock(dir)
+    const release = () => {
+      lock.release()
+      rmSync(dir, { recursive: true, force: true })
+    }
+    return { release: () => guarded(folder, release) }
+  })
+}
+
+/** No file is removed between the moment another daemon opens it and the moment it locks it. */
+function guarded<T>(folder: string, act: () => T): T {
+  const guard = takeLock(folder, GUARD_WAIT_MS)
+  try {
+    return act()
+  } finally {
+    guard.release()
+  }
+}
+
+function removeUnheld(dir: string): void {
+  try {
+    takeLock(dir).release()
+    rmSync(dir, { recursive: true, force: true })
+  } catch (error) {
+    if (!(error instanceof StoreLocked)) throw error
+  }
+}
+
 /**
  * Takes the lock or fails. Never open the file elsewhere: closing another descriptor would release it.
  * @throws StoreLocked
  */
-export function takeLock(dir: string): Lock {
+export function takeLock(dir: string, waitMs = 0): Lock {
   makeFolder(`${dir}/${LOCK_DIR}`)
   let db: DatabaseSync | undefined
   try {
     const sqlite = process.getBuiltinModule('node:sqlite')
-    db = new sqlite.DatabaseSync(`${dir}/${LOCK_DIR}/lock.db`, { timeout: 0 })
+    db = new sqlite.DatabaseSync(`${dir}/${LOCK_DIR}/lock.db`, { timeout: waitMs })
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     db?.close()

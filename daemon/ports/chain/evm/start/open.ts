@@ -58,8 +58,8 @@ export type EvmStart = {
   /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly log: Log
-  /** Locks a folder. @throws StoreLocked */
-  readonly takeLock: (folder: string) => { readonly release: () => void }
+  /** Locks a name within a folder. @throws StoreLocked */
+  readonly takeNamedLock: (folder: string, name: string) => { readonly release: () => void }
 }
 
 export type StartedChain = {
@@ -214,9 +214,9 @@ async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys
 }
 
 /** Two writers of one key would conflict, so it is locked machine-wide. */
-function lockedFor({ takeLock }: EvmStart, key: Wallet): ReturnType<EvmStart['takeLock']> {
+function lockedFor({ takeNamedLock }: EvmStart, key: Wallet): ReturnType<EvmStart['takeNamedLock']> {
   try {
-    return takeLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`, key))
+    return takeNamedLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`), key)
   } catch (error) {
     if (!(error instanceof StoreLocked)) throw error
     throw new AppError('conflict', `Another daemon uses the gas key ${key}: stop it, or name another --gas-key-file.`)
