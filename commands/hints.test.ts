@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runLine } from '../fixtures/kit/command-line.testkit.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
@@ -33,6 +36,11 @@ test.each([
   ['jobs verify job_0123456789abcdef --rating 9', '--rating must be at most 5; you gave 9.', []],
   ['seed dmeo', '(did you mean demo?)', ['souk seed --help']],
   ['endpints', '(did you mean endpoints?)', ['souk help']],
+  ['endpints --help', '(did you mean endpoints?)', ['souk help']],
+  ['backup -h', "Unknown command 'backup'.", ['souk help']],
+  ['--json --help backup', "Unknown command 'backup'.", ['souk help']],
+  ['endpoints lst --help', '(did you mean list?)', ['souk endpoints --help']],
+  ['balance histroy --help', '(did you mean history?)', ['souk balance --help']],
   ['services --limit 5', "Unknown option '--limit'.", ['souk services list --limit 5', 'souk services --help']],
 ])('souk %s', async (line, sentence, next) => {
   const words = line.split(' ')
@@ -42,6 +50,33 @@ test.each([
   if (words.includes('--json')) expect(JSON.parse(err).error.hint).toBe(next[0])
   else expect((err.match(/→ [^→]+/g) ?? []).map((one) => one.slice(2).trim())).toEqual(next)
 })
+
+test('the help of a noun is its own behind global options too', async () => {
+  const pages = await Promise.all(
+    [
+      ['services', '--help'],
+      ['--json', 'services', '--help'],
+    ].map((words) => runLine({ entries, groups }, words)),
+  )
+  expect(pages[1]?.out).toBe(pages[0]?.out)
+  expect(pages[0]?.out).toContain('Usage: souk services')
+})
+
+test.each([['plans', 'create', '--example'], ['services', 'create', '--example'], ['status'], ['down']])(
+  'souk %s %s %s does nothing as somebody who is not there',
+  async (...words) => {
+    const home = await mkdtemp(join(tmpdir(), 'souk-nobody-'))
+    try {
+      const { code, out, err } = await runLine({ entries, groups }, [...words, '--as', 'nobdy'], {
+        env: { HOME: home },
+      })
+      expect([code, out]).toEqual([3, ''])
+      expect(err).toMatch(/Wallet "nobdy" is not known[\s\S]*→ souk wallet list\n/)
+    } finally {
+      await rm(home, { recursive: true })
+    }
+  },
+)
 
 test('souk help payments tells how to say what one pays at most, and how long a price stays good', async () => {
   const { code, out } = await runLine({ entries, groups }, ['help', 'payments'], { env: {}, now: () => 0 })

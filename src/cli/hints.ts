@@ -41,7 +41,13 @@ const BY_NOBODY = new Set([
   'status',
 ])
 /** Verbs of `souk wallet` that name their wallet. */
-const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'list', 'fund'])
+const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'fund'])
+
+/** Whether a command is about this machine or the operator's: it acts as no wallet. */
+export function isOfNobody(command: string): boolean {
+  const [noun = ''] = command.split(' ')
+  return [ABOUT_DAEMON, ABOUT_CONFIG, BY_NOBODY].some((nouns) => nouns.has(noun))
+}
 
 /** Prefix: the typed line with more. */
 const AGAIN = '… '
@@ -111,7 +117,8 @@ function relevant(command: string): readonly InForce[] {
   if (ABOUT_CONFIG.has(noun)) return unsaid(folders)
   if (ABOUT_DAEMON.has(noun)) return unsaid([instance, ...folders])
   const places = where.some(says) ? [] : [...where, instance]
-  const isOwn = !BY_NOBODY.has(noun) && !(noun === 'wallet' && NAMES_WALLET.has(verb) && subject !== undefined)
+  const isOfAnybody = verb === 'list' || (NAMES_WALLET.has(verb) && subject !== undefined)
+  const isOwn = !BY_NOBODY.has(noun) && !(noun === 'wallet' && isOfAnybody)
   return unsaid([...places, ...(isOwn ? [who] : []), ...folders])
 }
 

@@ -27,12 +27,14 @@ const rival = `
   import { mkdirSync, rmdirSync } from 'node:fs'
   import { takeNamedLock } from ${lockFile}
   let [alone, shared] = [0, 0]
+  const rest = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 + Math.random() * 20)
   for (let tries = 0; alone < 6 && tries < 20_000; tries += 1) {
     let lock
-    try { lock = takeNamedLock(process.argv[1], 'key') } catch { continue }
+    try { lock = takeNamedLock(process.argv[1], 'key') } catch { rest(); continue }
     try { mkdirSync(process.argv[1] + '.held'); alone += 1 } catch { shared += 1 }
     rmdirSync(process.argv[1] + '.held')
     lock.release()
+    rest()
   }
   console.log(alone, shared)
 `

@@ -23,11 +23,12 @@ export function takeNamedLock(folder: string, name: string): Lock {
   return guarded(folder, () => {
     for (const other of readdirSync(folder)) if (![LOCK_DIR, name].includes(other)) removeUnheld(join(folder, other))
     const lock = takeLock(dir)
-    const release = () => {
-      lock.release()
-      rmSync(dir, { recursive: true, force: true })
+    return {
+      release: () => {
+        lock.release()
+        guarded(folder, () => removeUnheld(dir))
+      },
     }
-    return { release: () => guarded(folder, release) }
   })
 }
 

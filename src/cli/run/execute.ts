@@ -8,6 +8,7 @@ import type { Command, CommandContext, Entry, Invoked } from '../command.ts'
 import type { System } from '../env.ts'
 import { CliError, type ExitName, exits } from '../exit.ts'
 import type { Globals, RawGlobals } from '../globals.ts'
+import { isOfNobody } from '../hints.ts'
 import type { Io } from '../io.ts'
 import { listMember, pickFields, printTsv } from '../output.ts'
 import { DryRun, heldData, openSession, type Session, type SessionHost } from '../session.ts'
@@ -38,7 +39,7 @@ export async function execute(run: Run): Promise<number> {
   try {
     context = await contextOf(run, { stop, state })
     const everyMs = intervalOf(parsed.command, context.options)
-    if (everyMs === undefined) await produce(parsed.command, context)
+    if (everyMs === undefined) await produce(parsed, context)
     else await lookAgain(run, { stop, state }, everyMs)
   } catch (error) {
     if (!(error instanceof DryRun)) {
@@ -159,10 +160,16 @@ function interrupted(stop: AbortController, cause: unknown): CliError {
     : new CliError('interrupted', 'Interrupted by ctrl-c.', { cause })
 }
 
-async function produce(command: Command, context: Parameters<Command['run']>[0]): Promise<void> {
+async function produce({ command, globals }: Parsed, context: Context): Promise<void> {
+  const { as } = globals
+  const refuseUnknown = typeof as === 'string' && !command.hidden ? await unknownPerson(context.places, as) : undefined
+  if (isOfNobody(command.name)) refuseUnknown?.()
   const result = command.run(context)
   if (!isStream(result)) {
-    await printed(command, context, await result)
+    const data = await result
+    // A command that asks the marketplace has made that person known by now; others never look at `--as`.
+    refuseUnknown?.()
+    await printed(command, context, data)
     return
   }
   for await (const item of result) {
@@ -170,6 +177,12 @@ async function produce(command: Command, context: Parameters<Command['run']>[0])
     await printItem(command, context, item)
   }
   if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')
+}
+
+/** Throws for a person that is not there; undefined for one that is. */
+async function unknownPerson(places: Context['places'], name: string): Promise<(() => void) | undefined> {
+  const { getWallet, walletNames } = await import('../../client/wallets.ts')
+  return walletNames(places).includes(name) ? undefined : () => void getWallet(places, name)
 }
 
 async function printed(command: Command, context: Context, data: unknown): Promise<void> {

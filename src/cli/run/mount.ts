@@ -39,7 +39,15 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   // Help and errors need the sibling commands.
   const tree = narrowed(program, words)
   const whole = await parseWith(tree, words)
-  return 'error' in whole ? asked(whole, { program, isRoot: !tree.narrow }) : whole
+  if (!('error' in whole)) return whole
+  // Commander shows help before it checks the words; an unknown one has no help.
+  const unhelped =
+    leaf || !HELP_CODES.includes(whole.error.code) ? whole : await parseWith(tree, words.filter(isNoHelp))
+  return asked('error' in unhelped && UNKNOWN_CODES.includes(unhelped.error.code) ? unhelped : whole, program)
+}
+
+function isNoHelp(word: string): boolean {
+  return word !== '--help' && word !== '-h'
 }
 
 /** Commander's end, and its state. */
@@ -95,16 +103,16 @@ const CHOICES_CHARS_MAX = 30
 /** Maximum width of help. */
 export const HELP_COLUMNS_MAX = 100
 
+/** An extra word behind a noun goes to its default command. */
+const UNKNOWN_CODES = ['commander.unknownCommand', 'commander.excessArguments']
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
-type Page = { readonly program: Program; readonly isRoot: boolean }
-
-async function asked({ error, parsing, noOperands }: Ended, { program, isRoot }: Page): Promise<HelpAsked> {
+async function asked({ error, parsing, noOperands }: Ended, program: Program): Promise<HelpAsked> {
   if (HELP_CODES.includes(error.code)) {
     // Commander reports missing words as an error; a bare noun shows help instead.
-    const isPage = isRoot && error.code !== 'commander.version'
-    const text = isPage ? await rootPage(program) : parsing.captured.join('').replace(/\n+$/, '')
-    return { text, bare: noOperands && error.code === 'commander.help' }
+    const text = parsing.captured.join('').replace(/\n+$/, '')
+    const isRoot = text.startsWith('Usage: souk [')
+    return { text: isRoot ? await rootPage(program) : text, bare: noOperands && error.code === 'commander.help' }
   }
   const [first = '', hint = ''] = error.message.replace(/^error: /, '').split('\n')
   const suggested = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1]
