@@ -63,12 +63,6 @@ export type DeliveryWorker = {
 
 export const deliveryWorker = defineResource<DeliveryWorker>('delivery-worker')
 
-/** Business time of the earliest waiting delivery; null if none. */
-export async function nextDeliveryAt(store: Store): Promise<number | null> {
-  const { rows } = await store.table(deliveries).page('due', [], { limit: 1 })
-  return rows[0]?.next_at ?? null
-}
-
 /**
  * Sends due deliveries. Each endpoint and participant has a lane, so a slow or shared endpoint delays no other; only
  * lane heads are read. At least once: a crash between sending and recording sends again.

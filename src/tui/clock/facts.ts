@@ -10,26 +10,19 @@ import { text, time } from '../shell/read.ts'
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 
-/** Business and machine time. */
-export type ClockFacts = {
-  readonly now: number
-  readonly wall: number
-  readonly aheadMs: number
-  readonly isFrozen: boolean
-  /** False with real money. */
-  readonly isMovable: boolean
-  readonly nextCron: { readonly name: string; readonly at: number } | undefined
-}
-
 export const fetchClockFacts = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getClock', asked: { signal } }, readClock)
 
-function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>): ClockFacts {
+/** Business time beside the machine's. */
+export type ClockFacts = ReturnType<typeof readClock>
+
+function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>) {
   return {
     now: Date.parse(now),
     wall: Date.parse(wall),
     aheadMs: offset_ms,
     isFrozen: state === 'frozen',
+    /** False where money is real: then nobody moves it. */
     isMovable: movable,
     nextCron: next_cron === null ? undefined : { name: text(next_cron.name), at: Date.parse(next_cron.at) },
   }

@@ -1,4 +1,6 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { verificationFields } from '../../api/endpoint/list-fields.ts'
+import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { byNeed } from '../../nouns/verifications.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
@@ -17,27 +19,18 @@ export const fetchAttempts =
       ({ attempts, total }) => ({ attempts: asked.sort === undefined ? attempts.toSorted(byNeed) : attempts, total }),
     )
 
-export type SanctionFacts = {
-  readonly checkedAt: number | undefined
-  readonly published: string
-  readonly source: string
-  readonly total: number
-  readonly byHand: number
-  readonly status: string
-  readonly stale: boolean
-}
-
 export const fetchSanctions = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'listSanctions', asked: { query: { limit: '1' }, signal } },
-    ({ sdn }): SanctionFacts => ({
-      checkedAt: time(sdn.last_checked),
-      published: text(sdn.ofac_publish_date),
-      source: text(sdn.source),
-      total: sdn.total,
-      byHand: sdn.manual_only,
-      status: text(sdn.last_status),
-      stale: sdn.stale,
-    }),
-  )
+  ask(link, { name: 'listSanctions', asked: { query: { limit: '1' }, signal } }, readSanctions)
+
+export type SanctionFacts = ReturnType<typeof readSanctions>
+
+function readSanctions({ sdn }: WireAnswer<Api['listSanctions']>) {
+  return {
+    checkedAt: time(sdn.last_checked),
+    published: text(sdn.ofac_publish_date),
+    total: sdn.total,
+    byHand: sdn.manual_only,
+    status: text(sdn.last_status),
+    stale: sdn.stale,
+  }
+}

@@ -8,7 +8,7 @@ import { microOf } from '../../text/columns.ts'
 import { count, shortAddress } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { dim, type Line, type Piece } from '../parts/line.ts'
+import { dim, type Line } from '../parts/line.ts'
 import { type ScreenColumn, windowStart } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
@@ -125,27 +125,6 @@ const REQUESTS = 500
 const BROKEN_FROM = 400
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-/** A remembered request without headers and body; sanitised. */
-type AskedFacts = Pick<Answered, 'id' | 'status' | 'ms'> & {
-  readonly at: number
-  /** Effect with sign. */
-  readonly what: Piece
-  readonly method: string
-  readonly path: string
-  /** Route such as `/v1/jobs/:id`; whole ids are in the trace. */
-  readonly route: string
-  readonly who: string
-  readonly price: string
-  readonly code: string
-  /** Related job; empty if none. */
-  readonly jobId: string
-  readonly receiptId: string
-  /** The 402 before a payment; empty if none. */
-  readonly offerId: string
-  readonly isOperator: boolean
-  readonly raw: Answered
-}
-
 /** Newest first. */
 const fetchRequests =
   (link: Link) =>
@@ -156,15 +135,20 @@ const fetchRequests =
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-function readRequest(request: Answered): AskedFacts {
+/** A request as the marketplace remembers it: no header, no body. Texts are fit for a terminal. */
+type AskedFacts = ReturnType<typeof readRequest>
+
+function readRequest(request: Answered) {
   const { id, at, method, path, endpoint, status, ms, caller, name, price, code } = request
   const who = text(name) || text(caller)
   return {
     id: text(id),
     at: Date.parse(at),
+    /** What it did, sign and word. */
     what: askedWord(request),
     method: text(method),
     path: text(path),
+    /** As the contract has it, `/v1/jobs/:id`: an id is whole in the story, and nowhere in part. */
     route: text(routes.get(endpoint ?? '') ?? path),
     status,
     ms,
@@ -173,6 +157,7 @@ function readRequest(request: Answered): AskedFacts {
     code: text(code),
     jobId: text(request.job_id),
     receiptId: text(request.receipt_id),
+    /** The 402 that asked for what this one paid; empty for none. */
     offerId: text(request.offer_id),
     isOperator: caller === 'admin' || path.startsWith('/dashboard/'),
     raw: request,

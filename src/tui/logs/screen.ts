@@ -25,31 +25,23 @@ import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { useAsked } from './requests.ts'
 import { storyLines, useStory } from './story.ts'
 
-/** A log line. */
-type LogFacts = {
-  /** Records have no id, so it is made of time, message and request. */
-  readonly id: string
-  readonly at: number | undefined
-  readonly level: LogLevel
-  readonly source: string
-  readonly message: string
-  /** Other members as `name=value`. */
-  readonly detail: string
-  readonly raw: unknown
-}
-
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 
-/** Record members are any JSON. */
-function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): LogFacts {
+/** One line of the instance's log. */
+type LogFacts = ReturnType<typeof readLogRecord>
+
+/** Members of a record are any JSON: each part of the daemon logs its own. */
+function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {
+    /** Records carry no id of their own: time, message and request stand for one. */
     id: `${String(time)} ${word(record.msg)} ${word(record.request_id)}`,
     at: number(at),
     level: logLevels.find((level) => level === record.level) ?? 'info',
     source: word(record.source),
     message: word(record.msg),
+    /** The other members as `name=value`. */
     detail: Object.entries(record)
       .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
       .map(([name, member]) => safe(`${name}=${typeof member === 'string' ? member : JSON.stringify(member)}`))

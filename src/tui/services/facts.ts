@@ -2,52 +2,17 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { dollars, microOf } from '../../text/columns.ts'
 import { text, time } from '../shell/read.ts'
-import { type Member, readMembers } from './schema-facts.ts'
+import { readMembers } from './schema-facts.ts'
 
 const TAGS_MAX = 20
-
-export type Trust = { readonly verdict: string; readonly level: number; readonly levelName: string }
-
-/** Listing data of the cockpit. Amounts like `$0.525`, empty without a fixed price. */
-export type ServiceFacts = {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-  readonly providerId: string
-  readonly providerName: string
-  readonly tier: string
-  readonly kind: string
-  readonly type: string
-  readonly hook: string
-  readonly category: string
-  readonly tags: readonly string[]
-  readonly price: string
-  readonly buyerPays: string
-  readonly providerGets: string
-  /** Marketplace fee. */
-  readonly fee: string
-  readonly feePercent: number | undefined
-  readonly score: number | undefined
-  readonly isNew: boolean
-  readonly hookHealthy: boolean
-  readonly hookUntried: boolean
-  readonly trust: Trust | undefined
-  readonly delivery: string
-  /** Undefined if unknown. */
-  readonly selling: Selling | undefined
-  readonly listedAt: number | undefined
-  readonly input: readonly Member[]
-  readonly result: readonly Member[]
-  readonly raw: unknown
-}
 
 type Listed = WireAnswer<Api['listAllServices']>['services'][number]
 type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number] | Listed
 
-/** Weekly sales, and the endpoint's last response. */
-export type Selling = NonNullable<Listed['selling']>
+/** What the cockpit takes from a listing. Amounts are text like `$0.525`, empty where there is no fixed price. */
+export type ServiceFacts = ReturnType<typeof readService>
 
-export function readService(listing: Listing): ServiceFacts {
+export function readService(listing: Listing) {
   const [buyerPays, providerGets] = [fixed(listing.agent_price), fixed(listing.provider_net_price)]
   const { provider_reputation: reputation, provider_trust: trust } = listing
   const rated = typeof reputation === 'object' ? reputation : null
@@ -66,6 +31,7 @@ export function readService(listing: Listing): ServiceFacts {
     price: fixed(listing.price),
     buyerPays,
     providerGets,
+    /** What the platform keeps of what the buyer pays. */
     fee: difference(buyerPays, providerGets),
     feePercent: listing.platform_fee_pct,
     score: (typeof reputation === 'number' ? reputation : rated?.score) ?? undefined,
@@ -74,6 +40,7 @@ export function readService(listing: Listing): ServiceFacts {
     hookUntried: listing.webhook_status === 'not_tried',
     trust: trust && { verdict: trust.verdict, level: trust.level, levelName: text(trust.level_name) },
     delivery: text(listing.estimated_delivery),
+    /** Undefined where the instance does not tell. */
     selling: 'selling' in listing ? listing.selling : undefined,
     listedAt: time(listing.listed_at),
     input: readMembers(listing.input_schema),

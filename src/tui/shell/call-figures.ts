@@ -9,24 +9,6 @@ import { text } from './read.ts'
 
 type Answered = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 
-/** Calls of an endpoint in 24 hours. */
-export type CallFacts = {
-  readonly total: number
-  readonly answered: number
-  readonly asked: number
-  readonly refused: number
-  readonly broken: number
-  readonly p50: number | null
-  readonly p95: number | null
-  /** Oldest first. */
-  readonly byHour: readonly number[]
-  /** Time, duration and id; empty if none. */
-  readonly slowest: string
-  readonly lastBroken: string
-  /** Like `96 sold for $1,284.30`; empty if none. */
-  readonly sold: string
-}
-
 /** By method and path. */
 export const fetchFigures = (link: Link) => (signal: AbortSignal) =>
   ask(
@@ -36,7 +18,10 @@ export const fetchFigures = (link: Link) => (signal: AbortSignal) =>
       new Map(endpoints.map((one) => [`${one.method} ${one.path}`, readFigures(one)])),
   )
 
-function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken, sold }: Answered): CallFacts {
+/** Calls of one endpoint in the last 24 hours. */
+export type CallFacts = ReturnType<typeof readFigures>
+
+function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken, sold }: Answered) {
   return {
     total,
     answered: calls.answered,
@@ -45,9 +30,12 @@ function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_brok
     broken: calls.broken,
     p50: p50_ms,
     p95: p95_ms,
+    /** Oldest first. */
     byHour: by_hour,
+    /** Time, duration and id of a request; empty for none. */
     slowest: seenWords(slowest),
     lastBroken: seenWords(last_broken),
+    /** Like `96 sold for $1,284.30`; empty where nothing was. */
     sold: sold === undefined || sold.times === 0 ? '' : `${count(sold.times)} sold for ${shownMoney(sold.amount)}`,
   }
 }

@@ -4,70 +4,45 @@ import { shortSpan } from '../../text/text.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
 import { text, time } from './read.ts'
 
-export type CronRunFacts = {
-  /** Business time. */
-  readonly at: number | undefined
-  readonly result: 'success' | 'skipped' | 'failed'
-  readonly tookMs: number
-  readonly trigger: string
-  readonly reason: string
-}
-
-/** Cron data from `/health` or the admin endpoint; business time. */
-export type CronFacts = {
-  readonly name: string
-  readonly lastSuccess: number | undefined
-  readonly lastSkipped: number | undefined
-  readonly lastFailure: number | undefined
-  /** Milliseconds since the last success, as of the response. */
-  readonly ageMs: number | undefined
-  readonly stale: boolean
-  readonly skipReason: string
-  /** Admin-only data. */
-  readonly more: CronMore | undefined
-}
-
-export type CronMore = {
-  readonly schedule: string
-  readonly intervalMs: number
-  readonly paused: boolean
-  readonly running: boolean
-  readonly nextRun: number | undefined
-  /** Newest first. */
-  readonly runs: readonly CronRunFacts[]
-}
-
 const MS_PER_SECOND = 1_000
 
 type Listed = WireAnswer<Api['listCrons']>['crons'][number]
 
-/** @param cron - from `/health`, or with admin-only data */
-export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['crons'][string] | Listed): CronFacts {
+/** What is known of a cron, from `/health` alone or from the administrative row. Times are business time. */
+export type CronFacts = ReturnType<typeof readCronFacts>
+
+/** @param cron - as `/health` has it, or as the operator sees it, with what only that says. */
+export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['crons'][string] | Listed) {
   const { age_seconds: age } = cron
   return {
     name: text(name),
     lastSuccess: time(cron.last_success),
     lastSkipped: time(cron.last_skipped),
     lastFailure: time(cron.last_failure),
+    /** Milliseconds since the last success, when the answer was written. */
     ageMs: age === null ? undefined : age * MS_PER_SECOND,
     stale: cron.stale,
     skipReason: text(cron.skip_reason),
+    /** What only the administrative row says. */
     more: 'schedule' in cron ? readMore(cron) : undefined,
   }
 }
 
-function readMore(cron: Listed): CronMore {
+function readMore(cron: Listed) {
   return {
     schedule: text(cron.schedule),
     intervalMs: cron.interval_seconds * MS_PER_SECOND,
     paused: cron.paused,
     running: cron.running,
     nextRun: time(cron.next_run),
+    /** Newest first. */
     runs: cron.runs.map(readRun),
   }
 }
 
-function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number]): CronRunFacts {
+export type CronRunFacts = ReturnType<typeof readRun>
+
+function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number]) {
   return { at: time(at), result, tookMs: took_ms, trigger, reason: text(reason) }
 }
 

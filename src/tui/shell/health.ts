@@ -1,48 +1,23 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { type CronFacts, readCronFacts } from './cron-facts.ts'
+import { readCronFacts } from './cron-facts.ts'
 import { text, time } from './read.ts'
 
-export type Door = {
-  readonly method: string
-  readonly path: string
-  readonly price: string
-  readonly description: string
-  readonly status: 'live' | 'paused' | 'deferred'
-}
-
-/** Counts by name. */
+/** How often, by name. */
 export type NamedCounts = readonly (readonly [name: string, count: number])[]
-
-/** Cockpit data of `/health`. */
-export type HealthFacts = {
-  readonly paused: boolean
-  /** Business time. */
-  readonly pausedAt: number | undefined
-  /** Why writes are refused; undefined if accepted. */
-  readonly refused: string | undefined
-  readonly checkoutV2: boolean
-  readonly version: string
-  readonly instanceId: string
-  readonly network: string
-  readonly chain: string
-  readonly payTo: string
-  readonly crons: readonly CronFacts[]
-  /** Refusals of 24 hours by reason. */
-  readonly refusals: NamedCounts
-  /** 410 responses of 24 hours by area and caller. */
-  readonly shelved: readonly (readonly [area: string, count: number, callers: NamedCounts])[]
-  readonly sdn: { readonly stale: boolean; readonly lastChecked: number | undefined }
-  readonly endpoints: readonly Door[]
-}
 
 type Answered = WireAnswer<Api['getHealth']>
 
-export function readHealth(health: Answered): HealthFacts {
+/** What the cockpit takes from `/health`. */
+export type HealthFacts = ReturnType<typeof readHealth>
+
+export function readHealth(health: Answered) {
   const { launch, compliance, crons, endpoints } = health
   return {
     paused: health.paused,
+    /** Business time. */
     pausedAt: time(health.paused_at),
+    /** Why no write is taken; undefined while they are. */
     refused: health.store.writes === 'accepted' ? undefined : text(health.store.note ?? 'writes are refused'),
     checkoutV2: health.checkout_v2,
     version: text(health.version),
@@ -51,18 +26,22 @@ export function readHealth(health: Answered): HealthFacts {
     chain: text(health.chain.mode),
     payTo: text(health.pay_to),
     crons: Object.entries(crons).map(([name, cron]) => readCronFacts(name, cron)),
+    /** Refusals of the last 24 hours, by reason. */
     refusals: counts(launch.gate_refusals_24h),
+    /** Answers of 410 in the last 24 hours, by shelved area, with who got them; areas without any are left out. */
     shelved: areaCounts(launch.shelved_410_24h),
     sdn: { stale: compliance.sdn.stale, lastChecked: time(compliance.sdn.last_checked) },
     endpoints: endpoints.map(readDoor),
   }
 }
 
+type Shelved = readonly [area: string, count: number, callers: NamedCounts]
+
 function counts(byName: Readonly<Record<string, number>>): NamedCounts {
   return Object.entries(byName).flatMap(([name, count]) => (count === 0 ? [] : [[text(name), count] as const]))
 }
 
-function areaCounts(areas: Answered['launch']['shelved_410_24h']): HealthFacts['shelved'] {
+function areaCounts(areas: Answered['launch']['shelved_410_24h']): readonly Shelved[] {
   return Object.entries(areas).flatMap(([area, byCaller]) => {
     const callers = counts(byCaller).toSorted(([, one], [, other]) => other - one)
     const sum = callers.reduce((all, [, count]) => all + count, 0)
@@ -70,6 +49,8 @@ function areaCounts(areas: Answered['launch']['shelved_410_24h']): HealthFacts['
   })
 }
 
-function readDoor({ method, path, price, description, status }: Answered['endpoints'][number]): Door {
+export type Door = ReturnType<typeof readDoor>
+
+function readDoor({ method, path, price, description, status }: Answered['endpoints'][number]) {
   return { method, path: text(path), price: text(price), description: text(description), status }
 }

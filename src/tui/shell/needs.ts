@@ -7,23 +7,6 @@ import { text, time } from './read.ts'
 
 type Answered = WireAnswer<Api['getAttention']>
 
-/** A problem for the operator. */
-export type Need = {
-  readonly id: string
-  readonly kind: AttentionKind
-  readonly grave: boolean
-  readonly subject: string
-  readonly who: string
-  /** Like `$0.525`; empty without money. */
-  readonly amount: string
-  /** Business time. */
-  readonly since: number | undefined
-  readonly due: number | undefined
-  readonly sentence: string
-  /** Command that fixes or shows it. */
-  readonly fix: string
-}
-
 export type Needs = {
   readonly items: readonly Need[]
   readonly total: number
@@ -98,28 +81,22 @@ function addCount([kind, count]: readonly [string, number], { byScreen, graves }
   byScreen[screen] = { count: (byScreen[screen]?.count ?? 0) + count, grave: graves.has(screen) }
 }
 
-function readNeed({
-  id,
-  kind,
-  grave,
-  subject,
-  who,
-  amount,
-  since,
-  due,
-  sentence,
-  fix,
-}: Answered['items'][number]): Need {
+/** Something that waits for whoever runs the marketplace; times are business time. */
+export type Need = ReturnType<typeof readNeed>
+
+function readNeed({ kind, grave, ...need }: Answered['items'][number]) {
   return {
-    id: text(id),
+    id: text(need.id),
     kind,
     grave,
-    subject: text(subject.id),
-    who: text(who),
-    amount: amount === null ? '' : `$${amount}`,
-    since: time(since),
-    due: time(due),
-    sentence: text(sentence),
-    fix: text(fix),
+    subject: text(need.subject.id),
+    who: text(need.who),
+    /** Like `$0.525`; empty where no money waits. */
+    amount: need.amount === null ? '' : `$${need.amount}`,
+    since: time(need.since),
+    due: time(need.due),
+    sentence: text(need.sentence),
+    /** The command that mends it, or shows more. */
+    fix: text(need.fix),
   }
 }
