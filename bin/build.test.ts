@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { configDefaults } from '../fixtures/kit/config.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { type Bundle, bundle, libraryEntries } from './build.ts'
+import { type Bundle, bundle, copyBeside, libraryEntries } from './build.ts'
 import type { CommandFile } from './command-files.ts'
 
 /* The bundle as it ships: light for commands, whole for the daemon, and able to start on an older Node. */
@@ -110,6 +111,19 @@ describe('the bundle', () => {
     expect(names).toEqual(
       expect.arrayContaining(['souk.js', 'cli.js', 'daemon.js', 'viem-accounts.js', 'catalog.worker.js']),
     )
+  })
+
+  it('keeps rows in LevelDB where no package lies above it', async () => {
+    const alone = join(home, 'alone')
+    await cp(folder, alone, { recursive: true, dereference: true })
+    copyBeside(join(alone, 'dist'))
+    const config = { ...configDefaults, dataDir: join(home, 'in-level'), seed: 'none', rows: 'level' }
+    const { code, err } = await evaluate(
+      `const { createDaemon } = await import(${JSON.stringify(join(alone, 'dist', 'daemon.js'))})
+       await (await createDaemon(${JSON.stringify(config)})).stop()`,
+    )
+    expect([code, err]).toEqual([0, ''])
+    expect(readFileSync(join(config.dataDir, 'store', 'MANIFEST.json'), 'utf8')).toContain('"rows": "level"')
   })
 
   it.each(Object.keys(libraryEntries))(

@@ -105,10 +105,12 @@ const noDevtools: Plugin = {
 const LEVEL_BINDING = `
 const { platform, arch } = process
 const names = platform === 'darwin' ? ['darwin'] : [platform + '-' + arch, platform + '-' + arch + '.musl']
+// By another name: esbuild would look for the files itself.
+const load = require
 let fault
 for (const name of names) {
   try {
-    module.exports = require('./classic-level-' + name + '.node')
+    module.exports = load('./classic-level-' + name + '.node')
     fault = undefined
     break
   } catch (error) {
@@ -232,16 +234,21 @@ function folderOf(name: string): string | undefined {
   }
 }
 
+/** Puts what the bundle reads beside it. */
+export function copyBeside(draft: string): void {
+  for (const [name, files] of Object.entries(besideFiles)) {
+    const folder = folderOf(name)
+    if (folder === undefined) continue
+    for (const [from, to] of Object.entries(files)) copyFileSync(join(folder, from), join(draft, to))
+  }
+}
+
 async function main(): Promise<void> {
   const started = performance.now()
   const draft = join(root, 'node_modules', '.cache', `souk-build-${process.pid}`)
   try {
     const { files } = await bundle(draft)
-    for (const [name, files] of Object.entries(besideFiles)) {
-      const folder = folderOf(name)
-      if (folder === undefined) continue
-      for (const [from, to] of Object.entries(files)) copyFileSync(join(folder, from), join(draft, to))
-    }
+    copyBeside(draft)
     rmSync(join(root, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(root, 'dist'))
     const kilobytes = Math.round(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1_024)

@@ -1,7 +1,10 @@
 // `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
+// `npm run bench -- growth --purchases N --json`: what a store costs that has made so many, in one line.
 
+import { parseArgs } from 'node:util'
 import { catalog } from './catalog.ts'
 import { cockpit } from './cockpit.ts'
+import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
 import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
@@ -22,10 +25,19 @@ const sections: readonly Section[] = [
   { name: 'services', run: services },
 ]
 const MILLISECONDS_A_SECOND = 1_000
+const DEFAULT_PURCHASES = 10_000
 
-const words = process.argv.slice(2)
-const isJson = words.includes('--json')
-const names = words.filter((word) => !word.startsWith('--'))
+const { values, positionals: names } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, purchases: { type: 'string' } },
+  allowPositionals: true,
+})
+const isJson = values.json
+if (names.includes('growth')) {
+  const purchases = Number(values.purchases ?? DEFAULT_PURCHASES)
+  if (!Number.isInteger(purchases) || purchases < 1) throw new Error('--purchases: a whole number from 1')
+  console.log(JSON.stringify(await growth(purchases)))
+  process.exit()
+}
 const unknown = names.filter((name) => !sections.some((section) => section.name === name))
 if (unknown.length > 0) {
   console.error(`There is no section ${unknown.join(', ')}: ${sections.map((section) => section.name).join(', ')}.`)

@@ -4,7 +4,7 @@ import { Micro } from '../../src/core/codecs.ts'
 import { usdc } from '../../src/core/money.ts'
 
 /** Collections shaped like those a purchase touches, with the indexes such rows have. */
-const jobs = defineCollection('jobs', {
+export const jobs = defineCollection('jobs', {
   schema: z.object({
     id: z.string(),
     version: z.number(),
@@ -73,9 +73,14 @@ export function paymentId(n: number): string {
   return `${hex(scatter(n), 32)}${hex(n, 32)}`
 }
 
+/** Buyer of a purchase. */
+export function buyerOf(n: number): string {
+  return `0x${hex(n % BUYERS, 40)}`
+}
+
 /** One purchase: 5 rows in 4 collections, about 2 KB of JSON. */
 export async function purchase(t: Tx, n: number): Promise<void> {
-  const buyer = `0x${hex(n % BUYERS, 40)}`
+  const buyer = buyerOf(n)
   const provider = `p_${hex(n % PROVIDERS, 16)}`
   if (
     !(await t

@@ -164,7 +164,7 @@ async function rawAppends(path: string): Promise<{ rate(ms: number): Promise<Rat
   return { rate, close: () => file.close() }
 }
 
-async function inTempDir<T>(body: (dir: string) => Promise<T>): Promise<T> {
+export async function inTempDir<T>(body: (dir: string) => Promise<T>): Promise<T> {
   const dir = await mkdtemp(`${tmpdir()}/souk-bench-`)
   try {
     return await body(dir)
@@ -176,14 +176,14 @@ async function inTempDir<T>(body: (dir: string) => Promise<T>): Promise<T> {
 type Started = ChildProcess & { readonly answer: unknown }
 
 /** Starts a measuring process and waits for its first answer; it ends with this process. */
-async function start(job: Job): Promise<Started> {
+export async function start(job: Job): Promise<Started> {
   const child = fork(fileURLToPath(new URL('storage.worker.ts', import.meta.url)), [JSON.stringify(job)], {
     execArgv: ['--max-old-space-size=4096'],
   })
   return Object.assign(child, { answer: await answerOf(child) })
 }
 
-async function ask(child: ChildProcess, question: Ask): Promise<Rate> {
+export async function ask(child: ChildProcess, question: Ask): Promise<Rate> {
   child.send(question)
   return (await answerOf(child)) as Rate // what the worker answers to a question
 }
@@ -202,7 +202,7 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
   }
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit')
   child.send('stop')
   await ended

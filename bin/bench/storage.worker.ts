@@ -1,15 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { openLowdbStore } from '../../daemon/store/lowdb/open.ts'
-import { preload, purchase, purchaseCollections, readIndexes } from './purchase.ts'
+import { buyerOf, jobs, preload, purchase, purchaseCollections, readIndexes } from './purchase.ts'
 
 /** What a measuring process is started for. */
 export type Job =
   /** Fills a store, then answers questions about its commit rate. */
-  | { readonly do: 'commit'; readonly dir: string; readonly records: number }
+  | { readonly do: 'commit'; readonly dir: string; readonly records: number; readonly rows?: 'level' }
   /** Fills a store, folds it into a snapshot, leaves some of it in the journal, and ends. */
   | { readonly do: 'fill'; readonly dir: string; readonly records: number }
   /** Opens that store with all its indexes. */
   | { readonly do: 'open'; readonly dir: string }
+  /** Makes purchases in a store with its rows in LevelDB, and stops it. */
+  | { readonly do: 'grow'; readonly dir: string; readonly purchases: number }
+  /** Opens that store and reads pages of old jobs. */
+  | { readonly do: 'look'; readonly dir: string }
   /** JSON.parse of the same bytes as one array, as lowdb itself would read them. */
   | { readonly do: 'parse'; readonly file: string }
 
@@ -17,19 +21,28 @@ export type Ask = { readonly writers: number; readonly ms: number }
 /** Transactions a second, and the middle time of one, milliseconds. */
 export type Rate = { readonly perSecond: number; readonly medianMs: number }
 
+/** What a fresh process needed; the time of a page is NaN where there is none. */
+export type Look = { readonly cpuMs: number; readonly anonMb: number; readonly pageP99Ms: number }
+
 const MILLISECONDS_A_SECOND = 1_000
+const MICROSECONDS_A_MILLISECOND = 1_000
+const KB_A_MB = 1_000
+const GROWING_WRITERS = 64
+const PAGES = 500
+const PAGE_ROWS = 20
+const P99 = 0.99
 /** Part of the records that recovery finds in the journal instead of the snapshot. */
 const JOURNAL_SHARE = 0.1
 const FIRST_MEASURED = 100_000_000
 /** The journal is never folded while a rate is taken. */
 const NO_COMPACTION_BYTES = Number.POSITIVE_INFINITY
 
-function open(dir: string) {
+function open(dir: string, rows?: 'level') {
   return openLowdbStore({
     dir,
     collections: purchaseCollections,
     now: Date.now,
-    compactAboveBytes: NO_COMPACTION_BYTES,
+    ...(rows === 'level' ? { rows } : { compactAboveBytes: NO_COMPACTION_BYTES }),
     onFatal: (error) => {
       throw error
     },
@@ -40,8 +53,8 @@ function reply(message: unknown): void {
   process.send?.(message)
 }
 
-async function commit(dir: string, records: number): Promise<void> {
-  const store = await open(dir)
+async function commit(dir: string, records: number, rows?: 'level'): Promise<void> {
+  const store = await open(dir, rows)
   await preload(store, records)
   let next = FIRST_MEASURED
   const rate = async ({ writers, ms }: Ask): Promise<Rate> => {
@@ -79,6 +92,42 @@ async function fill(dir: string, records: number): Promise<void> {
   reply({ records: filled })
 }
 
+async function grow(dir: string, purchases: number): Promise<void> {
+  const store = await open(dir, 'level')
+  let next = 0
+  const buy = async (): Promise<void> => {
+    while (next < purchases) {
+      const n = next
+      next += 1
+      await store.tx((t) => purchase(t, n))
+    }
+  }
+  await Promise.all(Array.from({ length: GROWING_WRITERS }, buy))
+  await store.close()
+  reply({ purchases })
+}
+
+async function look(dir: string): Promise<void> {
+  const store = await open(dir, 'level')
+  const { user, system } = process.cpuUsage()
+  const times: number[] = []
+  for (let n = 0; n < PAGES && store.stats().records > 0; n += 1) {
+    const began = performance.now()
+    await store.table(jobs).page('buyer', [buyerOf(n)], { limit: PAGE_ROWS })
+    times.push(performance.now() - began)
+  }
+  times.sort((a, b) => a - b)
+  const pageP99Ms = times[Math.floor(times.length * P99)] ?? Number.NaN
+  reply({ cpuMs: (user + system) / MICROSECONDS_A_MILLISECOND, anonMb: await anonymousMb(), pageP99Ms } satisfies Look)
+  await store.close()
+}
+
+/** Memory that no file backs: LevelDB maps its files, and the system takes their pages back when it needs room. */
+async function anonymousMb(): Promise<number> {
+  const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]
+  return Number(kilobytes) / KB_A_MB
+}
+
 async function timed(body: () => Promise<unknown>): Promise<void> {
   const start = performance.now()
   const kept = await body()
@@ -97,7 +146,9 @@ function fail(error: unknown): void {
 }
 
 async function main(job: Job): Promise<void> {
-  if (job.do === 'commit') await commit(job.dir, job.records)
+  if (job.do === 'commit') await commit(job.dir, job.records, job.rows)
+  else if (job.do === 'grow') await grow(job.dir, job.purchases)
+  else if (job.do === 'look') await look(job.dir)
   else if (job.do === 'fill') await fill(job.dir, job.records)
   else if (job.do === 'open') await timed(() => openWhole(job.dir))
   else await timed(async () => JSON.parse(await readFile(job.file, 'utf8')))

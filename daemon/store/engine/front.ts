@@ -12,12 +12,7 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
 }
 
 /** Changes since the last batch, up to a transaction. */
-export type DeepBatch = {
-  readonly staged: readonly Staged[]
-  readonly reflects: number
-  /** Nothing else runs meanwhile. */
-  readonly isAlone?: true
-}
+export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
 
 /** An in-memory base over a deep one; holds what the deep one does not have yet. */
 export type Front = Base & {

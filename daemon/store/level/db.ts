@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClassicLevel } from 'classic-level'
 import { StoreDamaged, StoreLocked } from '../errors.ts'
 
 /* An open LevelDB: what is used of it, and how batches are written beside other work. */
 
 /** Entries that are handed over before the event loop turns. */
-const HANDED_AT_ONCE = 384
+const HANDED_AT_ONCE = 1_024
 const STORE = Buffer.from('store')
 
 /** A snapshot of LevelDB. */
@@ -50,7 +50,8 @@ const LEVEL_OPTIONS = {
  * @throws StoreLocked, StoreDamaged
  */
 export async function openLevelDb(dir: string, createIfMissing = true): Promise<ClassicLevel<Buffer, Buffer>> {
-  const { ClassicLevel } = await import('classic-level')
+  // By its default: in the bundle it has no other name.
+  const { ClassicLevel } = (await import('classic-level')).default
   const db = new ClassicLevel<Buffer, Buffer>(dir, { ...LEVEL_OPTIONS, createIfMissing })
   try {
     await db.open()
@@ -79,24 +80,21 @@ export async function claimFor(db: LevelDb, dir: string, store: string): Promise
   else if (owner !== store) throw new StoreDamaged(dir, 0, 'it holds the rows of another store')
 }
 
-type Pace = { readonly atOnce: number; readonly restMs: number }
-
 /** Does something for each, and leaves the event loop to others after a few of them. */
-export async function inTurns<T>(all: readonly T[], { atOnce, restMs }: Pace, each: (one: T) => void): Promise<void> {
+export async function inTurns<T>(all: readonly T[], atOnce: number, each: (one: T) => void): Promise<void> {
   for (const [n, one] of all.entries()) {
     each(one)
-    if (n % atOnce === atOnce - 1) await (restMs > 0 ? sleep(restMs) : nextTurn())
+    if (n % atOnce === atOnce - 1) await nextTurn()
   }
 }
 
 /** All of a batch or nothing; where it fails, nothing is there. */
-export async function writeBatch(db: LevelDb, { removed, put }: Batch, restMs = 0): Promise<void> {
-  const pace = { atOnce: HANDED_AT_ONCE, restMs }
+export async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<void> {
   const batch = db.batch()
   try {
     // A value of a unique index may move from one row to another: what goes, goes first.
-    await inTurns(removed, pace, (key) => batch.del(key))
-    await inTurns(put, pace, ([key, value]) => batch.put(key, value))
+    await inTurns(removed, HANDED_AT_ONCE, (key) => batch.del(key))
+    await inTurns(put, HANDED_AT_ONCE, ([key, value]) => batch.put(key, value))
     // Without sync, a power cut may take an older log of LevelDB and leave a newer one.
     await batch.write({ sync: true })
   } finally {

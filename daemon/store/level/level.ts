@@ -16,9 +16,7 @@ const ENTRIES_AT_ONCE = 1_024
 /** Rows that one hop to a thread brings. */
 const ROWS_AT_ONCE = 128
 /** Rows that are made into bytes before the event loop is the writers' again: each with all of its index entries. */
-const ENCODED_AT_ONCE = 24
-/** Rest after that, so that a batch takes a share of the process and not all that writers leave. */
-const REST_MS = 2
+const ENCODED_AT_ONCE = 96
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
 
@@ -73,18 +71,15 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
     collections.map((collection) => [collection.name, levelTable(view, { shape: shapeTable(collection), numberOf })]),
   )
 
-  async function write({ staged, reflects: upTo, isAlone }: DeepBatch, taken: () => void): Promise<void> {
-    const restMs = isAlone ? 0 : REST_MS
+  async function write({ staged, reflects: upTo }: DeepBatch, taken: () => void): Promise<void> {
     const batch: Batch = { removed: [], put: [] }
-    await inTurns(staged, { atOnce: ENCODED_AT_ONCE, restMs }, (one) =>
-      tables.get(one.write.collection)?.change(batch, one),
-    )
+    await inTurns(staged, ENCODED_AT_ONCE, (one) => tables.get(one.write.collection)?.change(batch, one))
     const left = staged.reduce((sum, one) => sum + grownBy(one), records)
     batch.put.push([REFLECTS, numberBytes(upTo)], [RECORDS, numberBytes(left)])
     const frozen = db.snapshot()
     view.frozen = frozen
     try {
-      await writeBatch(db, batch, restMs)
+      await writeBatch(db, batch)
       records = left
       reflects = upTo
       taken()

@@ -58,7 +58,7 @@ export async function moveToLevel(
   const level = await claimed(db, job)
   const manifest = { ...job.manifest, rows: 'level' as const }
   try {
-    for (const staged of batchesOf(state)) await level.write({ staged, reflects: 0, isAlone: true }, () => undefined)
+    for (const staged of batchesOf(state)) await level.write({ staged, reflects: 0 }, () => undefined)
     await level.write({ staged: [], reflects: seq }, () => undefined)
     await writeManifest(disk, dir, manifest)
     return { manifest, behind: { level, front: frontOver(level) } }
