@@ -1,3 +1,4 @@
+import { tableOf } from '../core/record.ts'
 import type { ScreenId } from '../model/words.ts'
 import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
@@ -20,13 +21,13 @@ import {
   goTo,
   type Picker,
   paneBeside,
+  stepNames,
   type Toast,
   type Ui,
+  walked,
 } from './shell/ui.ts'
 
 const FILTER_CHARS_MAX = 100
-/** Rows per page key. */
-const PAGE_ROWS = 10
 
 export type RouterParts = {
   readonly host: Host
@@ -122,10 +123,10 @@ const onUi =
   ({ host }) =>
     host.ui.set(change(host.ui.get(), host))
 
-const move = (step: (at: number, count: number) => number): Act =>
+/** One step in a list that is whole; what logs follow stays where it is walked. */
+const move = (change: (ui: Ui, ids: readonly string[]) => Ui): Act =>
   onUi((ui, host) => {
-    const { ids } = host.face.current
-    const moved = choose(ui, ids, step(chosenIndex(ui, ids), ids.length))
+    const moved = change(ui, host.face.current.ids)
     return { ...moved, logs: { ...moved.logs, follow: moved.logs.follow && ui.screen !== 'logs' } }
   })
 
@@ -135,7 +136,8 @@ const hit =
   (parts, key) => {
     const { screen, filters } = parts.host.ui.get()
     const isFound = parts.host.face.current.ids.length > 0
-    if (isFound && filters[screen]) move((at, count) => (at + by + count) % count)(parts, key)
+    if (isFound && filters[screen])
+      move((ui, ids) => choose(ui, ids, (chosenIndex(ui, ids) + by + ids.length) % ids.length))(parts, key)
     else refuse(parts.host, isFound ? 'Nothing is looked for: / types a filter.' : 'Nothing was found.')
   }
 
@@ -150,12 +152,7 @@ const beside =
 
 /** Default acts of screens. */
 const common: Readonly<Partial<Record<Action, Act>>> = {
-  up: move((at) => at - 1),
-  down: move((at) => at + 1),
-  pageUp: move((at) => at - PAGE_ROWS),
-  pageDown: move((at) => at + PAGE_ROWS),
-  first: move(() => 0),
-  last: move((_at, count) => count - 1),
+  ...tableOf(stepNames, (step) => move((ui, ids) => walked(ui, ids, { step, lastPage: 0 }))),
   goto: ({ host, digits }, key) => {
     const screen = digits[key]
     if (screen) host.ui.set(goTo(host.ui.get(), screen))

@@ -1,7 +1,8 @@
+import { tableOf } from '../../core/record.ts'
 import { count } from '../../text/text.ts'
 import { type Line, rule } from '../parts/line.ts'
 import type { Face, Host, ScreenArea, View } from './screen.ts'
-import { type Pane, paneBeside } from './ui.ts'
+import { type Pane, paneBeside, type Step, stepNames, walked } from './ui.ts'
 
 /** Lines per page key. */
 const PAGE_LINES = 10
@@ -80,7 +81,7 @@ export function sliceWords({ offset, rows, total }: PaneSlice): string {
   return `${count(offset + 1)} to ${count(offset + rows)} of ${count(total)}`
 }
 
-/** Page keys; several in a chunk act in order. */
+/** Page keys, and the cursor over all pages; several in a chunk act in order. */
 export function pageActions(host: Host, total: number, size: number): Face['actions'] {
   const last = Math.max(0, Math.ceil(total / size) - 1)
   const turn = (by: number) => () => {
@@ -88,5 +89,7 @@ export function pageActions(host: Host, total: number, size: number): Face['acti
     const page = Math.max(0, Math.min((ui.pages[ui.screen] ?? 0) + by, last))
     host.ui.set({ ...ui, pages: { ...ui.pages, [ui.screen]: page } })
   }
-  return { nextPage: turn(1), previousPage: turn(-1) }
+  const step = (name: Step) => () =>
+    host.ui.set(walked(host.ui.get(), host.face.current.ids, { step: name, lastPage: last }))
+  return { ...tableOf(stepNames, step), nextPage: turn(1), previousPage: turn(-1) }
 }

@@ -193,10 +193,54 @@ export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
 /** Index of the chosen row; first if none or gone. */
 export function chosenIndex(ui: Ui, ids: readonly string[]): number {
   const id = ui.chosen[ui.screen]
+  if (id === LAST_ROW) return ids.length - 1
   return ids.length === 0 ? -1 : Math.max(0, id === undefined ? 0 : ids.indexOf(id))
 }
 
 export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
   const id = ids[Math.max(0, Math.min(index, ids.length - 1))]
   return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
+}
+
+/** Chosen while the rows of another page are not there yet. */
+const FIRST_ROW = 'first row'
+const LAST_ROW = 'last row'
+/** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
+const PAGE_ROWS = 10
+
+const steps = {
+  up: (at: number) => at - 1,
+  down: (at: number) => at + 1,
+  pageUp: (at: number) => at - PAGE_ROWS,
+  pageDown: (at: number) => at + PAGE_ROWS,
+  first: () => 0,
+  last: (_at: number, count: number) => count - 1,
+} as const
+export type Step = keyof typeof steps
+export const stepNames = Object.keys(steps) as readonly Step[]
+
+type Walk = { readonly step: Step; readonly lastPage: number }
+
+/** The page that a step leads to: from the last row of one to the next, from the first row to the one before. */
+function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): number {
+  if (step === 'first') return 0
+  if (step === 'last') return lastPage
+  const page = ui.pages[ui.screen] ?? 0
+  const by = step === 'up' || step === 'pageUp' ? -1 : 1
+  const isEdge = chosenIndex(ui, ids) === (by < 0 ? 0 : ids.length - 1)
+  return isEdge ? Math.max(0, Math.min(page + by, lastPage)) : page
+}
+
+/** The cursor one step on, in a list whose pages are one after the other: at the end of one the next one begins. */
+export function walked(ui: Ui, ids: readonly string[], walk: Walk): Ui {
+  const { step, lastPage } = walk
+  const at = chosenIndex(ui, ids)
+  if (at < 0) return ui
+  const to = pageAfter(ui, ids, walk)
+  const isEnd = step === 'first' || step === 'last'
+  const isSame = to === (ui.pages[ui.screen] ?? 0)
+  if (isSame && (lastPage === 0 || !isEnd)) return choose(ui, ids, steps[step](at, ids.length))
+  const fromEnd = step === 'last' || step === 'up' || step === 'pageUp'
+  const chosen = { ...ui.chosen, [ui.screen]: fromEnd ? LAST_ROW : FIRST_ROW }
+  return { ...ui, chosen, pages: { ...ui.pages, [ui.screen]: to } }
 }
