@@ -4,6 +4,7 @@ import { type Buyer, type Marketplace, openMarketplace } from '../../fixtures/ma
 import { type Person, registered } from '../../fixtures/market/people.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { services } from '../features/listings/rows.ts'
+import { payments } from '../features/payments/rows.ts'
 import { openAudio } from '../ports/audio/audio.ts'
 import { openSpeech } from '../ports/speech/speech.ts'
 import { openSite } from '../ports/web/site.testkit.ts'
@@ -134,5 +135,29 @@ test('delivered work whose payment goes back counts as unpaid time of its buyer'
   } finally {
     await tight.close()
     await site.close()
+  }
+})
+
+test('an instant answer whose payment is released counts as unpaid time of its buyer', async () => {
+  const tight = await openMarketplace({}, { threads: { unpaidMs: 1 } })
+  try {
+    const { ctx } = tight.daemon
+    const mallory = await tight.buyer('1.00')
+    const ordered = (who: Buyer) => buyTextAs(who, tight, { text: largest, slug: 'summarization' })
+    expect(await ordered(mallory)).toMatchObject({ status: 200 })
+    const { rows } = await ctx.store.table(payments).page('newest', [], { limit: 10 })
+    await commit(ctx, async (t) => {
+      for (const { id } of rows) {
+        const row = await t.table(payments).getForUpdate(id)
+        if (row) await t.table(payments).put({ ...row, state: 'released' })
+      }
+    })
+    expect(await ordered(mallory)).toMatchObject({
+      status: 503,
+      body: { message: expect.stringMatching(/^Orders of yours/) },
+    })
+    expect(await ordered(await tight.buyer('1.00'))).toMatchObject({ status: 200 })
+  } finally {
+    await tight.close()
   }
 })
