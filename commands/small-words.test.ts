@@ -60,6 +60,8 @@ describe('time', () => {
     const { name, next_run: due } = crons.find((one: { name: string }) => one.name === 'reputation')
     const there = await json('clock', 'advance', '--until', name)
     expect(there.now >= due).toBe(true)
+    // The ages of crons are of the clock that was moved.
+    expect((await user.souk('health', '--section', 'crons')).out).toMatch(/^reputation +\d+s ago/m)
     for (const words of [[], ['1h', '--until', 'next-cron']]) {
       expect((await user.souk('clock', 'advance', ...words)).code).toBe(2)
     }
