@@ -2,7 +2,7 @@ import { tableOf } from '../../core/record.ts'
 import { count } from '../../text/text.ts'
 import { type Line, rule } from '../parts/line.ts'
 import type { Face, Host, ScreenArea, View } from './screen.ts'
-import { type Pane, paneBeside, type Step, stepNames, walked } from './ui.ts'
+import { type CursorStep, type Pane, paneBeside, stepNames, walked } from './ui.ts'
 
 /** Lines per page key. */
 const PAGE_LINES = 10
@@ -89,7 +89,7 @@ export function pageActions(host: Host, total: number, size: number): Face['acti
     const page = Math.max(0, Math.min((ui.pages[ui.screen] ?? 0) + by, last))
     host.ui.set({ ...ui, pages: { ...ui.pages, [ui.screen]: page } })
   }
-  const step = (name: Step) => () =>
+  const step = (name: CursorStep) => () =>
     host.ui.set(walked(host.ui.get(), host.face.current.ids, { step: name, lastPage: last }))
   return { ...tableOf(stepNames, step), nextPage: turn(1), previousPage: turn(-1) }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chosenIndex, firstUi, type Step, type Ui, walked } from './ui.ts'
+import { type CursorStep, chosenIndex, firstUi, type Ui, walked } from './ui.ts'
 
 /** A list of many pages, each of which comes only after its page was turned to. */
 function listOf(total: number, size: number) {
@@ -13,7 +13,7 @@ function listOf(total: number, size: number) {
   return {
     lastPage,
     at: () => Number(rows()[chosenIndex(ui, rows())]),
-    step: (step: Step) => {
+    step: (step: CursorStep) => {
       ui = walked(ui, rows(), { step, lastPage })
     },
   }

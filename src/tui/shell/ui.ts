@@ -216,10 +216,10 @@ const steps = {
   first: () => 0,
   last: (_at: number, count: number) => count - 1,
 } as const
-export type Step = keyof typeof steps
-export const stepNames = Object.keys(steps) as readonly Step[]
+export type CursorStep = keyof typeof steps
+export const stepNames = Object.keys(steps) as readonly CursorStep[]
 
-type Walk = { readonly step: Step; readonly lastPage: number }
+type Walk = { readonly step: CursorStep; readonly lastPage: number }
 
 /** The page that a step leads to: from the last row of one to the next, from the first row to the one before. */
 function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): number {
