@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { count as grouped } from '../text/text.ts'
 import { timeOrDay } from '../text/time.ts'
 import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
@@ -33,7 +34,7 @@ function answerOf({ attempts }: Delivery): string | undefined {
 
 function tookOf({ attempts }: Delivery): string | undefined {
   const last = attempts.at(-1)
-  return last && `${last.latency_ms} ms`
+  return last && `${grouped(last.latency_ms)} ms`
 }
 
 const TOLD = { on: ['own', 'all'] } as const
