@@ -67,7 +67,7 @@ async function examined(context: Context) {
   const { only, fix, online } = context.options
   const found = await findDaemon(context.places)
   if (online && found.state !== 'running') {
-    throw new CliError('no_daemon', 'Those outside are asked by the daemon, and it does not run.', {
+    throw new CliError('no_daemon', 'External services are checked by the daemon, which is not running.', {
       next: ['souk up'],
     })
   }

@@ -17,15 +17,15 @@ type Period = { readonly since: string | null; readonly until: string; readonly 
 
 /** Reasons why money waits, as text. */
 const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
-  undelivered: 'it is paid for, and not delivered yet',
-  in_review: 'delivered; its buyer may look at it and dispute it',
-  disputed: 'disputed; it is decided who gets it',
+  undelivered: 'paid, not delivered yet',
+  in_review: 'delivered; the buyer may still dispute it',
+  disputed: 'disputed; waiting for the ruling',
   release_due: 'accepted; the next run releases it',
   escrow_paused: 'accepted; the operator has paused escrow',
   scheduled: 'earned; the next settlement pays it in full, without a minimum',
   payout_first: 'earned; another payout to your wallet has to arrive first',
   on_its_way: 'on its way to your wallet',
-  no_key: 'set aside; the marketplace has no key to pay with, its operator was told',
+  no_key: 'payout created; the marketplace has no key to sign it, and its operator was told',
   paused: 'earned; the marketplace is paused',
   settlement_paused: 'earned; the operator has paused settlements',
   suspended: 'earned; you are suspended',

@@ -39,7 +39,7 @@ export const command = defineCommand({
     }
     wouldDo(globals, `import ${args.file} to ${places.data}`)
     if (options.replace) {
-      const gone = hasStore(context) ? 'What is there now is gone, and signatures' : 'Signatures'
+      const gone = hasStore(context) ? 'The current data is deleted, and signatures' : 'Signatures'
       await io.confirm(`${gone} that were made for the installation of ${args.file} count here from now on. Go on?`)
     }
     return importWhole(context, args.file, options.replace)

@@ -136,7 +136,7 @@ describe('--once does what waits', () => {
   })
 
   test.each<[string, string[], string[], string]>([
-    ['asks for later too often', ['process.exit(75)'], [], 'asks for later'],
+    ['asks for later too often', ['process.exit(75)'], [], 'asked to try again later'],
     ['prints what is not promised', [`console.log('{"words":"three"}')`], [], 'words'],
     ['prints no JSON', [`console.log('three')`], [], 'not JSON'],
     ['takes too long', ['setTimeout(() => {}, 60_000)'], ['--timeout', '200ms'], 'longer than'],

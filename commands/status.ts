@@ -99,7 +99,7 @@ async function localStatus(context: Host): Promise<Status> {
     return { ...base, state: 'starting', start: { step, detail, since }, note, next: 'souk up' }
   }
   if (found.state === 'stale') {
-    const note = `pid ${base.pid} is gone without tidying up (a crash or a kill -9); the data is safe`
+    const note = `pid ${base.pid} crashed or was killed; the data is safe`
     return { ...base, state: 'crashed', uptime_seconds: null, note, next: 'souk restart' }
   }
   if (found.state === 'unresponsive') {

@@ -210,7 +210,7 @@ describe('a dispute', () => {
     const setDefault = (...words: string[]) => json('admin', 'disputes', 'default', ...words)
     expect(await setDefault()).toMatchObject({ disputes_default: null, changed: false })
     const waiting = await disputed()
-    const waits = 'the operator of the marketplace decides, and the payment waits until then'
+    const waits = 'the operator decides, and the payment is held until then'
     for (const text of [waiting.said, await waiting.seen('buyer'), await waiting.seen('seller')]) {
       expect(text).toContain(waits)
     }

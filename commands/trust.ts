@@ -113,7 +113,7 @@ async function latestRoot(context: CommandContext<unknown, unknown>, word: strin
   const verdict = await session.call('getReputation', { params })
   // Only a hash may become part of a path.
   if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root
-  throw new CliError('not_found', `Nothing is known of ${word}: no job of it was counted yet.`)
+  throw new CliError('not_found', `No evidence for ${word}: no job was counted yet.`)
 }
 
 export const trustFeedback = defineCommand({

@@ -126,7 +126,7 @@ type Up = Stopped | Running | Unit
 
 function showUnit({ unit, name }: Unit, io: Io): void {
   io.line(unit.trimEnd())
-  io.note(`put it into ~/.config/systemd/user/${name}, then: systemctl --user enable --now ${name}`)
+  io.note(`save it as ~/.config/systemd/user/${name}, then: systemctl --user enable --now ${name}`)
 }
 
 /** The daemon keeps running after the traffic. */
@@ -134,7 +134,7 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
   const { traffic: rate = 0, foreground, systemd } = context.options
   if (systemd) throw usage('A unit runs the daemon alone, and --traffic needs a terminal.')
   if (foreground)
-    throw usage('--traffic needs the terminal that --foreground takes: start it in another one.', {
+    throw usage('--traffic and --foreground both need the terminal: run --traffic in another one.', {
       next: ['souk seed traffic'],
     })
   yield await bringUp(context)
@@ -257,7 +257,7 @@ async function agreed(context: Context, launch: Launch): Promise<Launch> {
 function clockMove({ clock, foreground, systemd }: Context['options']): ClockMove | undefined {
   if (clock === undefined) return undefined
   if (foreground || systemd) {
-    throw usage('--clock is said to a daemon that runs, and this command only starts one.', {
+    throw usage('--clock needs a running daemon, and this command only starts one.', {
       next: ['souk clock freeze'],
     })
   }

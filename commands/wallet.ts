@@ -181,7 +181,7 @@ type Asking = { ask(question: string, options: { hidden?: boolean; flag: string 
 async function askTwice(io: Asking): Promise<string> {
   const how = { hidden: true, flag: '--passphrase-stdin' }
   const first = await io.ask('Passphrase:', how)
-  if ((await io.ask('Again:', how)) !== first) throw usage('The two passphrases differ; nothing was made.')
+  if ((await io.ask('Again:', how)) !== first) throw usage('The passphrases differ; no wallet was created.')
   return first
 }
 
@@ -194,7 +194,7 @@ export const walletRemove = defineCommand({
   async run({ args, globals, places, io }) {
     const { name, address, active } = getWallet(places, args.name)
     wouldDo(globals, `delete the key of ${name} (${address})`)
-    await io.confirm(`Delete the key of ${name} (${address})? Without a copy of it what it holds is lost.`)
+    await io.confirm(`Delete the key of ${name} (${address})? Without a copy of the key its money is lost.`)
     removeWallet(places, name)
     return { name, address, was_active: active }
   },

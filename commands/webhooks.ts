@@ -28,7 +28,7 @@ export const webhooksSecret = defineCommand({
     const secret = wallet && webhookSecretOf(context.places, session.target.instance, wallet.address)
     if (secret !== undefined) return { webhook_secret: secret, previous_secret_until: null }
     throw new CliError('not_found', 'The webhook secret of this account is not kept on this machine.', {
-      facts: ['an instance shows it once: at the registration, or when a new one is made'],
+      facts: ['an instance shows the secret once: at registration, and when it is rotated'],
       next: ['souk webhooks secret --rotate'],
     })
   },

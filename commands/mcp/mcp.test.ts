@@ -137,7 +137,7 @@ describe.each([
   })
 
   test.each([
-    ['says no', { says: false }, 'The person said no'],
+    ['says no', { says: false }, 'Not approved'],
     ['cannot be asked', {}, '$0.01 needs approval, and there is no terminal to ask on'],
   ])('whose person %s pays nothing, and reads the way out', async (_name, person, why) => {
     const client = await connect(['--as', 'unset'], { ...options, ...person })

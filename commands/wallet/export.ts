@@ -26,7 +26,7 @@ export const command = defineCommand({
     const isPiped = args.file === STDOUT
     if (isPiped && io.isTty) throw usage('A key is not shown on a terminal: name a file, or pipe it.')
     if (isPiped && !globals.yes) {
-      throw usage(`The key of ${wallet.name} goes into a pipe only when told twice.`, { next: ['… --yes'] })
+      throw usage(`Writing the key of ${wallet.name} into a pipe needs --yes.`, { next: ['… --yes'] })
     }
     if (!isPiped && existsSync(args.file)) {
       throw new CliError('conflict', `${io.path(args.file)} is there already, and no file is replaced by a key.`)

@@ -125,7 +125,7 @@ export const walletPolicyShow = defineCommand({
 
 export const walletPolicyTest = defineCommand({
   name: 'wallet policy test',
-  summary: 'say whether a payment would be let through, and which rule stops it',
+  summary: 'test a payment: whether the policy allows it, and which rule refuses it',
   description: 'Sends and signs nothing. Exits with code 5 if a limit stops the payment.',
   args: z.object({ amount: z.string().meta({ description: 'amount in USDC, such as 0.50' }) }),
   options: z.object({

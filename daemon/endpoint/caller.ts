@@ -134,7 +134,7 @@ export async function keyed(ctx: Context, exchange: Exchange): Promise<Participa
   const sent = readApiKey(exchange)
   if (sent === undefined) return null
   const participant = await participantOfKey(ctx, sent)
-  if (!participant) throw new AppError('unauthorized', 'The API key is not known here.')
+  if (!participant) throw new AppError('unauthorized', 'Unknown API key.')
   return participant
 }
 

@@ -22,7 +22,7 @@ export async function once<V>(t: Tx, { retry, schema, now }: Once<V>, work: () =
   const { id, fingerprint } = retry
   const known = await t.table(adminAnswers).getForUpdate(id)
   if (known && known.fingerprint !== fingerprint) {
-    throw new AppError('idempotency_mismatch', 'This Idempotency-Key came with another request before.')
+    throw new AppError('idempotency_mismatch', 'This Idempotency-Key was already used for another request.')
   }
   if (known) return { bytes: Buffer.from(known.body), cache: 'no-store', replayed: true }
   const value = await work()

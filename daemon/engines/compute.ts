@@ -145,6 +145,6 @@ export function isBeyondBounds(error: unknown): boolean {
 /** The error for a task that got no turn or was cut short. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof ThreadError)) return error
-  const why = error.failure === 'busy' ? 'Too much waits to be checked' : 'The check was cut short'
+  const why = error.failure === 'busy' ? 'Too many checks are waiting' : 'The check was cut short'
   return new AppError('unavailable', `${why}; ask again shortly.`, { retryAfter: 1, cause: error })
 }

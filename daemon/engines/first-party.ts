@@ -3,17 +3,17 @@ import type { JsonObject } from '../../src/model/service.ts'
 import { defineResource } from '../kernel/resource.ts'
 import type { WorkOrder } from './compute.ts'
 
-/** A first-party service: bounded in time and size; the deliverable is JSON. */
+/** A first-party service, limited in time and size; the deliverable is JSON. */
 export type FirstParty = {
-  /** Everyone's work takes turns with everyone else's. */
+  /** Runs in fair turns with other callers. */
   readonly run: (input: JsonObject, signal: AbortSignal, order: WorkOrder) => Promise<z.core.util.JSONType>
-  /** Refuses before payment what the listing's schema cannot tell is wrong. @throws AppError input_invalid */
+  /** Refuses before payment what the listing's schema cannot detect. @throws AppError input_invalid */
   readonly check?: (input: JsonObject) => void
-  /** What it works with and is not there now; nobody can buy it meanwhile. */
+  /** Required engines that are missing now; meanwhile nobody can buy the service. */
   readonly lacking?: () => readonly string[]
 }
 
 export type FirstParties = (slug: string) => FirstParty | undefined
 
-/** First-party services by slug; undefined where there is none. */
+/** First-party services by slug. */
 export const firstParty = defineResource<FirstParties>('first-party')

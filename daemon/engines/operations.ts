@@ -30,11 +30,11 @@ export const operations: Operations = {
   step: runStep,
 }
 
-/** Objects and arrays in one document: empty ones take twenty times the room of their text. */
+/** Objects and arrays in one document: empty ones take twenty times the memory of their text. */
 const MAX_CONTAINERS = 400_000
 const OPENING = /[[{]/g
 
-/** Looked at before it is parsed: a thread that runs out of memory inside the parser takes everything with it. */
+/** Checked before parsing: a thread that runs out of memory in the parser crashes the process. */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= MAX_CONTAINERS) return false
   let found = 0
@@ -45,7 +45,7 @@ function holdsTooMuch(text: string): boolean {
 const MAX_PARSED = 100
 const parsedTexts = new Map<string, unknown>()
 
-/** The same schema is the same object, so that its compiled form is found at once. */
+/** Returns the same object for the same text, so that its compiled schema is found. */
 function parsed(text: string): unknown {
   const known = parsedTexts.get(text)
   if (known !== undefined) return known

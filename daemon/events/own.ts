@@ -64,7 +64,7 @@ export async function startOf(t: ReadTx, participantId: string, cursor: string |
 }
 
 function tooOld(removed: number): AppError {
-  const message = 'is too old: events behind it are no longer kept; begin again without it, or at oldest_cursor'
+  const message = 'is too old: later events were removed; start without it, or at oldest_cursor'
   return new AppError('invalid_request', `cursor: ${message}`, {
     details: [{ path: 'cursor', message }],
     extra: { oldest_cursor: String(removed) },

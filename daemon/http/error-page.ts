@@ -49,13 +49,13 @@ const used = html`If you have agreed already, nothing is left to do here. If you
 
 /** Texts for links that no longer open, by endpoint. */
 const ofLinks: Partial<Record<EndpointName, Html>> = {
-  openTrace: html`Such a link opens once, within an hour of being made. If you did not open it yourself, tell whoever gave it to you.`,
+  openTrace: html`The link opens once, within an hour. If you did not open it yourself, tell its sender.`,
   getConsentPage: used,
   consentToVerification: used,
 }
 
 const again = html`Try again. If it fails again, tell the operator of this marketplace the request that is named below.`
-const goBack = html`Go back, put right what is said above, and send it again.`
+const goBack = html`Go back, correct the fields above, and send it again.`
 
 const nextSteps: Partial<Record<ErrorCode, Html>> = {
   invalid_request: goBack,
@@ -63,7 +63,7 @@ const nextSteps: Partial<Record<ErrorCode, Html>> = {
   unsupported_media_type: goBack,
   not_found: html`Look for a slip in the address. <a href="${api.getDocs.path}">The reference</a> lists all that is here.`,
   method_not_allowed: html`Open the address as a page; nothing can be sent to it.`,
-  misdirected: html`Open the marketplace by the address that it gives for itself.`,
+  misdirected: html`Open the marketplace at its public address.`,
   rate_limited: html`Then load the page again.`,
 }
 

@@ -74,7 +74,7 @@ export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   async function refusal(req: IncomingMessage, res: ServerResponse): Promise<AppError | undefined> {
     const failed = hasCredential(req) ? await failures.get(bucketOf(req)) : null
     if (failed !== null && failed.consumedPoints >= MAX_FAILED_CREDENTIALS) {
-      return refuse(res, { limit: MAX_FAILED_CREDENTIALS, what: 'credentials that are not known here', state: failed })
+      return refuse(res, { limit: MAX_FAILED_CREDENTIALS, what: 'unknown credentials', state: failed })
     }
     const holder = await holderOf(req)
     const kind = kindOf(req, holder !== undefined)

@@ -165,7 +165,7 @@ function faultOfField(field: {
     return new AppError('invalid_request', `Names of fields may hold ${MAX_FORM_FIELD_NAME_BYTES} bytes.`)
   }
   if (name === FILE_PART) return invalidField(name, 'must be a file: give it a filename')
-  if (field.hasFile) return invalidField(name, 'stands behind the file: send the fields first')
+  if (field.hasFile) return invalidField(name, 'comes after the file: send the fields first')
   if (field.isTwice) return invalidField(name, 'is given twice')
   if (field.valueTruncated) return invalidField(name, `may hold ${MAX_FORM_FIELD_BYTES} bytes`)
   return undefined

@@ -11,7 +11,7 @@ export function isSuspended(participant: ParticipantRow | undefined): boolean {
 /** @throws AppError 403 when the participant is suspended. */
 export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'> | null | undefined): void {
   if (!participant || participant.suspended_at === null) return
-  throw new AppError('forbidden', 'This participant is suspended: it may read, and nothing else.')
+  throw new AppError('forbidden', 'This participant is suspended: it may only read.')
 }
 
 /** The same within this transaction, for requests received before the suspension. @throws AppError 403 */

@@ -63,7 +63,7 @@ export function openNetThreads(): ThreadPool {
     const task: NetTask = { ...asked, id: count, resolve, reject }
     const onAbort = () => giveUp(task)
     signal?.addEventListener('abort', onAbort, { once: true })
-    waiting.push(task.who, task)?.reject(new ThreadError('busy', 'too much waits for its turn'))
+    waiting.push(task.who, task)?.reject(new ThreadError('busy', 'too many tasks are waiting'))
     pump()
     return promise.finally(() => signal?.removeEventListener('abort', onAbort))
   }
@@ -128,7 +128,8 @@ function openThreads(onRoom: () => void) {
   function lose(thread: Thread, cause?: unknown): void {
     threads.delete(thread)
     clearTimeout(thread.idle)
-    for (const task of thread.tasks.values()) task.reject(new ThreadError('crashed', 'a thread ended by itself', cause))
+    for (const task of thread.tasks.values())
+      task.reject(new ThreadError('crashed', 'a thread exited unexpectedly', cause))
     thread.tasks.clear()
     onRoom()
   }

@@ -110,7 +110,7 @@ export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
       const task: WaitingTask = { ...asked, resolve, reject }
       const onAbort = () => giveUp(task)
       signal?.addEventListener('abort', onAbort, { once: true })
-      waiting.push(task.who, task)?.reject(new ThreadError('busy', 'too much waits for its turn'))
+      waiting.push(task.who, task)?.reject(new ThreadError('busy', 'too many tasks are waiting'))
       pump()
       return promise.finally(() => signal?.removeEventListener('abort', onAbort))
     },
@@ -225,7 +225,7 @@ function startThread({ file, limits }: Pick<Parts, 'file' | 'limits'>, { hear, e
   worker.on('error', (error) => end(thread, lost(error)))
   worker.on('exit', () => {
     clearTimeout(thread.timer)
-    end(thread, new ThreadError('crashed', 'a thread ended by itself'))
+    end(thread, new ThreadError('crashed', 'a thread exited unexpectedly'))
   })
   return thread
 }

@@ -214,7 +214,7 @@ test('a key that comes along is checked first', async () => {
   const answer = await market.call('GET', '/v1/jobs', {
     headers: { 'SIGN-IN-WITH-X': header, 'X-API-Key': `sk_${'0'.repeat(40)}` },
   })
-  expect([answer.status, answer.body.message]).toEqual([401, 'The API key is not known here.'])
+  expect([answer.status, answer.body.message]).toEqual([401, 'Unknown API key.'])
 })
 
 test('rows that do not take it do not look at it', async () => {

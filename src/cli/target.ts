@@ -80,7 +80,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
       next: ['souk logs --tail 50', 'souk restart'],
     })
   }
-  return new CliError('no_daemon', 'The local daemon is not running: it ended without tidying up.', {
+  return new CliError('no_daemon', 'The local daemon is not running: it crashed or was killed.', {
     facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
     // `restart` keeps its options; `up` would use defaults.
     next: ['souk restart'],

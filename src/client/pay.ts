@@ -167,7 +167,7 @@ function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused 
   if (found.some((fields) => fields.length === 0)) return undefined
   const fields = found[0] ?? ['accepts']
   const what = `another ${fields.join(' and another ')} in its body than in its header`
-  return refuse('generations_disagree', `The 402 is not honest: it names ${what}.`)
+  return refuse('generations_disagree', `The 402 contradicts itself: it names ${what}.`)
 }
 
 function differences(entry: Entry, other: unknown): string[] {

@@ -75,7 +75,8 @@ export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remot
   const remotes = read(places)
   const url = originOf(rest.url)
   const taken = remotes[name]
-  if (taken && taken.url !== url) throw new AppError('conflict', `Remote "${name}" already stands for ${taken.url}.`)
+  if (taken && taken.url !== url)
+    throw new AppError('conflict', `Remote "${name}" already has the address ${taken.url}.`)
   if (!taken && Object.keys(remotes).length >= REMOTES_MAX) throw invalidField('name', `at most ${REMOTES_MAX} remotes`)
   writeJson(fileOf(places), { ...remotes, [name]: { ...rest, url } })
   return { name, ...rest, url }

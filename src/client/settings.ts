@@ -26,7 +26,7 @@ export function readSettings(places: Pick<Places, 'config'>): Settings {
   if (text === undefined) return {}
   try {
     const value = parseJson(text)
-    if (!isObject(value)) throw new TypeError('it holds no object')
+    if (!isObject(value)) throw new TypeError('it is not an object')
     const { remote, wallet, options } = value
     return { ...named('remote', remote), ...named('wallet', wallet), ...textsOf(options) }
   } catch (cause) {

@@ -31,10 +31,10 @@ export type WebhookExplained =
 type Mismatch = Extract<WebhookVerdict, { ok: false }>
 
 const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> = {
-  missing: 'Read the headers of the request itself; a proxy or a framework may have taken some away.',
-  malformed: 'Hand over the header as it came.',
+  missing: 'Check the headers of the raw request; a proxy or framework may have removed some.',
+  malformed: 'Pass the header unchanged.',
   scheme: 'Verify the form that is there; this marketplace signs by HMAC-SHA256, in both forms at once.',
-  truncated: 'The header was cut: look for a limit on its length, or a split at "=" or ",".',
+  truncated: 'The header was truncated: check for a length limit, or a split at "=" or ",".',
   stale: 'An old message that is sent again has a new time and signature; otherwise set the clock of the receiver.',
 }
 
@@ -54,17 +54,17 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   const isSigned = signedBy(header, message)
   const spelled = message.secrets.flatMap(spellings).find((secret) => isSigned(body, [secret]))
   if (spelled !== undefined) {
-    const said = 'The secret has white space around it, or more or less of it was taken than was shown.'
+    const said = 'The secret has surrounding whitespace, or was copied incompletely.'
     return { fault: 'secret', message: said, advice: 'Use it exactly as the account shows it, whsec_ included.' }
   }
   const changed = changeOf(body, (guess) => isSigned(guess, message.secrets))
   if (changed !== undefined)
-    return { fault: 'body', message: changed, advice: 'Verify the bytes as they came, before anything reads them.' }
+    return { fault: 'body', message: changed, advice: 'Verify the raw bytes, before any parsing.' }
   if (isRewritten(body)) {
     return {
       fault: 'rewritten',
-      message: 'The body is JSON that was read and written again: messages are sent without spaces, in their order.',
-      advice: 'Take the raw body (express.raw, request.text()), not a parsed object that is printed again.',
+      message: 'The body was parsed and serialised again: messages have no spaces and keep their member order.',
+      advice: 'Use the raw body (express.raw, request.text()), not a re-serialised object.',
     }
   }
   return {
@@ -115,14 +115,14 @@ type Guess = { readonly guess: Buffer; readonly what: string }
 function* oneByteAway(body: Buffer): Generator<Guess> {
   for (let at = 0; at < body.length; at += 1) {
     const guess = Buffer.concat([body.subarray(0, at), body.subarray(at + 1)])
-    yield { guess, what: `byte ${at} was put in` }
+    yield { guess, what: `byte ${at} was inserted` }
   }
   for (let at = 0; at <= body.length; at += 1) {
     const longer = Buffer.concat([body.subarray(0, at), Buffer.alloc(1), body.subarray(at)])
     const other = Buffer.from(body)
     for (const byte of LIKELY_BYTES) {
       longer[at] = byte
-      yield { guess: longer, what: `byte ${at} was taken out` }
+      yield { guess: longer, what: `byte ${at} was removed` }
       if (at === body.length || body[at] === byte) continue
       other[at] = byte
       yield { guess: other, what: `byte ${at} is another` }

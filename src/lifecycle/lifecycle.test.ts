@@ -172,7 +172,7 @@ describe('after a kill -9', () => {
     expect(await json('status')).toMatchObject({ state: 'crashed', pid, next: 'souk restart' })
     const failed = await souk('health')
     expect(failed.code).toBe(10)
-    expect(failed.err).toContain('it ended without tidying up')
+    expect(failed.err).toContain('it crashed or was killed')
     expect(failed.err).toContain('→ souk restart')
     expect(await json('up', '--port', '0')).toMatchObject({ already_running: false, recovered: true })
   })

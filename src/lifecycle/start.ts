@@ -180,7 +180,7 @@ async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }
 function served({ places }: StartHost): DaemonRegistration {
   const found = registeredDaemon(places)
   if (found.state === 'running') return found.registration
-  throw new CliError('failure', 'The daemon said that it is ready, and ended.', { next: ['souk logs --tail 50'] })
+  throw new CliError('failure', 'The daemon reported ready, then exited.', { next: ['souk logs --tail 50'] })
 }
 
 /** The port's owner and the ways out. */
@@ -207,7 +207,7 @@ async function portTaken(host: StartHost, launch: Launch): Promise<CliError> {
   return new CliError('failure', `Port ${port} is used by another program${named(owner)}.`, {
     facts: [
       'it is not a souk daemon (its /health names no instance)',
-      ...(owner === undefined ? ['whose it is cannot be seen from here'] : []),
+      ...(owner === undefined ? ['its owner is unknown'] : []),
     ],
     next,
   })

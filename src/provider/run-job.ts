@@ -107,7 +107,8 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   if (cut === 'too_large') {
     return { kind: 'failed', exit: code, reason: `it printed more than ${MAX_DELIVERABLE_BYTES} bytes` }
   }
-  if (code === TRY_LATER_EXIT) return { kind: 'later', exit: code, reason: lastWords || 'the command asks for later' }
+  if (code === TRY_LATER_EXIT)
+    return { kind: 'later', exit: code, reason: lastWords || 'the command asked to try again later' }
   if (code !== 0) return { kind: 'failed', exit: code, reason: lastWords || `the command ended with ${code}` }
   const text = stdout.toString('utf8')
   if (deliver === 'stdout-text') return { kind: 'done', exit: 0, deliverable: { text }, bytes: stdout.length }

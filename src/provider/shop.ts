@@ -43,7 +43,7 @@ export async function becomeSeller(host: SellerHost, session: Session, modes: re
   if (!isTestMoney(modes)) {
     const missing = wallet === undefined ? 'There is no wallet to sell as.' : `Wallet ${name} is not registered here.`
     throw new CliError('auth', missing, {
-      facts: ['money is real here: neither is made without you'],
+      facts: ['real money: create both yourself'],
       next: [...(wallet === undefined ? [`souk wallet new ${name}`] : []), 'souk account register --role provider'],
     })
   }

@@ -141,7 +141,7 @@ function createProgress({ line, log }: Trade, id: string) {
     next = undefined
     if (progress === undefined) return
     const body = { status: 'in_progress', progress } as const
-    await update(line.session(), id, body).catch((error: unknown) => log(`progress was not told: ${String(error)}`))
+    await update(line.session(), id, body).catch((error: unknown) => log(`progress was not sent: ${String(error)}`))
   }
   return {
     tell(text: string) {

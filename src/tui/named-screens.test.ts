@@ -83,7 +83,7 @@ describe('the clock', () => {
     const clock = { ...examples.getClock.answer, movable: false }
     const one = await cockpit('clock', { link: market({ 'GET /dashboard/api/admin/clock': clock }) })
     await one.type('A')
-    expect(one.text()).toContain('✗ Its money is real: nobody moves its clock.')
+    expect(one.text()).toContain('✗ With real money the clock cannot be moved.')
   })
 })
 

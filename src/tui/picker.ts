@@ -265,12 +265,12 @@ const placeholders = {
   palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
   help: '  type to search',
   columns: '  type to search',
-  putOff: '  kept on this machine; souk attention tells it all the same',
+  putOff: '  saved on this machine; souk attention still lists it',
 } as const
 
 const noneWords = {
   palette: '  no command goes on like that',
   help: '  no key does that here',
   columns: '  there is no such column',
-  putOff: '  nothing is put off like that',
+  putOff: '  no such duration',
 } as const

@@ -48,7 +48,7 @@ export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> 
 
   return {
     next: (name) => {
-      if (isRunning) throw new AppError('conflict', 'Another backup is being sent: try again when it has ended.')
+      if (isRunning) throw new AppError('conflict', 'Another backup is in progress: try again when it has ended.')
       return {
         name,
         chunks: () => {

@@ -68,7 +68,7 @@ test('a flipped bit in the last line is told apart from a torn write, and its by
 test('an unfinished write at the end is said to be no more than that', async () => {
   const { health, notes } = await reopened((text) => `${text}deadbeef {"s":999,"t":1,"w":[`)
   expect(health.journal_cut).toMatchObject({ kind: 'unfinished', missing_transactions: 0 })
-  expect(notes.join()).toContain('an unfinished write, of which nobody had been told')
+  expect(notes.join()).toContain('an unfinished write that was never acknowledged')
 })
 
 test('a full disk refuses purchases, says so in health, and a start on it says what to do', async () => {

@@ -42,7 +42,7 @@ function kindOf(loss: LowdbStore['recovery']['loss']): JournalCut['kind'] {
 }
 
 const endings: Readonly<Record<JournalCut['kind'], (cut: JournalCut) => string>> = {
-  unfinished: () => 'they were an unfinished write, of which nobody had been told',
+  unfinished: () => 'they were an unfinished write that was never acknowledged',
   damaged: (cut) => `${lost(cut)}: its bytes changed after they were written, and are kept under quarantine`,
   missing: (cut) => `${lost(cut)}: the end of its journal is gone`,
 }

@@ -117,7 +117,7 @@ function askedOf(act: Exclude<DealAct, 'deposit' | 'drop' | 'extend'>, { id: job
 
 const sentences: Readonly<Record<EscrowFailure, string>> = {
   paused: 'the contract is paused',
-  ended: 'the contract let the money go otherwise',
+  ended: 'the contract released the money in another way',
   not_held: 'the contract does not hold it',
   other_terms: 'the contract holds it under other terms',
   refused: 'the contract refuses it',

@@ -53,7 +53,7 @@ test('while it is not final nothing of the job is booked, paid or sent, and the 
   const refused = await cancel(id)
   expect([refused.status, refused.body.error]).toEqual([
     409,
-    expect.stringContaining('once the chain calls that block'),
+    expect.stringContaining('once that block is final'),
   ])
   const failed = await bench.market.provider.call('POST', `/v1/jobs/${id}/update`, { status: 'failed', notes: 'no' })
   expect(failed.status).toBe(409)

@@ -11,7 +11,7 @@ import { type DealWork, MAX_AT_ONCE } from './work.ts'
 const SLICE_ROWS = 500
 /** How long a look waits for acts in progress. */
 const QUIET_MS = 5 * SECOND_MS
-const PAUSED_ELSEWHERE = 'The contract was paused by a call of its own.'
+const PAUSED_ELSEWHERE = 'The contract was paused by an external call.'
 
 type Looking = Advancing & { readonly work: DealWork; readonly warn: (error: unknown, job?: string) => void }
 

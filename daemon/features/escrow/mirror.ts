@@ -16,7 +16,7 @@ const RETURN_MS = 10 * SECOND_MS
 const TAKEN = {
   ok: false,
   failure: 'unavailable',
-  reason: 'somebody else let its money go, and the block of that is not final yet',
+  reason: 'an external call released its money, and its block is not final yet',
 } as const
 
 /**

@@ -37,7 +37,7 @@ const ends = ['refund', 'release', 'split'] as const
 /** Refuses to pay what the contract already paid; if its block is undone, the money is back. */
 function takenElsewhere(): AppError {
   const sentence =
-    'A call of somebody else has let the money of this job out of the escrow contract: what becomes of the job is known once the chain calls that block final.'
+    'An external call released the money of this job from the escrow contract: its result is known once that block is final.'
   return new AppError('conflict', sentence)
 }
 

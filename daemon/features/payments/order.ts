@@ -176,7 +176,10 @@ export function verify(order: Order): string {
   const { ctx, credential, quote } = order
   if (credential.kind !== 'x402') {
     if (isX402Only(order.seller.endpoint)) {
-      throw invalidField(balanceHeader, 'this row takes a signed x402 payment only: the signature proves the wallet')
+      throw invalidField(
+        balanceHeader,
+        'this endpoint accepts a signed x402 payment only: the signature proves the wallet',
+      )
     }
     return `${methodOf(order)}:${order.exchange.requestId}`
   }

@@ -66,7 +66,7 @@ async function isOfContract({ chain, clock, log }: Context, payment: PaymentCred
   try {
     return await chain.isContractSignature(authorization, signature)
   } catch (error) {
-    log.warn({ source: 'x402', err: String(error) }, 'the chain did not say whether a contract wallet signed')
+    log.warn({ source: 'x402', err: String(error) }, 'the chain did not confirm the signature of a contract wallet')
     throw new AppError('unavailable', 'The chain did not answer: send the same payment again shortly.', {
       retryAfter: 1,
     })

@@ -97,7 +97,7 @@ export async function answerKnown(
   const payment = await livePayment(ctx.store, id)
   if (!payment) return undefined
   if (payment.open) {
-    throw new AppError('unavailable', 'The payment is not settled yet: send the same request again.', { retryAfter: 1 })
+    throw new AppError('unavailable', 'The payment is not settled yet: repeat the same request.', { retryAfter: 1 })
   }
   return storedAnswer(payment, order)
 }
@@ -114,7 +114,7 @@ async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<Pai
   const validBefore = payment.authorization?.valid_before
   const isExpired = validBefore !== undefined && validBefore < BigInt(unixSeconds(ctx.clock.wall()))
   if (isExpired && !isSameKey) {
-    throw new AppError('conflict', 'This payment was used; its answer needs the Idempotency-Key it was made with.', {
+    throw new AppError('conflict', 'This payment was already used; send its Idempotency-Key to get its response.', {
       extra: { receipt_id: payment.receipt_id },
     })
   }

@@ -79,7 +79,7 @@ export async function restore(means: ReversalMeans, { from, nonce, value, return
   })
   if (!back) return
   const facts = { source: 'x402', payment: back.receipt_id, payer: from, amount: formatAmount(usdc(value)) }
-  means.log.warn({ ...facts, transaction: returned }, 'the money of a payment that the chain had undone came back')
+  means.log.warn({ ...facts, transaction: returned }, 'the money of a reverted payment came back')
 }
 
 /** Withholds a refund of a reversed payment until its money is back. */
@@ -200,7 +200,7 @@ type Part = { readonly from: string; readonly amount: Usdc; readonly at: number 
 async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
   const participantId = from.startsWith('bal:') ? accountOwner(from) : null
   if (participantId === null) return
-  const data = { amount: formatAmount(amount), reason: 'The payment of a deposit that the chain had undone came back.' }
+  const data = { amount: formatAmount(amount), reason: 'The payment of a reverted deposit came back.' }
   const subject = { kind: 'participant', id: participantId }
   await emit(t, draw, { type: 'admin.balance_adjusted', participantId, subject, data, at })
 }

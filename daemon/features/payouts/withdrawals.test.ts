@@ -307,7 +307,7 @@ describe('of referral money', () => {
     const { status, body } = await send(person, '/v1/referrals/withdraw', { body: {} })
     expect([status, body.code]).toEqual([409, 'conflict'])
     expect(body.message).toBe(
-      `Nothing was earned by referrals yet: a share of each sale comes from who registers with ref_${person.id}.`,
+      `No referral earnings yet: you get a share of each sale by participants who register with ref_${person.id}.`,
     )
   })
 })

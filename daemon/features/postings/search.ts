@@ -34,7 +34,7 @@ export const postingSearch = defineResource<PostingSearch>('posting-search')
 export async function openPostingSearchOf(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const onFault = (error: unknown) =>
-    log.error({ source: 'postings', err: String(error) }, 'the list of requests is made anew')
+    log.error({ source: 'postings', err: String(error) }, 'the list of requests is being rebuilt')
   const search = await openPostingSearch({ store, path: join(config.dataDir, 'postings.db'), onFault })
   postingSearch.open(ctx, search, search.close)
 }
@@ -113,7 +113,7 @@ async function fill(db: DatabaseSync, prepared: Prepared, store: Store): Promise
 }
 
 function unavailable(): AppError {
-  return new AppError('unavailable', 'The list of requests is made anew; ask again shortly.', { retryAfter: 1 })
+  return new AppError('unavailable', 'The list of requests is being rebuilt; try again shortly.', { retryAfter: 1 })
 }
 
 const PUT = `insert into doc (n, id, status, category, budget, created_at, expires_at) values (?, ?, ?, ?, ?, ?, ?)

@@ -170,7 +170,7 @@ const downloadProduct: FreeHandler<typeof productSalesApi.downloadProduct> = asy
   })
 
 function notBought({ id }: ProductRow): AppError {
-  return new AppError('forbidden', `The file is for who bought it: POST /v1/products/${id}/purchase.`)
+  return new AppError('forbidden', `Buy the product to download its file: POST /v1/products/${id}/purchase.`)
 }
 
 const listPurchases: FreeHandler<typeof productSalesApi.listPurchases> = async ({ query }, { ctx, caller }) => {

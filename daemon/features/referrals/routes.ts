@@ -189,7 +189,7 @@ function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id 
 }
 
 function neverEarned(id: string, facts: Readonly<Record<string, string>>): AppError {
-  const message = `Nothing was earned by referrals yet: a share of each sale comes from who registers with ${referralCode(id)}.`
+  const message = `No referral earnings yet: you get a share of each sale by participants who register with ${referralCode(id)}.`
   return new AppError('conflict', message, { extra: facts })
 }
 

@@ -133,7 +133,7 @@ async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): 
   const checked = await schemas.of(ctx).checkDeliverable(schema, given, { who: service.provider_id })
   if (checked.ok) return checked.value as Json // parsed JSON
   const [first] = checked.details
-  throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)
+  throw failed(`its delivery does not match the schema of the listing: ${first?.path || 'it'} ${first?.message}`)
 }
 
 function parsed(body: Buffer): unknown {

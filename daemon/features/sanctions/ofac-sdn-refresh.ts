@@ -30,7 +30,7 @@ export function sdnFault(
 ): string | undefined {
   const { publishDate, recordCount, entries, addresses } = list
   if (publishDate === null) return 'it has no publish date'
-  if (recordCount === null) return 'it does not say how many entries it holds'
+  if (recordCount === null) return 'it does not say how many entries it has'
   if (recordCount !== entries) return `it says that it holds ${recordCount} entries, and holds ${entries}`
   if (addresses === 0) return 'it holds no EVM address'
   if (!held) return undefined
@@ -65,7 +65,7 @@ export async function refreshSdn(run: Run): Promise<void> {
   await sanctions.follow()
   const { source: _, ...state } = sanctions.state()
   log.info({ source: 'sdn', list: source.shown, ...state }, fault === undefined ? 'list held' : 'list refused')
-  if (fault !== undefined) throw new Error(`the sanctions list was not taken: ${fault}`)
+  if (fault !== undefined) throw new Error(`the sanctions list was rejected: ${fault}`)
 }
 
 /** The list, or why it failed. */
@@ -114,7 +114,11 @@ async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
 }
 
 async function keep(t: Tx, now: number, why: string): Promise<void> {
-  await writeSdnState(t, { ...(await readSdnState(t)), last_checked: now, last_status: `kept the list held: ${why}` })
+  await writeSdnState(t, {
+    ...(await readSdnState(t)),
+    last_checked: now,
+    last_status: `kept the current list: ${why}`,
+  })
 }
 
 const REFRESH_HOUR = 3

@@ -21,7 +21,7 @@ export async function openCompliance(ctx: Context, isSanctioned?: Compliance['is
       (async (wallet) => {
         // A missing list refuses everybody only with real money (decisions §12).
         if (chain.mode === 'base' && sanctions.state().source === null) {
-          throw new AppError('unavailable', 'No sanctions list was ever loaded: nobody can be screened.', {
+          throw new AppError('unavailable', 'No sanctions list is loaded yet, so payments cannot be screened.', {
             retryAfter: 60,
           })
         }
@@ -38,7 +38,7 @@ export async function loadFirstList(ctx: Context): Promise<void> {
   if (compliance.of(ctx).list.state().source === compliance.of(ctx).source.id) return
   const load = () =>
     refreshSdn({ ...ctx, now: ctx.clock.now(), signal: ctx.stopping }).catch((error: unknown) => {
-      ctx.log.error({ source: 'sdn', err: String(error) }, 'there is no list of the configured source')
+      ctx.log.error({ source: 'sdn', err: String(error) }, 'the configured source has no list yet')
     })
   if (compliance.of(ctx).source.isLocal) await load()
   else inBackground(ctx, 'sdn', load)

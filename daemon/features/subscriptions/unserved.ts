@@ -27,7 +27,7 @@ type Settled = { readonly id: string; readonly participantId: string; readonly n
 export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {
   const row = await t.table(unservedPeriods).getForUpdate(id)
   if (row?.participant_id !== participantId) throw notFound('The unserved period')
-  if (!row.open) throw new AppError('conflict', 'This period was made good already.')
+  if (!row.open) throw new AppError('conflict', 'This period was compensated already.')
   await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
 }
 

@@ -26,7 +26,7 @@ type Bound = { readonly id: string; readonly most: Usdc; readonly whose: string 
 export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
   if (config.publicFaucet) return
   if (config.publicUrl === undefined && isLoopback(config.host)) return
-  throw new AppError('forbidden', 'This marketplace gives no test money to strangers: ask whoever runs it.')
+  throw new AppError('forbidden', 'The faucet of this marketplace is closed: ask its operator for test money.')
 }
 
 /** Counts a grant against all daily limits, or none. @throws AppError rate_limited */
@@ -73,10 +73,14 @@ export function dayOf(wall: number): number {
 
 export function usedUp(whose: string, wall: number): AppError {
   const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
-  return new AppError('rate_limited', `The faucet has given what ${whose} gets in a day: come back tomorrow (UTC).`, {
-    retryAfter,
-    extra: { remaining_today: formatAmount(ZERO) },
-  })
+  return new AppError(
+    'rate_limited',
+    `The faucet has reached the daily limit of what ${whose} gets in a day: come back tomorrow (UTC).`,
+    {
+      retryAfter,
+      extra: { remaining_today: formatAmount(ZERO) },
+    },
+  )
 }
 
 /** Test money for anyone, without the admin key (decisions §3). */

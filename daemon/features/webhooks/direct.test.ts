@@ -80,8 +80,6 @@ describe('a message that somebody waits for', () => {
       return Promise.withResolvers<never>().promise
     }
     await expect(call(buyer.signal)).rejects.toMatchObject({ failure: 'aborted' })
-    expect(await rows()).toMatchObject([
-      { state: 'dead', open: false, reason: 'nobody waited for the answer any more' },
-    ])
+    expect(await rows()).toMatchObject([{ state: 'dead', open: false, reason: 'the caller stopped waiting' }])
   })
 })

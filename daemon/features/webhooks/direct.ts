@@ -13,7 +13,7 @@ const SEED_BYTES = 32
 
 /** Larger bodies are not stored: they are not resent, and strangers may cause many. */
 const MAX_KEPT_BODY_CHARS = 2_048
-const ABANDONED = 'nobody waited for the answer any more'
+const ABANDONED = 'the caller stopped waiting'
 
 type Write = (t: Tx, draw: Draw) => Promise<DeliveryRow>
 

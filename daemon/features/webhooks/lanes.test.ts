@@ -31,7 +31,7 @@ describe('an endpoint', () => {
     await kit.pass(DAY_MS)
     expect((await kit.store.table(participants).get(OWNER))?.webhook_url).toBeNull()
     const reasons = await Promise.all([row, other].map(async (sent) => (await kit.row(sent)).reason))
-    expect(reasons.sort()).toEqual(['the endpoint is permanently gone (410)', 'there is no endpoint any more'])
+    expect(reasons.sort()).toEqual(['the endpoint is permanently gone (410)', 'the endpoint was removed'])
     expect(await kit.eventTypes()).toContain('webhook.disabled')
     expect(await kit.healthy()).toBe(false)
     await expect(kit.store.tx((t) => replay(t, row.id, { owner: OWNER, now: kit.now() }))).rejects.toThrow(
@@ -153,7 +153,11 @@ describe('an endpoint', () => {
       if (!first) throw new Error('not queued')
       for (let n = 1; n < MAX_PENDING_PER_ENDPOINT; n += 1) await table.insert({ ...first, id: `whd_${n}` })
     })
-    expect(await kit.send()).toMatchObject({ state: 'dead', reason: 'too much waits for this endpoint', open: false })
+    expect(await kit.send()).toMatchObject({
+      state: 'dead',
+      reason: 'too many messages wait for this endpoint',
+      open: false,
+    })
   })
 })
 

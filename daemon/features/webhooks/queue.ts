@@ -19,7 +19,7 @@ export const MAX_PENDING_PER_ENDPOINT = 10_000
 const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
 /** The same per sender and receiver. */
 export const MAX_PENDING_PER_SENDER = 100
-const FULL = 'too much waits for this endpoint'
+const FULL = 'too many messages wait for this endpoint'
 /** Attempts kept per delivery, newest. */
 const MAX_KEPT_ATTEMPTS = 30
 const MAX_BYTE = 255
@@ -81,7 +81,7 @@ async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRo
   const lane = [participant_id, url]
   if (sender !== undefined) {
     const own = await table.count('sender', [participant_id, sender])
-    if (own >= MAX_PENDING_PER_SENDER) return 'too much of this sender waits'
+    if (own >= MAX_PENDING_PER_SENDER) return 'too many messages of this sender wait'
     if ((await table.count('lane', [...lane, true])) >= MAX_PENDING_OF_WORDS) return FULL
   }
   return (await table.count('lane', lane)) >= MAX_PENDING_PER_ENDPOINT ? FULL : undefined
@@ -169,7 +169,7 @@ export async function replay(
   const row = await t.table(deliveries).getForUpdate(id)
   if (!row || (owner !== undefined && row.participant_id !== owner)) throw notFound('The delivery')
   if (row.body === '' && row.body_file === undefined)
-    throw new AppError('conflict', 'Its message was large and somebody waited for it: it is not kept.')
+    throw new AppError('conflict', 'Its message was too large to keep.')
   if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (!endpoint) throw new AppError('conflict', 'There is no endpoint to send it to: set a webhook_url first.')

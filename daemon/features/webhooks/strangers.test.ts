@@ -52,7 +52,7 @@ test('a stranger who floods an endpoint neither delays nor kills a dispatch to i
 
   const listed = await market.provider.call('GET', '/v1/webhooks/deliveries?status=dead&limit=100')
   const dead = listed.body.deliveries.map(({ type, reason }: Record<string, string>) => `${type}: ${reason}`)
-  expect(dead).toEqual(new Array(MORE).fill('new_message: too much of this sender waits'))
+  expect(dead).toEqual(new Array(MORE).fill('new_message: too many messages of this sender wait'))
   const delivered = await market.provider.call('GET', '/v1/webhooks/deliveries?status=delivered&limit=1')
   expect(delivered.body.total).toBe(MAX_PENDING_PER_SENDER + 2)
 })

@@ -175,9 +175,9 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     endpoint: await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id }),
   }))
   if (!found.isWanted) {
-    await giveUp(parts, row, { state: 'dropped', reason: 'what it tells is over', now })
+    await giveUp(parts, row, { state: 'dropped', reason: 'the message is obsolete', now })
   } else if (!found.endpoint) {
-    await giveUp(parts, row, { state: 'dead', reason: 'there is no endpoint any more', now })
+    await giveUp(parts, row, { state: 'dead', reason: 'the endpoint was removed', now })
   } else if (found.endpoint.url !== row.url) {
     const { url } = found.endpoint
     await commit(parts, (t) => redirect(t, row.id, { url, now }))

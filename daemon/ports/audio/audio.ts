@@ -78,7 +78,7 @@ export function openAudio({ command = 'ffmpeg', path }: { command?: string; path
       isThere: () => ffmpeg.path() !== undefined,
       version: () => version,
     },
-    initial: { status: 'missing', detail: 'ffmpeg was not looked for yet.', fix: 'install ffmpeg' },
+    initial: { status: 'missing', detail: 'ffmpeg was not checked yet.', fix: 'install ffmpeg' },
     probe: async () => {
       await sweepRecordings(Date.now())
       const standing = await programStanding(ffmpeg, { versionArgs: ['-version'], package: 'ffmpeg' })

@@ -94,7 +94,7 @@ export function openBrowsers(options: BrowserOptions): BrowserEngine {
 
   return {
     port: { version: () => state.version, withPage },
-    initial: { status: 'missing', detail: 'Nobody looked for a browser yet.', fix: FIX },
+    initial: { status: 'missing', detail: 'The browser was not checked yet.', fix: FIX },
     probe: () => look(options, state, withPage),
     close: async () => {
       state.isOpen = false
@@ -227,10 +227,10 @@ function takeTurns() {
     const turn = Promise.withResolvers<void>()
     const item: Waiting = { begin: turn.resolve, refuse: turn.reject }
     const onAbort = () => {
-      if (waiting.remove(who, item)) turn.reject(new BrowserError('busy', 'It was given up before its turn'))
+      if (waiting.remove(who, item)) turn.reject(new BrowserError('busy', 'It was cancelled before its turn'))
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    waiting.push(who, item)?.refuse(new BrowserError('busy', 'Too much waits for a browser'))
+    waiting.push(who, item)?.refuse(new BrowserError('busy', 'Too many requests wait for a browser'))
     await turn.promise.finally(() => signal.removeEventListener('abort', onAbort))
     return leave
   }

@@ -38,7 +38,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
   const cdp = openCdp(started.input(TO_BROWSER), started.output(FROM_BROWSER))
   void exited.then(() => {
     cdp.close('The browser ended.')
-    options.onFailure(new BrowserError('gone', 'The browser ended by itself.'))
+    options.onFailure(new BrowserError('gone', 'The browser exited unexpectedly.'))
   })
   const { onFailure, maxBytes = MAX_BROWSER_BYTES } = options
   let peak = 0

@@ -58,7 +58,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
   const isHere = () => here.some(({ isThere }) => isThere())
   const initial = standingOf(own.isThere(), {
     status: 'missing',
-    detail: 'espeak-ng was not looked for yet.',
+    detail: 'espeak-ng was not checked yet.',
     fix: 'install espeak-ng',
   })
 

@@ -66,7 +66,7 @@ export function openTranslator({
       knows: (from, to) => local.pairOf(from, to) !== undefined || (remote ? undefined : false),
       translate: (wish, signal) => (remote ? byRemote({ remote, local }, wish, signal) : byLocal(local, wish, signal)),
     },
-    initial: remote ? remote.standing() : { status: 'missing', detail: 'apertium was not looked for yet.' },
+    initial: remote ? remote.standing() : { status: 'missing', detail: 'apertium was not checked yet.' },
     probe: async () => {
       const found = await local.probe()
       const standing = remote?.standing()

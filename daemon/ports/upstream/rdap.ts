@@ -127,14 +127,14 @@ async function asked(web: Pick<PublicWeb, 'get'>, url: string, bounds: Bounds): 
     return await web.get(url, { accept, ignoreRobots: true, timeoutMs: TIMEOUT_MS, ...bounds })
   } catch (error) {
     if (!(error instanceof WebError) || error.failure === 'aborted') throw error
-    throw new UpstreamError('broken', 'The registry could not be asked.', { cause: error })
+    throw new UpstreamError('broken', 'The registry could not be reached.', { cause: error })
   }
 }
 
 function registrationOf({ body }: WebResponse): DomainRegistration {
   const parsed = DomainObject.safeParse(readJson(body))
   if (!parsed.success) {
-    throw new UpstreamError('broken', 'The registry answered in a shape that is not known.', { cause: parsed.error })
+    throw new UpstreamError('broken', 'The registry sent an unexpected response.', { cause: parsed.error })
   }
   const { status = [], events = [], entities = [], nameservers = [] } = parsed.data
   const dateOf = (action: string) => events.find(({ eventAction }) => eventAction === action)?.eventDate ?? null

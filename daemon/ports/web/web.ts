@@ -141,7 +141,7 @@ async function withinTime<T>(
     signal.throwIfAborted()
     return await Promise.race([run(signal), rejectOnAbort(signal)])
   } catch (error) {
-    if (limits.signal?.aborted) throw new WebError('aborted', 'The request was given up.', { cause: error })
+    if (limits.signal?.aborted) throw new WebError('aborted', 'The request was cancelled.', { cause: error })
     if (timeout.aborted) throw new WebError('timeout', 'There was no answer in time.', { cause: error })
     throw error
   }

@@ -28,7 +28,7 @@ const Manifest = z.strictObject({
   segments: z.array(z.int().min(1)).min(1),
   /** Rows lie in LevelDB, which says itself what it reflects; a snapshot beside it is of the time before. */
   rows: z.literal('level').exactOptional(),
-  /** Last transaction at the last stop in order: the store once held that many, whatever its files say. */
+  /** Last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),
 })
 export type Manifest = z.infer<typeof Manifest>

@@ -45,7 +45,7 @@ export type LoadedStore = {
   readonly kept: State | Behind
 }
 
-/** What opening does to the files: create, recover, cut a torn tail, migrate. The caller holds the lock. */
+/** Creates or recovers the files, cuts a torn tail, migrates. The caller holds the lock. */
 export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
   const { disk, dir, collections, migrations } = input
   const format = migrations.length + 1
@@ -92,7 +92,7 @@ async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Reco
   return { manifest, recovery }
 }
 
-/** Counts what is read against the size of all files that are to be read. */
+/** Reports read bytes as percent of all files. */
 async function progressOf(
   { disk, dir, onLoaded }: FirstInput,
   { snapshot, segments }: Manifest,

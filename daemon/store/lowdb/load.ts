@@ -47,7 +47,7 @@ export function intoFront(front: Front): RowSink {
   }
 }
 
-/** @param steps - migrations still to run for the format at hand, oldest first. */
+/** @param steps - remaining migrations, oldest first */
 export function createLoader(sink: RowSink, steps: readonly Migration[]): Loader {
   function shapeOf(collection: string): TableShape {
     const table = sink.shapes.get(collection)
@@ -66,7 +66,7 @@ export function createLoader(sink: RowSink, steps: readonly Migration[]): Loader
 
   function put(collection: string, key: string, stored: unknown): void {
     const { collection: name, row } = migrated(steps, { collection, row: stored })
-    // A row that a migration drops may have been loaded, in an earlier form, from the snapshot.
+    // A dropped row may be loaded from the snapshot.
     sink.put(name, key, row === null ? null : shapeOf(name).codec.fromJson(row as AnyRow))
   }
 

@@ -53,7 +53,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   const openedAt = isBehind(kept) ? kept.level.reflects() : 0
   const fold = () => (isBehind(kept) ? flush(files, options, { ...kept, openedAt }) : snapshot(files, options, kept))
   let folding: Promise<void> = Promise.resolve()
-  /** Journal size at which the next look is due; raised when a look found no room. */
+  /** Journal size of the next check; raised when the disk had no room. */
   let dueAtBytes = 0
 
   /** Size limit of the journal. */
@@ -194,7 +194,7 @@ function withoutSnapshots(manifest: Manifest, reflected: number): Manifest {
   return { ...manifest, snapshot: 0, previous: null, segments: segmentsBehind(manifest.segments, reflected) }
 }
 
-/** Removes snapshots and segments that no longer belong to the store; a crash before this leaves them for the next time. */
+/** Removes unlisted snapshots and segments; a crash leaves them for the next time. */
 export async function removeUnlisted(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const found = await numberedFiles(disk, dir)
   const snapshots = found.snapshots.filter((seq) => seq !== manifest.snapshot && seq !== manifest.previous)

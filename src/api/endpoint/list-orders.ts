@@ -4,9 +4,9 @@ import type { ListOrders } from '../../core/filter.ts'
 
 /** What needs attention first. */
 export const jobOrders = {
-  worst: 'disputed, then late, then by when something happens by itself, then what ended, newest first',
+  worst: 'disputed, late, other open ones by next event, then ended ones, newest first',
 } as const satisfies ListOrders
 
 export const holdOrders = {
-  soonest: 'what nothing moves by itself, then by when it moves',
+  soonest: 'money without a next event first, then by time of the next event',
 } as const satisfies ListOrders

@@ -55,7 +55,7 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   deferred: { feature: z.enum(areas), replacement: z.string().nullable() },
   paused: {
     ...pausedAt,
-    reason: z.string().nullable().optional().meta({ description: 'as whoever paused it said' }),
+    reason: z.string().nullable().optional().meta({ description: 'reason given for the pause' }),
     feature: z.literal('escrow').optional(),
     retry_after: z.number(),
   },

@@ -45,7 +45,7 @@ function header(name: string, description: string): OpenApiNode {
 
 const idempotencyKey = header(
   'Idempotency-Key',
-  'the same key and request give the stored answer again, without a second charge',
+  'a repeat with the same key returns the stored response without a second charge',
 )
 const maxPrice = header(
   maxPriceHeader,

@@ -48,12 +48,12 @@ function operation(type: string, { message, schemas }: Facts): OpenApiNode {
     requestBody: { required: true, content: { 'application/json': { schema: schemas.of(message.schema) } } },
     responses: {
       200: {
-        description: message.answered ? 'taken; the body may be the result' : 'taken',
+        description: message.answered ? 'accepted; the body may be the result' : 'taken',
         ...result(message, schemas),
       },
-      202: { description: message.answered ? 'taken; call back at callback_url' : 'taken' },
-      410: { description: 'nobody is here any more: the endpoint is not called again' },
-      default: { description: 'not taken: it is sent again, later and later' },
+      202: { description: message.answered ? 'accepted; the result follows at callback_url' : 'taken' },
+      410: { description: 'gone permanently: the endpoint is not called again' },
+      default: { description: 'not accepted: it is retried with growing delays' },
     },
   }
 }
@@ -136,7 +136,7 @@ const messages = {
   },
   new_message: {
     to: 'either',
-    summary: 'the other side said something',
+    summary: 'a new message from the other side',
     members: {
       thread_id: idOf('thread'),
       job_id: idOf('job').nullable(),
@@ -159,7 +159,7 @@ const messages = {
   },
   'request.created': {
     to: 'provider',
-    summary: 'a request that the filters of an opted-in provider let through; paths are relative',
+    summary: 'a new request that matches the filters of an opted-in provider; paths are relative',
     members: {
       posting_id: idOf('posting'),
       posting_url: z.string(),
@@ -177,7 +177,7 @@ const messages = {
   },
   'job.failed': {
     to: 'buyer',
-    summary: 'the provider could not do it, or its time ran out; the payment goes back',
+    summary: 'the provider failed the job or missed its deadline; the payment is refunded',
     members: { ...ended, status: z.enum(['failed', 'expired']) },
   },
   'thread.proposal': {

@@ -36,7 +36,7 @@ export const cronsApi = {
     reply: json(
       z.strictObject({
         crons: z.array(CronView),
-        automatic: z.boolean().meta({ description: 'false: this daemon runs none by itself' }),
+        automatic: z.boolean().meta({ description: 'false: this daemon runs no crons automatically' }),
       }),
     ),
     errors: [],

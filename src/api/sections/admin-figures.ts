@@ -71,7 +71,7 @@ export const River = z
     by_x402: Amount,
     by_balance: Amount,
     sales: z.int().meta({ description: 'things that were bought' }),
-    at_once: Amount.meta({ description: 'of what was paid in, what never was in escrow' }),
+    at_once: Amount.meta({ description: 'the part of paid-in money that was never in escrow' }),
     providers: Amount.meta({ description: 'what was earned by them' }),
     fees: Amount.meta({ description: 'what the marketplace kept, shares of referrers in it' }),
     refunds: Amount,
@@ -104,7 +104,7 @@ export const River = z
       .meta({
         description: 'all money there is, by kind of account; with `ext`, what came in from the chain, it is 0',
       }),
-    agrees: z.boolean().meta({ description: 'whether the running sums are what the accounts hold' }),
+    agrees: z.boolean().meta({ description: 'whether running sums match the accounts' }),
     checked_at: Time.nullable().meta({ description: 'when they were compared, wall time; null before the first time' }),
   })
   .meta({ id: 'River' })

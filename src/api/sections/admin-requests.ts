@@ -31,17 +31,14 @@ const RequestRecord = z
     price: Amount.nullable(),
     receipt_id: idOf('receipt').nullable(),
     job_id: idOf('job').nullable(),
-    offer_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'the 402 that asked the same buyer for the price that this one paid, or tried to' }),
+    offer_id: z.string().nullable().meta({ description: 'the 402 that quoted this payment to the same buyer' }),
     steps: z
       .int()
       .nullable()
       .meta({ description: 'of its story; null unless it is asked for by its id, since each is told to count them' }),
     remembered: z
       .enum(['whole', 'part'])
-      .meta({ description: 'part: it came before the last start, and this is what it left in the store' }),
+      .meta({ description: 'part: before the last start, reconstructed from the store' }),
   })
   .meta({ id: 'RequestRecord' })
 
@@ -79,7 +76,7 @@ const Story = z.strictObject({
   id: z.string(),
   steps: z.array(StoryStep),
   next: z.array(z.string()).meta({ description: 'commands to go on with' }),
-  lost: z.string().nullable().meta({ description: 'what is not remembered any more, and why' }),
+  lost: z.string().nullable().meta({ description: 'what is no longer remembered, and why' }),
 })
 
 export const requestsApi = {

@@ -11,7 +11,7 @@ export const Selling = z
   .strictObject({
     sold: z.int().meta({ description: `jobs that were bought within ${SOLD_DAYS} business days, today included` }),
     by_day: z.array(z.int()).meta({ description: 'the same by day, the oldest first' }),
-    refunded: z.int().meta({ description: 'of those, the jobs whose money went back whole' }),
+    refunded: z.int().meta({ description: 'of those, fully refunded jobs' }),
     last_call: z
       .strictObject({
         at: Time,

@@ -66,7 +66,7 @@ export const earningsApi = {
           pending_usd: UsdNumber.meta({ description: 'earned, and not yet at the wallet' }),
           lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
           next_settlement_at: Time.nullable().meta({
-            description: 'when what is earned goes to the wallet; null while nothing does. Ours, as is waiting',
+            description: 'next payment time to the wallet, null if none; an extension, like waiting',
           }),
           waiting: z.array(WaitingMoney).meta({ description: 'why the rest is not at the wallet' }),
           recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
@@ -86,14 +86,14 @@ const Payee = z
     name: z.string(),
     wallet: Address,
     sold: Amount.meta({
-      description: `its part of what was bought of it within ${SOLD_DAYS} business days, without what went back whole`,
+      description: `its revenue within ${SOLD_DAYS} business days, without full refunds`,
     }),
     earned: Amount.meta({ description: 'of all its sales whose escrow went to it' }),
     paid: Amount.meta({ description: 'arrived at the wallet' }),
     due: Amount.meta({ description: 'earned, and not yet at the wallet' }),
     held: Amount.meta({ description: 'its part of what waits in escrow' }),
     waiting: z.array(WaitingMoney).meta({ description: 'why it is held or due' }),
-    next_settlement_at: Time.nullable().meta({ description: 'null while nothing goes to the wallet by itself' }),
+    next_settlement_at: Time.nullable().meta({ description: 'null if nothing is paid automatically' }),
   })
   .meta({ id: 'Payee' })
 

@@ -9,7 +9,7 @@ const EngineView = z
   .strictObject({
     name: z.string(),
     status: z.enum(engineStatuses),
-    detail: z.string().meta({ description: 'one sentence; no word of anybody outside' }),
+    detail: z.string().meta({ description: 'one sentence of our own' }),
     fix: z.string().nullable().meta({ description: 'what brings it: a package, or a member of the engines file' }),
     functions: z.array(z.string()).meta({ description: 'functions of the house that are not offered without it' }),
     looked_at: Time.nullable().meta({ description: 'wall time; null before the first look' }),
@@ -38,6 +38,6 @@ export const enginesApi = {
     path: '/dashboard/api/admin/engines/check',
     reply: json(Standings),
     errors: [],
-    summary: 'the same, once those outside were asked whether they answer: nothing that costs, hourly at most',
+    summary: 'the same after a free request to each external service, at most hourly',
   }),
 }

@@ -45,11 +45,11 @@ const JobDispute = z.strictObject({
   decision: z
     .strictObject({
       by: z.enum(['operator', 'default']),
-      outcome: z.enum(rulings).nullable().meta({ description: 'how it ends by itself; null: it does not' }),
+      outcome: z.enum(rulings).nullable().meta({ description: 'default ruling; null: none' }),
       at: Time.nullable().meta({ description: 'when it does; null: whenever the operator decides' }),
     })
     .nullable()
-    .meta({ description: 'who ends a dispute that is open' }),
+    .meta({ description: 'who decides an open dispute' }),
 })
 
 /** The escrow contract's state for a job. */

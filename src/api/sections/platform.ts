@@ -64,10 +64,10 @@ export const Health = z
         .strictObject({
           kind: z.enum(['unfinished', 'damaged', 'missing']),
           dropped_bytes: z.int(),
-          missing_transactions: z.int().meta({ description: 'that were durable and are certainly gone' }),
+          missing_transactions: z.int().meta({ description: 'durable transactions that are certainly lost' }),
         })
         .nullable()
-        .meta({ description: 'what the last start cut off the end of the journal' }),
+        .meta({ description: 'what the last start removed from the end of the journal' }),
       note: z.string().nullable(),
     }),
     platform: z.strictObject({

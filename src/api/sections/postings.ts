@@ -48,7 +48,7 @@ export const PostingNotifications = z
     min_budget_usd: UsdNumber.nullable(),
     max_budget_usd: UsdNumber.nullable(),
     categories: z.array(z.string()).meta({ description: 'empty: every category' }),
-    consecutive_failures: z.int().meta({ description: 'notifications since the last one that was taken' }),
+    consecutive_failures: z.int().meta({ description: 'failed notifications since the last success' }),
   })
   .meta({ id: 'PostingNotifications' })
 

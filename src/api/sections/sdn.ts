@@ -17,8 +17,8 @@ export const Sdn = z
     total: z.int().meta({ description: 'with those that were added by hand' }),
     added: z.int().meta({ description: 'new in the last refresh' }),
     manual_only: z.int().meta({ description: 'added by hand and not on the list' }),
-    last_status: z.string().meta({ description: 'ok, or why the list that was held stayed' }),
-    stale: z.boolean().meta({ description: 'nobody looked for 48 hours' }),
+    last_status: z.string().meta({ description: 'ok, or why the current list was kept' }),
+    stale: z.boolean().meta({ description: 'not refreshed for 48 hours' }),
   })
   .meta({ id: 'Sdn' })
 

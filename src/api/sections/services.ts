@@ -98,7 +98,7 @@ export const Listing = z
     provider_receives_pct: z.number().optional(),
     webhook_healthy: z.boolean(),
     webhook_status: z.enum(webhookStatuses).meta({
-      description: 'what webhook_healthy rests on; ours, the observed marketplace does not have it',
+      description: 'details of webhook_healthy; an extension',
     }),
     first_party: z.boolean().optional(),
     slug: z.string().optional().meta({ description: 'short name of a first-party listing; ours' }),

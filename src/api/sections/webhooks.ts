@@ -17,7 +17,7 @@ export const Delivery = z
     event_id: idOf('event').meta({ description: 'sent as webhook-id: the same over all tries and replays' }),
     type: z.string(),
     status,
-    reason: z.string().nullable().meta({ description: 'why it ended without being taken' }),
+    reason: z.string().nullable().meta({ description: 'why it was not delivered' }),
     participant_id: idOf('participant'),
     service_id: idOf('service').nullable(),
     job_id: idOf('job').nullable(),

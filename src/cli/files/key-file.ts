@@ -32,7 +32,7 @@ async function written(text: string): Promise<Written> {
   const [wrong] = document.errors
   if (wrong !== undefined) return fault(lines.linePos(wrong.pos[0]).line, wrong.message)
   const { contents } = document
-  if (!isMap(contents)) return fault(1, 'it holds no object: { "refresh": ["F", "ctrl-r"] }')
+  if (!isMap(contents)) return fault(1, 'it is not an object: { "refresh": ["F", "ctrl-r"] }')
   const wishes = contents.items.map(({ key, value }) => ({
     act: isScalar(key) ? String(key.value) : '',
     keys: isNode(value) ? value.toJS(document, { maxAliasCount: 0 }) : undefined,

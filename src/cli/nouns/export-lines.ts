@@ -52,7 +52,7 @@ function isLine(value: unknown): value is ExportLine {
 }
 
 function cut(lines: number): AppError {
-  return new AppError('internal', `The export was cut after ${lines} lines: ask for it again.`)
+  return new AppError('internal', `The export is incomplete after ${lines} lines: ask for it again.`)
 }
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -72,7 +72,7 @@ async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
     pieces = [last]
     chars = last.length
   }
-  if (chars > 0) throw new AppError('internal', 'The export was cut in the middle of a line: ask for it again.')
+  if (chars > 0) throw new AppError('internal', 'The export ends in the middle of a line: run it again.')
 }
 
 /** Writes lines to a file atomically. */

@@ -107,7 +107,7 @@ async function agreed(spender: Spender, { price, payee, wallet }: Spend): Promis
     `souk wallet policy show ${wallet.name}`,
   ]
   const why =
-    said === false ? 'The person said no' : `${formatPrice(price)} needs approval, and there is no terminal to ask on`
+    said === false ? 'Not approved' : `${formatPrice(price)} needs approval, and there is no terminal to ask on`
   throw new SpendRefused('ask_above', `${why}.`, {
     facts: ['rule: ask_above', 'nothing was signed and nothing was paid'],
     next: said === false ? [] : next,

@@ -19,8 +19,8 @@ type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 /** Attention items by topic. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
-  chain: { kinds: ['chain', 'reversed'], none: 'it answers, and holds what the books say' },
-  payouts: { kinds: ['payout'], none: 'none waits for a hand' },
+  chain: { kinds: ['chain', 'reversed'], none: 'it responds, and its balance matches the books' },
+  payouts: { kinds: ['payout'], none: 'no open problems' },
   jobs: { kinds: ['overdue', 'unserved_period'], none: 'none is overdue' },
   journal: { kinds: ['disk', 'journal'], none: 'writes are taken' },
   platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
@@ -55,7 +55,7 @@ function daemonOf(found: FoundDaemon): Diagnosis {
     case 'absent':
       return { status: 'warning', detail: 'not running', fix: 'souk up' }
     case 'stale':
-      return { status: 'problem', detail: 'it ended without tidying up', fix: 'souk restart' }
+      return { status: 'problem', detail: 'it crashed or was killed', fix: 'souk restart' }
     case 'starting':
       return { status: 'warning', detail: `starting: ${startWords(found.registration)}`, fix: 'souk status' }
     case 'unresponsive':
@@ -186,7 +186,7 @@ async function enginesOf(host: Examined): Promise<Diagnosis> {
   const { engines } = await (await host.session()).call('listEngines', {})
   const troubled = engines.filter(({ status }) => status === 'missing' || status === 'failing')
   const waiting = new Set(troubled.flatMap(({ functions }) => functions))
-  if (troubled.length === 0) return fine('what services of the house work with is there')
+  if (troubled.length === 0) return fine('all engines are available')
   return {
     status: 'warning',
     detail: `missing or failing: ${troubled.map(({ name }) => name).join(', ')}; not offered: ${[...waiting].join(', ') || 'nothing'}`,

@@ -149,7 +149,7 @@ function readableRemotes(places: Examined['places']): ReturnType<typeof listRemo
 
 function diskOf({ places }: Examined): Diagnosis {
   const place = [places.data, dirname(places.data), dirname(dirname(places.data))].find((one) => existsSync(one))
-  if (place === undefined) return fine('nothing is kept yet')
+  if (place === undefined) return fine('nothing is saved yet')
   const { bavail, bsize } = statfsSync(place)
   const free = bavail * bsize
   const detail = `${byteSize(free)} free at ${place}`
@@ -179,7 +179,7 @@ function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
   if (found.state !== 'stale') return fine(`pid ${pid}, since ${since}`)
   return {
     status: 'problem',
-    detail: `pid ${pid} is registered and gone: it ended without tidying up`,
+    detail: `pid ${pid} is registered and gone: it crashed or was killed`,
     fix: 'souk doctor --fix --only lock',
     async mend() {
       unregister(places, found.registration)

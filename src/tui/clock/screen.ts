@@ -56,9 +56,9 @@ function factsOf({ kind, what, whose, amount, id }: DueFacts): Facts<typeof dueF
 }
 
 function change(host: Host, { value }: Query<ClockFacts>, specOf: (host: Host, clock: ClockFacts) => DialogSpec): void {
-  if (value === undefined) refuse(host, 'What time it is there is not known yet.')
+  if (value === undefined) refuse(host, 'Its business time is not known yet.')
   else if (value.isMovable) askUser(host, specOf(host, value))
-  else refuse(host, 'Its money is real: nobody moves its clock.')
+  else refuse(host, 'With real money the clock cannot be moved.')
 }
 
 type Model = {
@@ -107,7 +107,7 @@ function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }
         accent(keyFor('pauseCron', bound)),
         clock.isFrozen ? ' let it go on' : ' stop it',
       ]
-    : [dim(' its money is real: nobody moves it')]
+    : [dim(' real money: the clock cannot be moved')]
   return [
     rule(width, 'Clock', stale === undefined ? [state] : [warn(`! ${stale}`)]),
     [dim(' business  '), strong(zonedTime(now)), '  ', ahead],
@@ -157,7 +157,7 @@ const steps = ['1h', '1d', 'next cron'] as const
 const answers = ['yes', 'no'] as const
 
 const step = needed({ name: 'step', label: 'How far', choices: steps }, 'how far')
-const keeping = `Keep a snapshot of the store first, ${SNAPSHOT} (it takes the place of the one before)`
+const keeping = `Keep a snapshot of the store first, ${SNAPSHOT} (replaces the previous one)`
 const snapshot = needed({ name: 'snapshot', label: keeping, choices: answers }, 'yes or no')
 
 type Move = {
@@ -182,7 +182,7 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
     facts: ({ step: chosen }) => [
       ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', it stands still' : ''}`],
       ['What happens', 'due events happen in order: crons, payouts, refunds, renewals'],
-      ['No way back', 'time goes only ahead; a snapshot is the way to the state before'],
+      ['No way back', 'time cannot move back; restore a snapshot to return'],
       ...(chosen === 'next cron' ? [['next cron', clock.nextCron?.name ?? 'there is none'] as const] : []),
     ],
     fields: [step, ...(save === undefined ? [] : [snapshot])],
@@ -204,7 +204,12 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
   }
 }
 
-const nowhere = { kind: 'failed', sentence: 'No cron runs by itself.', facts: [], next: ['souk crons list'] } as const
+const nowhere = {
+  kind: 'failed',
+  sentence: 'No cron runs automatically.',
+  facts: [],
+  next: ['souk crons list'],
+} as const
 
 async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outcome<Told>> {
   const answer = await host.link.call('moveClock', { body, timeoutMs: MOVE_TIMEOUT_MS })
@@ -221,7 +226,7 @@ export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
     facts: () => [
       isFrozen
         ? ['What it does', 'business time goes on from where it stands; crons run by their schedule again']
-        : ['What it does', 'business time stands: no deadline passes, and no cron falls due, until it goes on'],
+        : ['What it does', 'business time is frozen: no deadlines and no crons until you resume it'],
     ],
     verb: isFrozen ? 'Go on' : 'Stop',
     command: () => shellCommand(host, ['clock', isFrozen ? 'run' : 'freeze']),

@@ -154,7 +154,7 @@ describe('compliance', () => {
       'GET /dashboard/api/admin/requests': { requests: [], next_cursor: '0' },
     })
     expect(text()).toContain('✓ nothing: nobody who is owed is refused')
-    expect(text()).toContain('✓ nobody read what belongs to others')
+    expect(text()).toContain('✓ no reads of private data')
   })
 
   it('decides what waits for the vendor, and nothing else', async () => {

@@ -199,7 +199,7 @@ function readLines({ reads, exports, view }: PanelsModel, width: number): Line[]
   return [
     head,
     ...[...value.reads, ...(exports.value ?? [])].map(readLine),
-    ...(value.reads.length === 0 ? [[good(' ✓ '), 'nobody read what belongs to others']] : []),
+    ...(value.reads.length === 0 ? [[good(' ✓ '), 'no reads of private data']] : []),
     ...(told < value.total ? [[dim(` and ${count(value.total - told)} reads before these`)]] : []),
     [
       ' admin acts'.padEnd(NAME_COLUMNS),

@@ -75,7 +75,7 @@ function useWatched({ link, clock, refreshMs }: Host): Omit<PanelsModel, 'now' |
 function decide(host: Host, attempts: readonly VerificationAttempt[]): void {
   const rows = meant(host.ui.get(), attempts, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'vendor_pending')
-  if (rows.length === 0) refuse(host, 'Nobody asks to be checked.')
+  if (rows.length === 0) refuse(host, 'No identity checks.')
   else if (other) refuse(host, `${other.id} is ${other.status}: only what waits for the vendor is decided here.`)
   else
     askAll(
@@ -107,7 +107,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   const note = ends === '' ? counted : `${counted}, ${ends}`
   const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(note)])
   if (rows.length === 0)
-    return [head, [dim(ui.filters.compliance ? ' nothing matches: esc clears it' : ' nobody has asked to be checked')]]
+    return [head, [dim(ui.filters.compliance ? ' nothing matches: esc clears it' : ' no identity checks')]]
   const why = text(rows[chosen]?.reason)
   const list = { columns: columnsOf(now), rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })
@@ -172,11 +172,11 @@ export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogS
 export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
   const isAdded = change === 'add'
   return {
-    title: isAdded ? 'REFUSE A WALLET' : 'NO LONGER REFUSE A WALLET BY HAND',
+    title: isAdded ? 'REFUSE A WALLET' : 'REMOVE A MANUALLY BLOCKED WALLET',
     facts: () => [
       isAdded
-        ? ['What it does', 'it pays nothing and is paid nothing from now on; what is on its way to it is kept back']
-        : ['What it does', 'what was added by hand goes; what the list itself names stays refused'],
+        ? ['What it does', 'it can no longer pay or be paid; payouts to it are blocked']
+        : ['What it does', 'removes the manual entry; listed wallets stay blocked'],
     ],
     fields: [wallet, ...(isAdded ? [reason] : [])],
     verb: isAdded ? 'Refuse' : 'Remove',

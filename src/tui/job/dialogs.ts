@@ -95,7 +95,7 @@ export function withdrawDialog(host: Host, job: Job): DialogSpec {
       ['it is', job.status.replaceAll('_', ' ')],
       ['held', `${amount}, paid by ${buyer} for ${provider}`],
       ['What happens', `${buyer} gets ${amount} back, ${provider} gets nothing, and the job ends`],
-      ['Also', 'while escrow is paused; nobody can take it back'],
+      ['Also', 'even while escrow is paused; this cannot be undone'],
     ],
     fields: [reason],
     verb: 'Give back',

@@ -117,7 +117,7 @@ const tabLines: Readonly<Record<JobTab, (shown: Shown) => Line[]>> = {
     }),
   input: ({ detail }) => [...faultLines(detail.faults.input), ...jsonLines(detail.input ?? null)],
   deliverables: deliverableLines,
-  messages: ({ detail, width, now }) => entryLines(detail.messages, { width, now, none: 'nobody has said anything' }),
+  messages: ({ detail, width, now }) => entryLines(detail.messages, { width, now, none: 'no messages' }),
   money: moneyLines,
   raw: ({ detail }) => jsonLines(detail.raw),
 }
@@ -136,7 +136,7 @@ function inWords(entry: HistoryEntry): Entry {
 
 /** Who must act, and the default result. */
 function waiting(job: Job, now: number | undefined): Entry[] {
-  const words = isAtStake(job) ? 'for a ruling: nobody else decides' : waitsFor(job, now)
+  const words = isAtStake(job) ? 'for a ruling of the operator' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]
 }
 

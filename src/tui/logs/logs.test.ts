@@ -113,10 +113,10 @@ describe('a view', () => {
   })
 
   it.each([
-    ['', 'nobody has asked for anything yet'],
-    ['v', 'nobody has paid for anything yet: v shows what was asked'],
+    ['', 'no requests yet'],
+    ['v', 'no payments yet: v shows all requests'],
     ['vv', 'nothing was refused'],
-    ['vvv', 'nothing was sent to an endpoint yet'],
+    ['vvv', 'no webhook deliveries yet'],
     ['vvvvv', 'the operator has changed nothing yet'],
   ])('that has nothing says so in a sentence: %j', async (keys, sentence) => {
     const none = { ...examples.getWebhooks.answer, deliveries: [], total: 0 }

@@ -25,9 +25,9 @@ import { type Answered, askedWord } from './words.ts'
 type Counted = AskedFacts & { readonly steps: number | undefined }
 
 const empty: Readonly<Record<AskedView, string>> = {
-  requests: 'nobody has asked for anything yet',
-  paid: 'nobody has paid for anything yet: v shows what was asked',
-  refused: 'nothing was refused: every request got what it asked for, or its price',
+  requests: 'no requests yet',
+  paid: 'no payments yet: v shows all requests',
+  refused: 'no refused requests',
   admin: 'the operator has changed nothing yet',
 }
 

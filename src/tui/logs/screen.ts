@@ -261,7 +261,7 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
     idOf: delivery.idOf,
     chosen,
     of: count(total),
-    empty: 'nothing was sent to an endpoint yet: a provider that is told of its work has one',
+    empty: 'no webhook deliveries yet',
     drawer,
     tabs: logTabs,
     view,

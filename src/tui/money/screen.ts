@@ -40,7 +40,7 @@ const lists = {
     none: NONE,
     asked: { status: 'failed' },
   }),
-  payees: listScreen({ id, noun: payee, fields: payeeFields, title: 'Payees', none: 'nobody sells anything yet' }),
+  payees: listScreen({ id, noun: payee, fields: payeeFields, title: 'Payees', none: 'no sellers yet' }),
   balances: listScreen({
     id,
     noun: person,

@@ -211,5 +211,5 @@ function sellerLines(sellers: readonly TopSeller[], width: number): Line[] {
       ),
     ]),
   )
-  return [head, ...(lines.length === 0 ? [[dim(' nobody has sold anything lately')]] : lines)]
+  return [head, ...(lines.length === 0 ? [[dim(' no recent sales')]] : lines)]
 }

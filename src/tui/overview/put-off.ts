@@ -83,10 +83,7 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
 function laterChoices(host: Host, need: Need): readonly PutOffChoice[] {
   const of = (words: string, hours?: number): PutOffChoice => ({
     words,
-    summary:
-      hours === undefined
-        ? 'it comes back when it says something else'
-        : `it comes back in ${shortSpan(hours * HOUR_MS)}`,
+    summary: hours === undefined ? 'it comes back when it changes' : `it comes back in ${shortSpan(hours * HOUR_MS)}`,
     act() {
       putOff(host, need, hours)
       showToast(host, { text: `put off ${words}: ${need.sentence}`, tone: 'dim', stays: false })

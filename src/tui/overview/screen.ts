@@ -275,7 +275,7 @@ function actionsOn(walked: Walked): Face['actions'] {
   const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
   const ofAct = (act: MendAct) => () => {
     const need = chosenNeed()
-    if (need === undefined) refuse(host, nothingChosen(panel(), 'Nothing waits that this would mend.'))
+    if (need === undefined) refuse(host, nothingChosen(panel(), 'There is no open problem that this key fixes.'))
     else if (mends[need.kind]?.act === act) mendIt(need)
     else refuse(host, `That does not mend what is chosen: ${need.kind.replaceAll('_', ' ')}.  → enter`)
   }
@@ -291,12 +291,12 @@ function actionsOn(walked: Walked): Face['actions'] {
     ...copyActions(walked, { chosenId, chosenNeed, chosenCron }),
     giveBack() {
       const need = chosenNeed()
-      if (need === undefined) refuse(host, nothingChosen(panel(), 'Nothing waits that money could be given back for.'))
+      if (need === undefined) refuse(host, nothingChosen(panel(), 'There is no open problem with money to refund.'))
       else if (heldFor.has(need.kind)) void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
       else refuse(host, `No money of a job waits there: it is about ${need.kind.replaceAll('_', ' ')}.`)
     },
     putOff() {
-      if (putOffChoices(host).length === 0) refuse(host, nothingChosen(panel(), 'Nothing waits that could be put off.'))
+      if (putOffChoices(host).length === 0) refuse(host, nothingChosen(panel(), 'There is no open problem to snooze.'))
       else host.ui.set({ ...host.ui.get(), picker: { kind: 'putOff', text: '', at: 0 } })
     },
     runCron() {

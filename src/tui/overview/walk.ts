@@ -7,24 +7,24 @@ import type { Face, Host } from '../shell/screen.ts'
 import type { LiveEvent } from '../shell/stream.ts'
 import { goTo, type OverviewPanel } from '../shell/ui.ts'
 
-/** What the rows of the panels are: the others have none, and lead to a screen as a whole. */
+/** Rows of panels; others lead to a screen. */
 export type Rows = {
   readonly needs: readonly Need[]
   readonly crons: readonly CronFacts[]
   readonly events: readonly LiveEvent[]
 }
 
-/** Ids of the rows that the cursor walks over in a panel. */
+/** Row ids of a panel. */
 export function idsIn(panel: OverviewPanel, { needs, crons, events }: Rows): readonly string[] {
   if (panel === 'needs') return needs.map(({ id }) => id)
   if (panel === 'crons') return crons.toSorted(byUrgency).map(({ name }) => name)
   return panel === 'live' ? events.map(({ cursor }) => String(cursor)) : []
 }
 
-/** What keys act on: `panel` is asked when one comes, as another may have moved it since the screen was drawn. */
+/** Targets of keys; `panel` is read at the key press. */
 export type Walked = { readonly host: Host; readonly rows: Rows; readonly panel: () => OverviewPanel }
 
-/** Walks the panels, round and round; the cursor begins at the first row of each. */
+/** Cycles panels; the cursor starts at the first row. */
 export function panelActions(host: Host, panels: readonly OverviewPanel[]): Face['actions'] {
   const walk = (by: number) => () => {
     const ui = host.ui.get()
@@ -37,7 +37,7 @@ export function panelActions(host: Host, panels: readonly OverviewPanel[]): Face
 
 const screenOfPanel = { money: 'money', pulse: 'endpoints', work: 'jobs', calls: 'endpoints', crons: 'crons' } as const
 
-/** Goes where more is to be seen of a panel, or of its chosen row. */
+/** Opens a panel's or row's screen. */
 export function openPanel(
   { host, rows }: Walked,
   panel: Exclude<OverviewPanel, 'needs'>,
@@ -77,10 +77,7 @@ function openEvent(host: Host, event: LiveEvent | undefined): void {
   else toItsJob(host, [subject, detail])
 }
 
-/**
- * The panel that the keys are for has its title in the accent; where no row in it is chosen, also a sign before it, for
- * who sees no colours.
- */
+/** Focused panels have an accented title, with a sign if no row is chosen. */
 export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
   const [head, ...rest] = lines
   if (!isWalked || head === undefined) return lines

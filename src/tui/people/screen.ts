@@ -16,7 +16,7 @@ const useList = listScreen({
   noun: person,
   fields: participantFields,
   title: 'People',
-  none: 'nobody is here yet',
+  none: 'no participants yet',
 })
 
 /** A hook: participants with tier, balance and state. */
@@ -51,7 +51,7 @@ export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
     facts: () => [
       ['who', `${text(person.name) || 'no name'}  ${id}`],
       ['tier', person.verification_tier],
-      ['What it does', 'what the tier allows holds from the next call on'],
+      ['What it does', 'the new tier applies from the next call'],
     ],
     fields: [tier, reason],
     verb: 'Set',
@@ -80,13 +80,13 @@ export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
     facts: () => [
       ['who', `${text(person.name) || 'no name'}  ${id}`],
       ...(isSuspended
-        ? [['What it does', 'key, wallet and listings are on the market again'] as const]
+        ? [['What it does', 'key, wallet and listings work again'] as const]
         : [
             [
               'What stops',
-              'its key reads only, its wallet pays for nothing, its listings and requests are gone',
+              'its key can only read, its wallet cannot pay, its listings and requests are hidden',
             ] as const,
-            ['What goes on', 'jobs that are open, to their end; what is owed to it is paid'] as const,
+            ['What goes on', 'open jobs continue; its earnings are paid'] as const,
           ]),
     ],
     fields: [reason],

@@ -57,7 +57,7 @@ function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, wid
   if (known === undefined) return [[dim(' asking…')]]
   const words = many === 1 ? '1 bid' : `${count(many)} bids`
   if (known.isDenied) return [[dim(` ${words}, which only who asked may read: souk requests bids ${id}`)]]
-  if (known.bids.length === 0) return [[dim(' nobody has offered yet')]]
+  if (known.bids.length === 0) return [[dim(' no bids yet')]]
   const table = tableLines({ columns, rows: known.bids, chosen: -1, width, height: known.bids.length })
   return [table.head, ...table.body]
 }
@@ -71,7 +71,7 @@ const useList = listScreen<Posting>({
   id: 'requests',
   noun: posting,
   title: 'Requests and bids',
-  none: 'nobody asks for such work: v shows the others',
+  none: 'no such requests: v shows the others',
   fields: {
     id: { kind: 'text' },
     title: { kind: 'text' },
@@ -102,7 +102,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
     const row = rows[chosenIndex(host.ui.get(), rows.map(posting.idOf))]
     if (row === undefined) refuse(host, 'No request is chosen.')
     // Awards pay, which the cockpit leaves to the command line.
-    else refuse(host, `Only who asked for it may ${act}.  → ${shellCommand(host, ['requests', command, row.id])}`)
+    else refuse(host, `Only its poster may ${act}.  → ${shellCommand(host, ['requests', command, row.id])}`)
   }
   return useList(host, view, {
     key: view.ui.requestView,

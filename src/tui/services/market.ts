@@ -25,7 +25,7 @@ const lists = {
     noun: subscription,
     fields: subscriptionFields,
     title: 'Subscriptions',
-    none: 'nobody is subscribed: v shows the others',
+    none: 'no subscriptions: v shows the others',
   }),
   requests: listScreen({
     id,

@@ -103,7 +103,7 @@ export function startDaemon(host: Host): void {
       title: 'START THE DAEMON',
       facts: () => [
         ['where', 'this machine'],
-        ['What it does', 'starts it again over the store that is there, with the words it was last started with'],
+        ['What it does', 'restarts it with its data and its last options'],
       ],
       fields: [],
       verb: 'Start',

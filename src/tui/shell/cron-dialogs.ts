@@ -41,7 +41,7 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
       ['state', textOf([cronWord(cron)])],
       paused
         ? ['What it does', 'it runs by its schedule again']
-        : ['What it does', 'it no longer runs by itself; R still runs it'],
+        : ['What it does', 'it no longer runs automatically; R still runs it'],
     ],
     verb: paused ? 'Resume' : 'Pause',
     command: () => shellCommand(host, ['crons', paused ? 'resume' : 'pause', cron.name]),

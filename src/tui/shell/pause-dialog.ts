@@ -119,7 +119,5 @@ function paidPaused(health: HealthFacts | undefined): string {
 
 function pausedFor(host: Host): string {
   const at = host.health()?.pausedAt
-  return at === undefined
-    ? 'for a time that the daemon does not tell'
-    : `since ${zonedTime(at)}, ${span(host.clock.now() - at)} ago`
+  return at === undefined ? 'for an unknown time' : `since ${zonedTime(at)}, ${span(host.clock.now() - at)} ago`
 }

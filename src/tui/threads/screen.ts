@@ -153,9 +153,7 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
 
 function emptyWords({ filters, threadView }: Ui): string {
   if (filters.threads) return ' no conversation matches: esc clears it'
-  return threadView === 'all'
-    ? ' nobody talks about anything yet'
-    : ` no conversation is ${threadView}: v shows the others`
+  return threadView === 'all' ? ' no conversations yet' : ` no conversation is ${threadView}: v shows the others`
 }
 
 function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: number): Line[] {

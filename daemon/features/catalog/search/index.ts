@@ -80,7 +80,7 @@ export function openIndex(path: string, openAs: typeof openFile = openFile): Cat
 }
 
 function unreadable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The catalog cannot be read; it is made anew at the next start.', { cause })
+  return new AppError('unavailable', 'The catalog cannot be read; the next start rebuilds it.', { cause })
 }
 
 /** A new table beside `path`, filled in one transaction: a partial one is useless. */

@@ -52,7 +52,7 @@ export const Text = z.string().max(200)
 export const Day = z.string().regex(/^\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?$/)
 
 export function unknownSymbol(): UpstreamError {
-  return new UpstreamError('asker', 'is not known to the source of prices, or not carried by it')
+  return new UpstreamError('asker', 'is unknown to the price source, or not covered by it')
 }
 
 /** Errors come with HTTP status 200. */

@@ -58,7 +58,7 @@ export function disputeText({ status, decision, resolution, resolved_by, resolut
     return `${resolution ?? 'resolved'}, ${resolved_by === 'admin' ? 'as the operator decided' : 'by itself'}: ${resolution_reason ?? 'no reason given'}`
   }
   if (!decision?.outcome || decision.at === null) {
-    return 'open; the operator of the marketplace decides, and the payment waits until then'
+    return 'open; the operator decides, and the payment is held until then'
   }
   return `open; unless the operator decides before ${decision.at}, ${endings[decision.outcome]} then`
 }

@@ -33,7 +33,7 @@ export async function checkInput(listing: Listing, { input, unknown }: ReadInput
 export function checkNames(listing: Listing, unknown: ReadInput['unknown']): void {
   const slips = unknownNames(listing.input_schema, unknown)
   if (slips.length === 0) return
-  throw refused(listing, `takes no ${slips.join(', ')}.`, [
+  throw refused(listing, `does not accept ${slips.join(', ')}.`, [
     `it takes: ${Object.keys(propertiesIn(listing)).join(', ')}`,
     'a member beyond its schema can be given by --input-file',
   ])

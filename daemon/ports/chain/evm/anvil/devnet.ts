@@ -140,7 +140,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
     while (!closing.signal.aborted) {
       const words = await anvil.ended
       if (closing.signal.aborted) break
-      log.error({ source: 'chain', words }, 'the devnet ended by itself and is started again')
+      log.error({ source: 'chain', words }, 'the devnet exited and is being restarted')
       anvil = await restarted()
     }
     await anvil.stop()

@@ -167,7 +167,7 @@ function resultsIn(returned: Hex | undefined, count: number): TrialVerdict[] | u
 }
 
 function hasCode(answer: RpcAnswer | undefined): boolean {
-  if (!answer?.ok) throw new RpcUnavailableError('the node does not tell code')
+  if (!answer?.ok) throw new RpcUnavailableError('the node does not return code')
   return bytesIn(answer.result) !== '0x'
 }
 

@@ -51,7 +51,7 @@ async function search(core: Core, work: Searched, blocks: { from: number; to: nu
   const [name] = Array.isArray(event['topics']) ? event['topics'] : []
   if (name === topics.cancelled) return { how: 'cancelled', transaction, block }
   const receipt = receiptIn(await rpc.ask('eth_getTransactionReceipt', [transaction]))
-  if (!receipt) throw new RpcUnavailableError('the node has no receipt for an event that it told')
+  if (!receipt) throw new RpcUnavailableError('the node has no receipt for an event that it returned')
   return {
     how: movementIn(receipt.logs, token, work.authorization) === 'moved' ? 'moved' : 'other',
     transaction,

@@ -119,7 +119,7 @@ export function checkKeys(
     if (began === now) continue
     if (mode === 'devnet') {
       const way = 'put the folder chain back into the data folder, or begin anew with souk reset'
-      throw refused(`The keys that this devnet began with are gone: ${way}.`)
+      throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
     throw refused(
       `This data folder began with the key of ${began}, and ${flag} holds that of ${now}: name that one again.`,

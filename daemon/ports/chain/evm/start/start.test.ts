@@ -182,7 +182,7 @@ describe('a start is refused', () => {
     expect(refusal('base', one, two)).not.toThrow()
     expect(refusal('base', two, two)).toThrow(/--gas-key-file holds.*name that one again/)
     expect(refusal('base', one, one)).toThrow(/--pay-to-key-file holds/)
-    expect(refusal('devnet', one, one)).toThrow(/keys that this devnet.*put the folder/)
+    expect(refusal('devnet', one, one)).toThrow(/keys of this devnet.*put the folder/)
   })
 
   it('where others can read a key, or it is none; nothing of it is told', async () => {

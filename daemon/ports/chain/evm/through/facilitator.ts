@@ -64,7 +64,7 @@ export function openForeignFacilitator(address: string, timings: ForeignTimings 
     const answer = await ask(question)
     if ('fault' in answer) return { kind: 'none', reason: shown(answer.fault) }
     const parsed = schema.safeParse(answer.value)
-    return parsed.success ? read(parsed.data) : { kind: 'none', reason: 'it answered in a shape that is not known' }
+    return parsed.success ? read(parsed.data) : { kind: 'none', reason: 'it sent an unexpected response' }
   }
 
   const { supportedMs, verifyMs, settleMs } = timings
