@@ -79,7 +79,7 @@ describe('a message that arrived', () => {
 
   test.each<[string, (sent: Arrived) => Partial<Arrived>, string]>([
     ['under the secret of somebody else', () => ({ secret: `whsec_${'A'.repeat(43)}=` }), 'secret: another account'],
-    ['under a secret with a blank behind it', (one) => ({ secret: `${one.secret} ` }), 'secret: white space'],
+    ['under a secret with a blank behind it', (one) => ({ secret: `${one.secret} ` }), 'secret: whitespace'],
     [
       'with one byte changed',
       ({ body }) => ({ body: body.replace('true', 'trUe') }),
@@ -88,7 +88,7 @@ describe('a message that arrived', () => {
     [
       'with JSON that was written again',
       ({ body }) => ({ body: JSON.stringify(JSON.parse(body), null, 2) }),
-      'rewritten: read and written again',
+      'rewritten: parsed and serialised again',
     ],
     ['signed in another scheme', withHeader('webhook-signature', (v) => v.replace('v1,', 'v1a,')), 'scheme: v1,BASE64'],
     ['with a header that was cut', withHeader('webhook-signature', (v) => v.slice(0, 30)), 'truncated: 30 characters'],

@@ -317,7 +317,7 @@ describe('where money is real', () => {
     expect(await compliance.of(ctx()).isSanctioned(wallet)).toBe(false)
     expect(await runPayouts(ctx())).toEqual({ confirmed: 1, waiting: 0, failed: 0 })
     await writeFile(source, 'no list')
-    await expect(refresh()).rejects.toThrow('not taken')
+    await expect(refresh()).rejects.toThrow('was rejected')
     expect(await compliance.of(ctx()).isSanctioned(LISTED as Wallet)).toBe(true)
   })
 

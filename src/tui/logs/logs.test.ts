@@ -115,7 +115,7 @@ describe('a view', () => {
   it.each([
     ['', 'no requests yet'],
     ['v', 'no payments yet: v shows all requests'],
-    ['vv', 'nothing was refused'],
+    ['vv', 'no refused requests'],
     ['vvv', 'no webhook deliveries yet'],
     ['vvvvv', 'the operator has changed nothing yet'],
   ])('that has nothing says so in a sentence: %j', async (keys, sentence) => {
