@@ -67,6 +67,20 @@ test('a quote of the sandbox says that its money is test money', async () => {
   expect([out.includes('test USDC (sandbox)'), out.includes('USDC on base')]).toEqual([true, false])
 })
 
+test('the example of a plan has your own listings, and is taken as it is', async () => {
+  await as(
+    'bob',
+    'services',
+    'create',
+    ...['name=Planned', 'description=Plans', 'price=0.50'].flatMap((one) => ['--set', one]),
+  )
+  const { out } = await shop.souk(['plans', 'create', '--example', '--as', 'bob'])
+  const file = join(shop.home, 'plan.yaml')
+  writeFileSync(file, out)
+  const plan = await as('bob', 'plans', 'create', '-f', file)
+  expect(plan.id).toMatch(/^plan_/)
+})
+
 test('a listing that is made in a pipe says what comes next', async () => {
   const fields = ['name=Piping', 'description=Pipes', 'price=0.50', 'fulfillment_type=human']
   const made = await shop.souk(['services', 'create', ...fields.flatMap((field) => ['--set', field]), '--as', 'bob'])

@@ -4,7 +4,7 @@ import type { Api } from '../api/index.ts'
 import { screenIds } from '../model/words.ts'
 import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
-import { market, pausedHealth } from './fixtures.testkit.ts'
+import { health, market, pausedHealth } from './fixtures.testkit.ts'
 
 let open: Opened | undefined
 
@@ -93,6 +93,13 @@ describe('the frame', () => {
     expect(text()).toContain('╭─ ')
     expect(chosen).toMatch(/^▌ \w/)
     expect(text()).toContain(chosen?.slice(0, 40))
+  })
+
+  it('does not say that it trades while every write is refused', async () => {
+    const store = { ...health.store, writes: 'refused', note: 'The disk is full.' } as const
+    const { rows } = await cockpit({ link: market({ 'GET /health': { ...health, store } }) })
+    expect(rows()[0]).toContain('✗ disk full: no writes')
+    expect(rows()[0]).not.toContain('trading')
   })
 
   it('tells instance, actor, state, what waits and the time in one row', async () => {
