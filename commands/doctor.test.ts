@@ -51,7 +51,7 @@ test('of a daemon that runs, machine, time, books, engines and what waits are lo
   }
   expect(all.filter(({ status }) => status === 'problem')).toEqual([])
   expect((await one('lock'))?.detail).toMatch(/^pid \d+, since \d{4}-/)
-  expect((await one('engines'))?.detail).toMatch(/is there$|^missing or failing: /)
+  expect((await one('engines'))?.detail).toMatch(/are available$|^missing or failing: /)
 })
 
 test('each engine has a line, and those outside are asked where that is wanted, by a daemon that runs', async () => {

@@ -92,7 +92,7 @@ describe('souk export', () => {
     try {
       const file = join(home, 'cut.ndjson')
       const { code, err } = await souk('export', file, '--base-url', url)
-      expect([code, err]).toEqual([1, expect.stringContaining('cut after 2 lines')])
+      expect([code, err]).toEqual([1, expect.stringContaining('incomplete after 2 lines')])
       expect(readdirSync(home).filter((name) => name.startsWith('cut'))).toEqual([])
     } finally {
       server.close()

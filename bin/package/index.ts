@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -19,9 +20,8 @@ const BYTES_A_MEGABYTE = 1_000_000
 async function main(out: string): Promise<void> {
   const { version } = readManifest()
   mkdirSync(out, { recursive: true })
-  const cache = join(root, 'node_modules', '.cache')
-  mkdirSync(cache, { recursive: true })
-  const scratch = mkdtempSync(join(cache, 'souk-package-'))
+  // Apart from any node_modules: a program packed below one does not find its native parts.
+  const scratch = mkdtempSync(join(tmpdir(), 'souk-package-'))
   const growing = mkdtempSync(join(out, '.growing-'))
   try {
     const own = `${process.platform}-${process.arch}`

@@ -127,7 +127,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.type('y')
       await terminal.see('‖ paused')
       expect(await health()).toMatchObject({ paused: true, status: 'paused' })
-      await terminal.see(/! platform +— +Paid activity is paused/)
+      await terminal.see(/✗ platform +— +Paid activity is paused: chain RPC/)
       await terminal.see('platform.pause')
       await terminal.type('6')
       await terminal.see('‖ paused')

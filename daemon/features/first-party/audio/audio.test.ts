@@ -248,12 +248,16 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
     expect(german).toMatchObject({ voice_id: 'de', language: 'de' })
   })
 
+  // Of the port: a purchase has 30 s for it, and a machine that does other things takes longer.
   it('of the longest text allowed is small enough to be delivered, with ffmpeg and without', async () => {
     const text = SENTENCE.repeat(100).slice(0, 5_000)
     const plain = openSpeech({ audio: silentAudio.port })
     await plain.probe?.()
-    expect((await speak({ text, voice_id: 'en' }, plain)).bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
-    if (ffmpeg) expect((await speak({ text, voice_id: 'en' })).bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
+    for (const { port } of ffmpeg ? [plain, speech] : [plain]) {
+      const wish = { text, voice: 'en', model: undefined, language: 'en' }
+      const { audio } = await port.speak(wish, new AbortController().signal)
+      expect(audio.byteLength).toBeLessThanOrEqual(6 * 1024 * 1024)
+    }
   })
 
   it('reads words, not commands: brackets of sounds and control characters say nothing of their own', async () => {
