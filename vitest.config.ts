@@ -93,7 +93,7 @@ export default defineConfig(({ mode }) => {
       },
       pool: 'forks',
       // Programs of others are waited for more than they work.
-      maxWorkers: mode === 'rest' ? 6 : 2,
+      maxWorkers: mode === 'rest' ? 4 : 2,
       ...(mode === 'rest' ? { sequence: { sequencer: DeepFirst } } : {}),
       // Slow machines are waited for; nothing here measures time.
       testTimeout: 600_000,

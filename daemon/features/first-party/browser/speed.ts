@@ -39,14 +39,19 @@ export type PageSpeed = {
 /** Reads the browser's recorded timings in an isolated world. */
 const TIMINGS = `(async () => {
   const begun = performance.now()
-  let heard = begun
+  let quiet = 0
   const seen = (type) => {
     const entries = []
-    try { new PerformanceObserver((list) => { entries.push(...list.getEntries()); heard = performance.now() }).observe({ type, buffered: true }) } catch {}
+    try { new PerformanceObserver((list) => { entries.push(...list.getEntries()); quiet = 0 }).observe({ type, buffered: true }) } catch {}
     return entries
   }
   const [paints, largest, shifts, tasks] = ['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(seen)
-  while (performance.now() - heard < ${QUIET_MS} && performance.now() - begun < ${MAX_WAIT_MS}) await new Promise((resolve) => setTimeout(resolve, ${LOOK_MS}))
+  for (let last = begun; quiet < ${QUIET_MS} && last - begun < ${MAX_WAIT_MS};) {
+    await new Promise((resolve) => setTimeout(resolve, ${LOOK_MS}))
+    // While the page got no turn, it could not act: that time is not quiet.
+    quiet += Math.min(performance.now() - last, 2 * ${LOOK_MS})
+    last = performance.now()
+  }
   const fcp = paints.find(({ name }) => name === 'first-contentful-paint')
   const lcp = largest.at(-1)
   const named = (element) => element ? (element.tagName.toLowerCase() + (element.id ? '#' + element.id : '') + (element.classList && element.classList[0] ? '.' + element.classList[0] : '')).slice(0, ${MAX_CHARS}) : null
