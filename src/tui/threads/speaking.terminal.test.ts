@@ -106,6 +106,7 @@ describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (col
     await terminal.see(/Another price is offered by now/)
     expect((await ask('readAnyThread', { id })).status).toBe('negotiating')
     await terminal.press('Escape')
+    await terminal.miss('ACCEPT A PRICE')
     await terminal.see('accept, pay $6.30')
     await terminal.type('A')
     await terminal.see('Pay $6.30')
