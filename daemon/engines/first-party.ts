@@ -9,7 +9,7 @@ export type FirstParty = {
   readonly run: (input: JsonObject, signal: AbortSignal, order: WorkOrder) => Promise<z.core.util.JSONType>
   /** Refuses before payment what the listing's schema cannot detect. @throws AppError input_invalid */
   readonly check?: (input: JsonObject) => void
-  /** Required engines that are missing now; meanwhile nobody can buy the service. */
+  /** Required engines that are missing now; the service is not sold without them. */
   readonly lacking?: () => readonly string[]
 }
 

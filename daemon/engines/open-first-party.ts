@@ -41,12 +41,12 @@ function servicesOver(means: Means): FirstParties {
   }
 }
 
-/** What a service cannot do without, however it stands: nobody can buy it while that is gone. */
+/** Engines that a service requires, available or not; it is not sold while one is missing. */
 function neededBy({ needs }: FirstPartyService, { ports }: Board): Partial<Engines> {
   return Object.fromEntries(needs.map((name) => [name, ports[name]]))
 }
 
-/** What is there of what a service works with. */
+/** The available engines of a service. */
 function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<Engines> {
   const there = [...needs, ...wants].filter((name) => engines.lacking([name]).length === 0)
   return Object.fromEntries(there.map((name) => [name, engines.ports[name]]))

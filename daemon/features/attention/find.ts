@@ -198,7 +198,7 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'delivery', items: await Promise.all(items), count }
 }
 
-/** Listings that nobody can buy because their endpoint fails. */
+/** Listings that are not sold because their endpoint fails. */
 export async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')

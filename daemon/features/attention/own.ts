@@ -139,7 +139,7 @@ async function undelivered({ t, me }: Reading): Promise<OwnItems> {
   return { kind: 'delivery', items, count: await t.table(deliveries).count('own_state', [...prefix]) }
 }
 
-/** The caller's listings that nobody can buy because their endpoint fails. */
+/** The caller's listings that are not sold because their endpoint fails. */
 async function endpoints({ t, me }: Reading): Promise<OwnItems> {
   const { rows } = await t.table(services).page('provider', [me.id, 'active'], { limit: MAX_OWN_LISTINGS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')

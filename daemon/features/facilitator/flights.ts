@@ -87,7 +87,7 @@ async function land(ctx: Context, row: SettlementRow, result: SettleResult): Pro
   return { ok: false, failure: 'unavailable', ...compact({ transaction }) }
 }
 
-/** Whether nonce is unused and window closed, so that nobody can use it. */
+/** Whether the nonce is unused and its window is closed: it can never be used. */
 async function neverSettled({ chain, clock }: Context, row: SettlementRow): Promise<boolean> {
   if (row.valid_before >= BigInt(unixSeconds(clock.wall()))) return false
   // Without a chain response the row stays.

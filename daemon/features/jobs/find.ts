@@ -12,7 +12,7 @@ import { type JobRow, jobs } from './rows.ts'
 /** Where an act was addressed: the job, or its conversation. */
 export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
-/** What is asked of a job, and whether the caller is the right party of its conversation. */
+/** A request about a job, and which party of its conversation the caller must be. */
 export type JobAsked = {
   readonly event: JobEvent
   readonly by: PartyRole

@@ -20,7 +20,7 @@ export const account = {
   blocked: (wallet: Wallet) => `blk:${wallet}`,
 } as const
 
-/** Who shares a listing fee; null: nobody. `buyerId` is whom the buyer's referrer referred. */
+/** Referrers who share a listing fee; null: none. `buyerId` is the referred buyer. */
 export type Referrers = {
   readonly buyer: string | null
   readonly provider: string | null

@@ -24,7 +24,7 @@ type Sweep = {
   readonly kind: string
   /** Machine milliseconds. */
   readonly now: number
-  /** Possible owners; files of others stay. */
+  /** User ids whose files may be removed. */
   readonly owners: readonly (number | undefined)[]
 }
 
