@@ -76,6 +76,6 @@ export const firstPartyServices: ReadonlyMap<string, FirstPartyService> = new Ma
 /** Computes a service's result from input and source. */
 export function madeBy(slug: string, input: JsonInput, source: unknown): Json | Promise<Json> {
   const service = firstPartyServices.get(slug)
-  if (!service) throw new Error(`there is no service ${slug}`)
+  if (!service) throw new Error(`unknown service ${slug}`)
   return service.make(input, source)
 }

@@ -51,7 +51,8 @@ export const audioLoudnessNormalization = defineService({
     return heard(
       audio.over(source, bounds, async (recording) => {
         const before = await recording.measure()
-        if (!(before.integratedLufs > SILENCE_LUFS)) throw new AudioError('It has no measurable sound.')
+        if (!(before.integratedLufs > SILENCE_LUFS))
+          throw new AudioError('The audio is silent: there is no loudness to measure.')
         return { source, input: before, version: audio.version(), ...(await brought({ recording, before, target })) }
       }),
     )
@@ -136,7 +137,7 @@ async function brought({ recording, before, target }: Aim): Promise<Fitted> {
     how = mended(pass, target)
   }
   const [best] = passes.toSorted((one, other) => faultOf(one, target) - faultOf(other, target))
-  if (!best) throw new AudioError('It could not be brought to a loudness.')
+  if (!best) throw new AudioError('The loudness could not be changed.')
   return { best, passes: passes.length }
 }
 

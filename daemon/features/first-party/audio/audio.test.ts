@@ -144,7 +144,7 @@ describe.skipIf(!ffmpeg)('loudness (needs ffmpeg)', () => {
   })
 
   it.each<[string, () => Buffer | string, string, string]>([
-    ['silence', () => sound('anullsrc=d=2'), 'audio/wav', 'It has no measurable sound.'],
+    ['silence', () => sound('anullsrc=d=2'), 'audio/wav', 'The audio is silent: there is no loudness to measure.'],
     ['a page', () => '<p>no sound</p>', 'text/html', 'The address holds no recording.'],
     ['noise that is no recording', () => Buffer.alloc(5_000, 7), 'audio/mpeg', 'It holds no recording'],
     ['a picture', () => sound('sine=d=1').subarray(0, 20), 'audio/wav', 'It holds no recording'],
@@ -278,7 +278,7 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
     ['model_id', 'none'],
   ])('by a %s that is not there (%s) is refused before payment, and says what there is', (field, value) => {
     const check = () => textToSpeech.check({ text: 'a', [field]: value }, { engines: { speech: speech.port } })
-    expect(check).toThrow(new RegExp(`^${field}: is not known here; there are .*e`))
+    expect(check).toThrow(new RegExp(`^${field}: unknown voice; available: .*e`))
   })
 })
 

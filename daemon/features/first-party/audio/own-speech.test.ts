@@ -59,7 +59,9 @@ describe('speech with nothing installed', () => {
   })
 
   it.each([' ', '...', '?! –', '\u0001\u001b'])('refuses %j, in which there is no word to speak', (text) =>
-    expect(() => textToSpeech.check({ text }, { engines: { speech: speech.port } })).toThrow(/^text: holds nothing/),
+    expect(() => textToSpeech.check({ text }, { engines: { speech: speech.port } })).toThrow(
+      /^text: contains no words/,
+    ),
   )
 
   it('refuses a text in a language that it does not speak, before anything is paid, unless a voice is named', async () => {

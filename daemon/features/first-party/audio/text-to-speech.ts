@@ -16,7 +16,7 @@ export const textToSpeech = defineService({
   slug: 'text_to_speech',
   needs: ['speech'],
   check(input, { engines }) {
-    if (!/[\p{L}\p{N}]/u.test(textOf(input, 'text'))) throw wrongField('text', 'holds nothing to speak')
+    if (!/[\p{L}\p{N}]/u.test(textOf(input, 'text'))) throw wrongField('text', 'contains no words to speak')
     check(input, 'voice_id', engines.speech.voices())
     check(input, 'model_id', engines.speech.models())
   },
@@ -54,10 +54,7 @@ function spokenIn(found: Language | undefined, speaks: Speech['speaks']): string
   if (speaks(found.language)) return found.language
   if (found.confidence < SURE) return DEFAULT_LANGUAGE
   const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(found.language) ?? found.language
-  throw wrongField(
-    'text',
-    `is in ${name}, and no voice here speaks that; name a voice_id to have it spoken all the same`,
-  )
+  throw wrongField('text', `is in ${name}, which no voice here speaks; set voice_id to use another voice anyway`)
 }
 
 function nameIn(input: JsonInput, field: string): string | undefined {
@@ -69,5 +66,5 @@ function check(input: JsonInput, field: 'voice_id' | 'model_id', there: ReturnTy
   const name = nameIn(input, field)
   if (name === undefined || there.includes(name)) return
   const some = there.filter((one) => !one.includes('+')).slice(0, MAX_VOICES_NAMED)
-  throw wrongField(field, `is not known here; there are ${some.join(', ')}`)
+  throw wrongField(field, `unknown voice; available: ${some.join(', ')}`)
 }

@@ -84,7 +84,7 @@ describe.skipIf(chromium === undefined)('frames', () => {
     expect(issues.map(({ id, frame }: { id: string; frame?: string }) => [id, frame])).toEqual([
       ['image-alt', site.at('/inner')],
     ])
-    expect(not_checked).toContain('frames of other sites')
+    expect(not_checked).toContain('frames from other sites')
   })
 })
 

@@ -38,7 +38,7 @@ const NO_WAY_OUT = `for (const name of ['XMLHttpRequest', 'fetch', 'WebSocket', 
 /** Not checked without a browser. */
 export const withoutLayout = [
   ...layoutRules.map((rule) => `rule ${rule}: the page is not laid out`),
-  'whatever styles hide or show, and whatever scripts of the page add',
+  'effects of styles and scripts',
   'frames',
 ] as const
 

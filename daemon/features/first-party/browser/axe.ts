@@ -107,8 +107,8 @@ export function accessibilityScore(issues: readonly AxeIssue[]): number {
 
 /** Criteria that no program can decide, or that this one does not check. */
 export const undecidable = [
-  'frames of other sites',
-  'whether alternative texts, labels and headings say the right thing',
-  'use by keyboard and screen reader from end to end',
+  'frames from other sites',
+  'whether alternative texts, labels and headings are accurate',
+  'use by keyboard and screen reader',
   'what appears after clicking, typing or scrolling',
 ] as const

@@ -35,7 +35,7 @@ export async function onPage<T>(
 /** @throws AppError provider_failed unless the page responds with success */
 export async function loadedOk(page: BrowserPage, url: string): Promise<Loaded> {
   const loaded = await page.load(url)
-  if (!isOk(loaded)) throw new AppError('provider_failed', `The page answered ${loaded.status}.`)
+  if (!isOk(loaded)) throw new AppError('provider_failed', `The page returned status ${loaded.status}.`)
   return loaded
 }
 

@@ -75,8 +75,8 @@ export const pageQualityAudit = defineService({
       not_checked: [
         ...new Set([...speed.undecided, ...practice.undecided, ...search.undecided]),
         ...undecidable,
-        'known vulnerabilities of libraries in the page',
-        'the speed index: the other four metrics carry its weight',
+        "known vulnerabilities in the page's libraries",
+        'the speed index; the other four metrics share its weight',
       ],
       checked_at: new Date(source.at).toISOString(),
       engine: { ...source.engine, name: `axe-core ${source.axe.version} in ${source.engine.name}` },
@@ -105,12 +105,12 @@ function accessibilityFindings({ issues, passes }: AxeReport): Finding[] {
     ({ id, severity, message, selector, html, count }): Finding => ({
       id,
       status: severity === 'critical' || severity === 'serious' ? 'fail' : 'warn',
-      message: `${message}: ${count} elements.`,
+      message: `${message} (${count} elements).`,
       evidence: `${selector} ${html}`.slice(0, MAX_CHARS).toWellFormed(),
       weight: impactOf[severity],
     }),
   )
-  return [...found, { id: 'accessibility_rules', status: 'pass', message: `${passes} rules are kept.`, weight: 0 }]
+  return [...found, { id: 'accessibility_rules', status: 'pass', message: `${passes} rules passed.`, weight: 0 }]
 }
 
 /** SEO rules over the page after its scripts ran. */
@@ -133,8 +133,8 @@ const practiceRules: readonly Rule<Practice>[] = [
     weight: 10,
     judge: ({ loaded: { final_url } }) =>
       final_url.startsWith('https:')
-        ? ['pass', 'The page comes over TLS.']
-        : ['fail', 'The page comes without TLS.', final_url],
+        ? ['pass', 'The page is served over TLS.']
+        : ['fail', 'The page is served without TLS.', final_url],
   },
   {
     id: 'mixed_content',
@@ -143,8 +143,8 @@ const practiceRules: readonly Rule<Practice>[] = [
       if (!final_url.startsWith('https:')) return undefined
       const plain = resources.filter(({ url }) => url.startsWith('http:')).map(({ url }) => url)
       return plain.length === 0
-        ? ['pass', 'Everything in the page comes over TLS.']
-        : ['fail', `${plain.length} parts come without TLS.`, plain.slice(0, MAX_SHOWN).join(' ')]
+        ? ['pass', 'All resources are loaded over TLS.']
+        : ['fail', `${plain.length} resources are loaded without TLS.`, plain.slice(0, MAX_SHOWN).join(' ')]
     },
   },
   {
@@ -153,8 +153,8 @@ const practiceRules: readonly Rule<Practice>[] = [
     judge: ({ complaints }) => {
       const own = complaints.filter((text) => !/ERR_BLOCKED_BY_CLIENT|ERR_TUNNEL|ERR_EMPTY_RESPONSE|favicon/.test(text))
       return own.length === 0
-        ? ['pass', 'The page runs without errors.']
-        : ['fail', `The page runs into ${own.length} errors.`, own.slice(0, MAX_SHOWN).join(' | ')]
+        ? ['pass', 'No script errors occurred.']
+        : ['fail', `${own.length} script errors occurred.`, own.slice(0, MAX_SHOWN).join(' | ')]
     },
   },
   {
@@ -162,8 +162,8 @@ const practiceRules: readonly Rule<Practice>[] = [
     weight: 4,
     judge: ({ document: { doctype, standards } }) =>
       doctype && standards
-        ? ['pass', 'The page names its document type.']
-        : ['fail', 'The page is drawn in quirks mode.'],
+        ? ['pass', 'The page declares a doctype.']
+        : ['fail', 'The page is rendered in quirks mode.'],
   },
   {
     id: 'charset',
@@ -178,10 +178,10 @@ const practiceRules: readonly Rule<Practice>[] = [
       const bent = images.filter(({ distorted }) => distorted)
       if (images.length === 0) return undefined
       return bent.length === 0
-        ? ['pass', 'Images keep their proportions.']
+        ? ['pass', 'Images keep their aspect ratio.']
         : [
             'warn',
-            `${bent.length} images are shown out of proportion.`,
+            `${bent.length} images are distorted (wrong aspect ratio).`,
             bent
               .map(({ src }) => src)
               .slice(0, MAX_SHOWN)
@@ -194,7 +194,7 @@ const practiceRules: readonly Rule<Practice>[] = [
     weight: 4,
     judge: ({ loaded: { headers }, document: { markup } }) =>
       headers['content-security-policy'] !== undefined || /http-equiv=["']?content-security-policy/i.test(markup)
-        ? ['pass', 'A policy says what may run.']
-        : ['warn', 'No content security policy says what may run.'],
+        ? ['pass', 'A content security policy is set.']
+        : ['warn', 'No content security policy is set.'],
   },
 ]

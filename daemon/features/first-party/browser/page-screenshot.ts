@@ -113,8 +113,8 @@ async function shoot(
     const bytes = await page.picture({ format, clip })
     if (bytes.length <= MAX_FILE_BYTES) return { bytes, height: clip.height }
   }
-  const way = format === 'png' ? 'choose jpeg' : 'choose one screen instead of the whole page'
-  throw new AppError('provider_failed', `The picture is larger than ${MAX_FILE_BYTES} bytes: ${way}.`)
+  const way = format === 'png' ? 'choose jpeg' : 'capture one viewport instead of the full page'
+  throw new AppError('provider_failed', `The screenshot is larger than ${MAX_FILE_BYTES} bytes: ${way}.`)
 }
 
 /** Width and height of a PNG or JPEG from its header. */

@@ -43,9 +43,9 @@ export const performanceAnalysis = defineService({
       ...shownFindings(findings),
       not_checked: [
         ...undecided,
-        'the speed index: the other four metrics carry its weight',
-        'the spread of several runs: each screen was measured once',
-        'use of the page after it was loaded',
+        'the speed index; the other four metrics share its weight',
+        'variation between runs; each viewport was measured once',
+        'interactions after the page loaded',
       ],
       checked_at: new Date(at).toISOString(),
       engine: { ...engine },

@@ -45,7 +45,7 @@ describe.each([
     site.pages['/file'] = { headers: { 'content-type': 'application/zip' }, body: 'x' }
     await expect(run(service, { url: site.at('/gone') })).rejects.toMatchObject({
       code: 'provider_failed',
-      message: 'The page answered 404.',
+      message: 'The page returned status 404.',
     })
     await expect(run(service, { url: site.at('/file') })).rejects.toMatchObject({
       code: 'provider_failed',

@@ -76,13 +76,17 @@ describe.skipIf(chromium === undefined)('bought from a running daemon', () => {
 
   it.each(instant)('%s of a page that is gone is not paid for', async (slug) => {
     const { status, body, paid } = await buy(slug, '/missing')
-    expect([status, body.code, body.message]).toEqual([502, 'provider_failed', 'The page answered 404.'])
+    expect([status, body.code, body.message]).toEqual([502, 'provider_failed', 'The page returned status 404.'])
     expect(await paid()).toBe(0n)
   })
 
   it.each(automated)('%s of a page that is gone is given back', async (slug) => {
     const { job, paid } = await buy(slug, '/missing')
-    expect([job?.status, job?.escrow_status, job?.notes]).toEqual(['failed', 'refunded', 'The page answered 404.'])
+    expect([job?.status, job?.escrow_status, job?.notes]).toEqual([
+      'failed',
+      'refunded',
+      'The page returned status 404.',
+    ])
     await expect.poll(paid, PATIENCE).toBe(0n)
   })
 

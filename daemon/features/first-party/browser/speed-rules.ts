@@ -25,8 +25,8 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
     weight: 10,
     judge: ({ timings: { blocking } }) =>
       blocking.length === 0
-        ? ['pass', 'Nothing holds up the first paint.']
-        : ['fail', `${blocking.length} files hold up the first paint.`, shown(blocking)],
+        ? ['pass', 'No files block the first paint.']
+        : ['fail', `${blocking.length} files block the first paint.`, shown(blocking)],
   },
   {
     id: 'compression',
@@ -37,8 +37,8 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
           packable.test(type) && decodedBytes > SMALL_BYTES && headers['content-encoding'] === undefined,
       )
       return loose.length === 0
-        ? ['pass', 'Texts are sent compressed.']
-        : ['fail', `${loose.length} texts are sent without compression.`, shown(loose.map(({ url }) => url))]
+        ? ['pass', 'Text files are compressed.']
+        : ['fail', `${loose.length} text files are not compressed.`, shown(loose.map(({ url }) => url))]
     },
   },
   {
@@ -47,8 +47,8 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
     judge: ({ resources }) => {
       const short = own(resources).filter((one) => keepable.test(one.type) && (cacheSeconds(one) ?? 0) < WEEK_S)
       return short.length === 0
-        ? ['pass', 'Files that do not change may be kept.']
-        : ['warn', `${short.length} files may be kept for less than a week.`, shown(short.map(({ url }) => url))]
+        ? ['pass', 'Static files are cached for at least a week.']
+        : ['warn', `${short.length} static files are cached for less than a week.`, shown(short.map(({ url }) => url))]
     },
   },
   {
@@ -58,22 +58,24 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
       const bytes = weightOf(resources)
       return bytes <= HEAVY_BYTES
         ? ['pass', `The page weighs ${bytes} bytes.`]
-        : ['fail', `The page weighs ${bytes} bytes; ${HEAVY_BYTES} are much.`]
+        : ['fail', `The page weighs ${bytes} bytes (recommended: at most ${HEAVY_BYTES}).`]
     },
   },
   {
     id: 'requests',
     weight: 4,
     judge: ({ resources: { length } }) =>
-      length <= MANY_REQUESTS ? ['pass', `The page asks ${length} times.`] : ['warn', `The page asks ${length} times.`],
+      length <= MANY_REQUESTS
+        ? ['pass', `The page makes ${length} requests.`]
+        : ['warn', `The page makes ${length} requests.`],
   },
   {
     id: 'rest',
     weight: 4,
     judge: ({ loaded: { timed_out } }) =>
       timed_out
-        ? ['warn', 'The page does not come to rest: it was still asking when the measuring ended.']
-        : ['pass', 'The page comes to rest.'],
+        ? ['warn', 'The page was still making requests when the measurement ended.']
+        : ['pass', 'All requests finished before the measurement ended.'],
   },
   {
     id: 'image_sizes',
@@ -82,8 +84,8 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
       const loose = images.filter(({ sized }) => !sized)
       if (images.length === 0) return undefined
       return loose.length === 0
-        ? ['pass', 'Images name their size.']
-        : ['warn', `${loose.length} images do not name their size.`, shown(loose.map(({ src }) => src))]
+        ? ['pass', 'All images declare width and height.']
+        : ['warn', `${loose.length} images declare no width and height.`, shown(loose.map(({ src }) => src))]
     },
   },
   {
@@ -93,8 +95,12 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
       const large = images.filter(({ excess }) => excess > EXCESS)
       if (images.length === 0) return undefined
       return large.length === 0
-        ? ['pass', 'Images are no larger than they are shown.']
-        : ['warn', `${large.length} images have many more pixels than are shown.`, shown(large.map(({ src }) => src))]
+        ? ['pass', 'No image is much larger than its displayed size.']
+        : [
+            'warn',
+            `${large.length} images are much larger than their displayed size.`,
+            shown(large.map(({ src }) => src)),
+          ]
     },
   },
   {
@@ -102,14 +108,14 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
     weight: 3,
     judge: ({ loaded: { redirects } }) =>
       redirects.length === 0
-        ? ['pass', 'The address leads straight to the page.']
-        : ['warn', `${redirects.length} redirects come before the page.`, shown(redirects.map(({ to }) => to))],
+        ? ['pass', 'There are no redirects before the page.']
+        : ['warn', `There are ${redirects.length} redirects before the page.`, shown(redirects.map(({ to }) => to))],
   },
   {
     id: 'long_tasks',
     weight: 8,
     judge: ({ timings: { tbt_ms, long_tasks } }) => {
-      const message = `${long_tasks} long tasks block the page for ${tbt_ms} ms.`
+      const message = `${long_tasks} long tasks; total blocking time ${tbt_ms} ms.`
       if (tbt_ms > TASKS_MS[1]) return ['fail', message]
       return tbt_ms > TASKS_MS[0] ? ['warn', message] : ['pass', message]
     },
@@ -118,7 +124,7 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
     id: 'layout_shifts',
     weight: 8,
     judge: ({ timings: { cls } }) => {
-      const message = `What is shown shifts by ${cls}.`
+      const message = `Cumulative layout shift is ${cls}.`
       if (cls > SHIFTS[1]) return ['fail', message]
       return cls > SHIFTS[0] ? ['warn', message] : ['pass', message]
     },
@@ -128,8 +134,8 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
     weight: 5,
     judge: ({ timings: { ttfb_ms } }) =>
       ttfb_ms <= SLOW_ANSWER_MS
-        ? ['pass', `The server answers within ${ttfb_ms} ms.`]
-        : ['warn', `The server takes ${ttfb_ms} ms to answer.`],
+        ? ['pass', `The server responds within ${ttfb_ms} ms.`]
+        : ['warn', `The server takes ${ttfb_ms} ms to respond.`],
   },
   {
     id: 'http2',
@@ -138,8 +144,8 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
       if (!loaded.final_url.startsWith('https:')) return undefined
       const old = resources.filter(({ protocol }) => protocol.startsWith('http/1'))
       return old.length === 0
-        ? ['pass', 'Everything comes over HTTP/2 or later.']
-        : ['warn', `${old.length} answers come over HTTP/1.`, shown(old.map(({ url }) => url))]
+        ? ['pass', 'All responses use HTTP/2 or later.']
+        : ['warn', `${old.length} responses use HTTP/1.`, shown(old.map(({ url }) => url))]
     },
   },
   {
@@ -157,7 +163,9 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
     weight: 2,
     judge: ({ resources }) => {
       const fonts = resources.filter(({ type }) => type === 'Font').length
-      return fonts <= MANY_FONTS ? ['pass', `${fonts} fonts are fetched.`] : ['warn', `${fonts} fonts are fetched.`]
+      return fonts <= MANY_FONTS
+        ? ['pass', `The page loads ${fonts} fonts.`]
+        : ['warn', `The page loads ${fonts} fonts.`]
     },
   },
 ]

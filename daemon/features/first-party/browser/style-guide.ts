@@ -58,9 +58,13 @@ export const styleGuide = defineService({
   },
 })
 
-const undecided = ['hover, focus and dark mode', 'what appears after clicking', 'pages other than the listed ones']
+const undecided = [
+  'hover, focus and dark mode',
+  'content that appears after clicks',
+  'pages other than the listed ones',
+]
 const unseen = [
-  'anything laid out: shares are by letters instead of by area',
+  'layout; shares are computed from text length, not area',
   'styles and elements that scripts add, sheets that import others, and custom properties that differ within a page',
 ]
 /** Engine name when css-tree reads the sheets. */
@@ -79,7 +83,7 @@ function factsOf(source: Source) {
     pages: source.pages.map(({ url }) => url),
     facts,
     engine: readingEngine,
-    notChecked: [...unseen, ...(lost === 0 ? [] : [`${lost} sheets that could not be read`])],
+    notChecked: [...unseen, ...(lost === 0 ? [] : [`${lost} style sheets that could not be read`])],
   }
 }
 

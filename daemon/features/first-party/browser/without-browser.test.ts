@@ -121,7 +121,7 @@ describe('a style guide without a browser', () => {
       `<link rel="stylesheet" href="http://127.0.0.1:${victim.port}/"><link rel="stylesheet" href="/closed.css">`,
     )
     expect(hexes(made)).not.toContain('#0a0b0c')
-    expect(made.not_checked).toContain('2 sheets that could not be read')
+    expect(made.not_checked).toContain('2 style sheets that could not be read')
     expect(site.asked).not.toContain('GET /closed.css')
     expect(victim.count).toEqual({ connections: 0, packets: 0 })
   })

@@ -17,8 +17,8 @@ export const cryptoPrice = defineService({
   needs: ['coins'],
   isQuick: () => true,
   check(input) {
-    if (!ID.test(idOf(input))) throw wrongField('coin_id', 'is no id of a coin, such as bitcoin')
-    if (!CURRENCY.test(currencyOf(input))) throw wrongField('vs_currency', 'is no currency, such as usd')
+    if (!ID.test(idOf(input))) throw wrongField('coin_id', 'must be a CoinGecko coin id, such as bitcoin')
+    if (!CURRENCY.test(currencyOf(input))) throw wrongField('vs_currency', 'must be a currency code, such as usd')
   },
   async read(input, { engines, signal }) {
     const wanted = { ids: idOf(input), vs_currencies: currencyOf(input) }
@@ -29,10 +29,10 @@ export const cryptoPrice = defineService({
   make(input, { value, at }): Json {
     const [id, currency] = [idOf(input), currencyOf(input)]
     const coin = Object.hasOwn(value, id) ? value[id] : undefined
-    if (!coin) throw wrongField('coin_id', `is not known: ${id}`)
+    if (!coin) throw wrongField('coin_id', `unknown coin: ${id}`)
     const price = Object.hasOwn(coin, currency) ? coin[currency] : undefined
-    if (price === undefined) throw wrongField('vs_currency', `is not known: ${currency}`)
-    if (price === null || price < 0) throw new AppError('provider_failed', 'There is no price for it now.')
+    if (price === undefined) throw wrongField('vs_currency', `unsupported currency: ${currency}`)
+    if (price === null || price < 0) throw new AppError('provider_failed', 'No price is available now.')
     const updated = coin['last_updated_at']
     return {
       coin_id: id,

@@ -261,7 +261,7 @@ describe('vulnerabilities of dependencies', () => {
   })
 
   it('of an ecosystem that nobody knows are refused before payment', () => {
-    expect(() => dependencyVulnerabilityAudit.check({ ecosystem: 'cobol' })).toThrow(/^ecosystem: is none of npm/)
+    expect(() => dependencyVulnerabilityAudit.check({ ecosystem: 'cobol' })).toThrow(/^ecosystem: must be one of npm/)
   })
 })
 

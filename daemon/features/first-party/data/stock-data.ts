@@ -18,7 +18,7 @@ export const stockData = defineService({
   needs: ['market'],
   isQuick: () => true,
   check(input) {
-    if (!SYMBOL.test(symbolOf(input))) throw wrongField('symbol', 'is no symbol, such as AAPL')
+    if (!SYMBOL.test(symbolOf(input))) throw wrongField('symbol', 'must be a ticker symbol, such as AAPL')
   },
   async read(input, { engines: { market }, signal }) {
     const isHistory = input['data_type'] === 'historical'

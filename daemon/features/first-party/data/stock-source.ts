@@ -52,10 +52,10 @@ export const Text = z.string().max(200)
 export const Day = z.string().regex(/^\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?$/)
 
 export function unknownSymbol(): UpstreamError {
-  return new UpstreamError('asker', 'is unknown to the price source, or not covered by it')
+  return new UpstreamError('asker', 'unknown to the price source, or not covered by it')
 }
 
 /** Errors come with HTTP status 200. */
 export function busySource(): UpstreamError {
-  return new UpstreamError('busy', 'The source of prices is busy or failing.')
+  return new UpstreamError('busy', 'The price source is busy or failing.')
 }

@@ -170,7 +170,7 @@ function withOffset(local: string, offset: number): string {
   const zone = `${offset < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
   const time = `${local.length === 'YYYY-MM-DDTHH:MM'.length ? `${local}:00` : local}${zone}`
   if (Number.isNaN(Date.parse(time)))
-    throw new AppError('provider_failed', 'The time of the observation cannot be read.')
+    throw new AppError('provider_failed', 'The weather source sent an unreadable observation time.')
   return time
 }
 

@@ -39,7 +39,7 @@ const areas: readonly Area[] = [
     text: 'Base address',
     signs: /https:\/\/api\.|base (url|address)|https?:\/\/[^\s]{1,300}\/v\d/i,
     weight: 6,
-    risk: 'Nothing says where requests go.',
+    risk: 'The base URL of the API is unknown.',
   },
   {
     id: 'auth',
@@ -47,14 +47,14 @@ const areas: readonly Area[] = [
     signs:
       /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]{0,60}key|basic auth\w*|access token|authenticat\w+)\b|scheme["']?\s*:\s*["']?basic\b/i,
     weight: 15,
-    risk: 'Nothing says how callers authenticate.',
+    risk: 'The authentication method is unknown.',
   },
   {
     id: 'examples',
-    text: 'Examples of requests and answers',
+    text: 'Example requests and responses',
     signs: /\bcurl\b|"\w+"\s*:\s*|\bHTTP\/1\.1 \d{3}/,
     weight: 8,
-    risk: 'Without examples, shapes have to be guessed.',
+    risk: 'Request and response formats must be guessed.',
   },
   {
     id: 'errors',
@@ -62,14 +62,14 @@ const areas: readonly Area[] = [
     signs:
       /\b(error (code|response|object|message)s?|4\d\d\b[^.\n]{0,40}(bad request|unauthorized|not found|error|invalid))|^\s*["']?4\d\d["']?\s*:/i,
     weight: 9,
-    risk: 'Failures cannot be told apart.',
+    risk: 'Error responses cannot be distinguished.',
   },
   {
     id: 'limits',
     text: 'Rate limits',
     signs: /\b(rate[- ]limit\w*|requests per (second|minute|hour|day)|429|throttl\w+|quota)\b/i,
     weight: 8,
-    risk: 'Calls may be cut off without warning.',
+    risk: 'Requests may be rejected without warning.',
   },
   {
     id: 'pagination',
@@ -78,7 +78,7 @@ const areas: readonly Area[] = [
     signs: /\b(paginat\w+|next_?(page|cursor|token)|page_?(size|token)|cursor|per_page|offset=)\b/i,
     weight: 5,
     neededBy: /\b(sync|all|list|export|import|every|bulk|history|report)\b/i,
-    risk: 'Long lists may come in part only.',
+    risk: 'Long lists may be truncated.',
   },
   {
     id: 'versioning',
@@ -94,7 +94,7 @@ const areas: readonly Area[] = [
     signs: /\bidempoten\w+/i,
     weight: 7,
     neededBy: /\b(pay|payment|charge|order|book|invoice|transfer|refund|create|checkout)\w*/i,
-    risk: 'A retry may do things twice.',
+    risk: 'A retry may repeat its effect.',
   },
   {
     id: 'webhooks',
@@ -103,7 +103,7 @@ const areas: readonly Area[] = [
     signs: /\bwebhooks?\b|\bcallback url\b|\bevent (notification|subscription)s?\b/i,
     weight: 7,
     neededBy: /\b(receive|notif\w+|react|event|alert|real[- ]?time|status change)\b/i,
-    risk: 'Changes have to be asked for again and again.',
+    risk: 'Changes must be polled for.',
   },
   {
     id: 'sandbox',
@@ -111,7 +111,7 @@ const areas: readonly Area[] = [
     isThing: true,
     signs: /\b(sandbox|test mode|test (key|environment|account)s?|staging)\b/i,
     weight: 4,
-    risk: 'It can be tried with real data only.',
+    risk: 'Tests need real data.',
   },
   {
     id: 'status',
@@ -119,14 +119,14 @@ const areas: readonly Area[] = [
     signs: /\b(status page|uptime|service level|sla\b|incident)/i,
     weight: 3,
     neededBy: /\b(production|critical|customer|availability)\b/i,
-    risk: 'Nobody says how reliable it is.',
+    risk: 'Its reliability is unknown.',
   },
   {
     id: 'terms',
     text: 'Terms of use',
     signs: /\b(terms (of (use|service))?|acceptable use|licen[cs]e|pricing)\b/i,
     weight: 3,
-    risk: 'What use is allowed is not said.',
+    risk: 'Permitted use is unknown.',
   },
 ]
 
@@ -165,7 +165,10 @@ export const apiIntegrationReadiness = defineService({
     ]
     const needed = requirements.filter((one) => one.needed)
     if (operations.length === 0 && requirements.every(({ status }) => status === 'missing')) {
-      throw new AppError('provider_failed', 'The page is no documentation of an interface: nothing of one was found.')
+      throw new AppError(
+        'provider_failed',
+        'The page is not API documentation: no endpoint, authentication or other API topic was found.',
+      )
     }
     const open = needed.filter(({ status }) => status !== 'found')
     const found = needed.filter(({ status }) => status === 'found')
@@ -189,10 +192,10 @@ export const apiIntegrationReadiness = defineService({
         endpoints: endpoints.map(({ method, path, relevance }) => ({ method, path, relevance })),
         next_steps: open.map(({ text, evidence }) =>
           evidence
-            ? `Ask the provider whether this holds for you: ${text.toLowerCase()}.`
+            ? `Ask the provider whether this applies to you: ${text.toLowerCase()}.`
             : `Ask the provider about: ${text.toLowerCase()}.`,
         ),
-        not_checked: ['whether the interface behaves as its documentation says', 'pages beyond the first three'],
+        not_checked: ['whether the API behaves as documented', 'pages beyond the first three'],
         fetched_at: new Date(at).toISOString(),
       },
     }
@@ -227,9 +230,10 @@ function requirementOf(
 
 /** A documented absence weighs more than silence. */
 function gapOf({ text, status, evidence, area }: Requirement): string {
-  if (area === 'endpoints' && status === 'unclear') return `${text}: none of those described fits by its words.`
-  if (status === 'unclear') return `${text}: the documentation names it and does not say whether it is there.`
-  return evidence ? `${text}: the documentation says that there is none.` : `${text}: the documentation does not say.`
+  if (area === 'endpoints' && status === 'unclear')
+    return `${text}: no documented endpoint matches the words of the use case.`
+  if (status === 'unclear') return `${text}: mentioned in the documentation, but unclear whether it is supported.`
+  return evidence ? `${text}: not supported, according to the documentation.` : `${text}: not documented.`
 }
 
 const common = new Set(
@@ -268,7 +272,7 @@ function endpointRequirement([best]: readonly Endpoint[], operations: readonly O
     needed: true,
     weight: 20,
     ...(best ? { evidence: best.evidence } : {}),
-    risk: 'No endpoint was found that fits the use case by its words.',
+    risk: 'No endpoint matches the words of the use case.',
   }
 }
 
@@ -295,7 +299,7 @@ function clientRequirement({
     needed: stack !== '',
     weight: 5,
     ...(evidence ? { evidence } : {}),
-    risk: 'A client has to be written by hand.',
+    risk: 'You must write the client by hand.',
   }
 }
 

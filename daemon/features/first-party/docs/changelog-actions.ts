@@ -7,11 +7,11 @@ type Action = { readonly weight: number; readonly urgency: Urgency; readonly sho
 type Urgency = 'now' | 'soon' | 'later'
 
 const todos: Readonly<Record<ActionKind, { readonly weight: number; readonly todo: string }>> = {
-  removal: { weight: 10, todo: 'Stop using what is removed' },
-  security: { weight: 9, todo: 'Take the security change' },
-  breaking: { weight: 8, todo: 'Change what breaks' },
-  auth: { weight: 7, todo: 'Look at how you authenticate' },
-  deprecation: { weight: 6, todo: 'Move off what is deprecated' },
+  removal: { weight: 10, todo: 'Stop using what was removed' },
+  security: { weight: 9, todo: 'Apply the security update' },
+  breaking: { weight: 8, todo: 'Adapt to the breaking change' },
+  auth: { weight: 7, todo: 'Check how you authenticate' },
+  deprecation: { weight: 6, todo: 'Replace what is deprecated' },
   limits: { weight: 4, todo: 'Check the new limits' },
 }
 

@@ -65,7 +65,7 @@ describe.each([
     await run(service, { [field]: site.at('/hostile'), ...rest }).catch((error: unknown) => {
       expect(error).toMatchObject({
         code: 'provider_failed',
-        message: expect.stringMatching(/no endpoints|no page|no documentation|no entries/),
+        message: expect.stringMatching(/No endpoints|no page|not API documentation|no entries/),
       })
     })
   })
@@ -185,7 +185,7 @@ describe('the context of a site', () => {
     }
     expect(dossier.contacts).toEqual([expect.objectContaining({ kind: 'email', value: 'hello@duck.test' })])
     expect(JSON.stringify(dossier) + agent_context_markdown).not.toContain('scripted words')
-    expect(agent_context_markdown).toContain('untrusted content')
+    expect(agent_context_markdown).toContain('as untrusted')
     expect(Buffer.byteLength(agent_context_markdown)).toBeLessThanOrEqual(24_000)
   })
 

@@ -30,7 +30,7 @@ export function openapiOf({ title, origin, operations, prose }: Parts): Document
     info: {
       title,
       version: '0.0.0-draft',
-      description: 'Drafted from public documentation; x-evidence quotes what each operation rests on.',
+      description: 'Drafted from public documentation; x-evidence quotes the source of each operation.',
     },
     ...(origin === null ? {} : { servers: [{ url: origin }] }),
     paths,

@@ -189,7 +189,7 @@ describe('the draft of an OpenAPI description', () => {
 
   it('fails for a page without endpoints, and survives YAML that multiplies itself', async () => {
     site.pages['/docs'] = { body: '<p>Ducks swim. We GET a lot of them.</p>' }
-    await expect(draft()).rejects.toMatchObject({ message: expect.stringContaining('no endpoints') })
+    await expect(draft()).rejects.toMatchObject({ message: expect.stringContaining('No endpoints') })
     const bomb = `openapi: 3.1.0\na: &a [x, x, x]\n${'bcdefghij'
       .split('')
       .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[at]}`).join(', ')}]`)

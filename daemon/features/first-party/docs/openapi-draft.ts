@@ -48,7 +48,7 @@ export const openapiDraft = defineService({
         document: format === 'yaml' ? stringify(document) : JSON.stringify(document, null, 2),
         ...facts,
         ...validityOf(document),
-        not_checked: ['whether the interface behaves as its documentation says'],
+        not_checked: ['whether the API behaves as documented'],
       },
     }
   },
@@ -174,8 +174,7 @@ function fromPages(pages: readonly WebPage[], focus: string): Drafted {
   const focused = all.filter(({ path, summary }) => suits(focus, `${path} ${summary}`))
   const chosen = focused.length > 0 ? focused : all
   const sure = chosen.filter(({ confidence }) => confidence >= LEAST_CONFIDENCE)
-  if (sure.length === 0)
-    throw new AppError('provider_failed', 'The documentation describes no endpoints that could be read.')
+  if (sure.length === 0) throw new AppError('provider_failed', 'No endpoints were found in the documentation.')
   const origin = originOf(prose, sure)
   const document = openapiOf({ title: titleOf(blocks), origin, operations: sure, prose })
   return {
@@ -208,11 +207,11 @@ function questionsOf({ sure, unsure, origin, prose }: Unknowns): string[] {
       /^(POST|PUT|PATCH)$/.test(method) && request === undefined && !parameters.some((one) => one.in === 'body'),
   )
   return [
-    ...(origin === null ? ['What is the base address?'] : []),
+    ...(origin === null ? ['What is the base URL?'] : []),
     ...(authOf(prose) ? [] : ['How do callers authenticate?']),
     ...unsure.map(({ method, path }) => `Is ${method} ${path} an operation?`),
-    ...withoutBody.map(({ method, path }) => `What does ${method} ${path} take in its body?`),
-    ...undescribed.map(({ method, path }) => `What does ${method} ${path} answer?`),
+    ...withoutBody.map(({ method, path }) => `What is the request body of ${method} ${path}?`),
+    ...undescribed.map(({ method, path }) => `What does ${method} ${path} return?`),
   ].slice(0, MAX_QUESTIONS)
 }
 

@@ -7,7 +7,7 @@ import draft04 from 'ajv-draft-04'
 
 /** Faults listed at most. */
 const MAX_FAULTS = 5
-const NOTHING_MATCHES = 'no published schema is for this version'
+const NOTHING_MATCHES = 'no schema is published for this version'
 
 /** Published schemas of the OpenAPI Initiative, by version; those before 3.1 use an older draft. */
 const schemas = {
@@ -32,7 +32,7 @@ export function validityOf(document: Readonly<Record<string, unknown>>): Validit
   const version = Object.keys(schemas).find((one): one is Version => stated.startsWith(one))
   if (version === undefined) return { valid: false, checked: [], faults: [{ path: '', message: NOTHING_MATCHES }] }
   const faults = [...schemaFaults(version, document), ...lostReferences(document)].slice(0, MAX_FAULTS)
-  const checked = [`the published schema of OpenAPI ${version}`, 'that every reference inside of it leads somewhere']
+  const checked = [`the published schema of OpenAPI ${version}`, 'whether every internal reference resolves']
   return { valid: faults.length === 0, checked, faults }
 }
 
@@ -51,13 +51,13 @@ function schemaFaults(version: Version, document: unknown): Validity['faults'] {
   if (validate(document)) return []
   return (validate.errors ?? []).map(({ instancePath, message }) => ({
     path: instancePath,
-    message: message ?? 'is not as the schema asks',
+    message: message ?? 'does not match the schema',
   }))
 }
 
 function lostReferences(document: Readonly<Record<string, unknown>>): Validity['faults'] {
   return referencesIn(document).flatMap(({ path, to }) =>
-    resolves(document, to) ? [] : [{ path, message: `${to} leads nowhere` }],
+    resolves(document, to) ? [] : [{ path, message: `${to} does not resolve` }],
   )
 }
 

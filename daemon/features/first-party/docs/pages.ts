@@ -55,8 +55,8 @@ export async function readFirst(
 ): Promise<WebPage> {
   const usual = { accept: PAGE_TYPES, maxBytes: MAX_PAGE_BYTES, truncate: true }
   const page = await fetchPage(ctx, input, { ...usual, ...wanted })
-  if (!isOk(page)) throw new AppError('provider_failed', `The page answered ${page.status}.`)
-  if (!isText(page)) throw new AppError('provider_failed', 'The page is no text.')
+  if (!isOk(page)) throw new AppError('provider_failed', `The page returned status ${page.status}.`)
+  if (!isText(page)) throw new AppError('provider_failed', 'The page is not text.')
   return page
 }
 

@@ -62,7 +62,7 @@ export const seoAudit = defineService({
       robots: { found: subject.robots.found, allows, sitemaps },
       structured_data: first.structured.map((one) => ({ ...one, errors: [...one.errors] })),
       ...shownFindings(findings),
-      not_checked: [...undecided, 'what scripts change after the page is loaded', 'links from other sites'],
+      not_checked: [...undecided, 'changes made by scripts after the page loads', 'links from other sites'],
       checked_at: new Date(at).toISOString(),
     }
   },

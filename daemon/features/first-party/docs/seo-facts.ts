@@ -110,10 +110,10 @@ function structuredOf(script: Element) {
   try {
     const parsed: unknown = JSON.parse(text)
     const types = typesIn(parsed)
-    if (types.length === 0) return { ...none, errors: ['names no @type'] }
+    if (types.length === 0) return { ...none, errors: ['has no @type'] }
     return { type: types.join(', ').slice(0, MAX_TEXT_CHARS), valid: true, errors: [] }
   } catch (error) {
-    if (error instanceof SyntaxError) return { ...none, errors: ['is no JSON'] }
+    if (error instanceof SyntaxError) return { ...none, errors: ['is not JSON'] }
     throw error
   }
 }

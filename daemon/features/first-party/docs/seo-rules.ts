@@ -21,11 +21,13 @@ const vague = /^(click here|here|read more|more|link|this|learn more)$/i
 export const seoRules: readonly Rule<SeoSubject>[] = [
   rule('indexable', 15, ({ page }) =>
     page.noindex === null
-      ? ['pass', 'The page may be indexed.']
-      : ['fail', 'The page forbids being indexed.', page.noindex],
+      ? ['pass', 'Search engines may index the page.']
+      : ['fail', 'The page forbids indexing (noindex).', page.noindex],
   ),
   rule('robots_allows', 10, ({ robots }) =>
-    robots.allows ? ['pass', 'robots.txt allows the page.'] : ['fail', 'robots.txt forbids the page.'],
+    robots.allows
+      ? ['pass', 'robots.txt allows crawling the page.']
+      : ['fail', 'robots.txt forbids crawling the page.'],
   ),
   rule('title', 8, ({ page: { title } }) =>
     title ? ['pass', 'The page has a title.', title] : ['fail', 'The page has no title.'],
@@ -40,23 +42,23 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   rule('one_h1', 6, ({ page: { h1 } }) =>
     h1.length === 1
       ? ['pass', 'The page has one main heading.', h1[0]]
-      : ['fail', `The page has ${h1.length} main headings (h1); one is wanted.`, h1.slice(0, MAX_SHOWN).join(' | ')],
+      : ['fail', `The page has ${h1.length} main headings (h1); use exactly one.`, h1.slice(0, MAX_SHOWN).join(' | ')],
   ),
   rule('heading_order', 3, ({ page: { headings } }) => {
     const skip = headings.find((level, at) => at > 0 && level > (headings[at - 1] ?? 0) + 1)
     return skip === undefined
-      ? ['pass', 'Headings follow each other in order.']
-      : ['warn', `A heading h${skip} skips a level.`]
+      ? ['pass', 'Heading levels are in order.']
+      : ['warn', `A heading (h${skip}) skips a level.`]
   }),
   rule('canonical', 5, ({ page: { canonicals, url } }) => {
-    if (canonicals.length === 0) return ['warn', 'No canonical address is named.']
-    if (new Set(canonicals).size > 1) return ['fail', 'More than one canonical address is named.', canonicals.join(' ')]
+    if (canonicals.length === 0) return ['warn', 'No canonical URL is declared.']
+    if (new Set(canonicals).size > 1) return ['fail', 'More than one canonical URL is declared.', canonicals.join(' ')]
     const [canonical = ''] = canonicals
     if (!/^https?:$/.test(URL.parse(canonical)?.protocol ?? ''))
-      return ['fail', 'The canonical address cannot be read.', canonical]
+      return ['fail', 'The canonical URL is invalid.', canonical]
     return canonical === url
-      ? ['pass', 'The page names itself as canonical.']
-      : ['warn', 'The page names another page as canonical.', canonical]
+      ? ['pass', 'The canonical URL is the page itself.']
+      : ['warn', 'The canonical URL is another page.', canonical]
   }),
   rule('lang', 4, ({ page: { lang } }) =>
     /^[a-z]{2,3}(-[\w-]+)?$/i.test(lang ?? '')
@@ -65,15 +67,15 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   ),
   rule('viewport', 4, ({ page: { viewport } }) =>
     /width=device-width/.test(viewport ?? '')
-      ? ['pass', 'The page suits small screens.']
-      : ['fail', 'There is no viewport for small screens.'],
+      ? ['pass', 'A mobile viewport is declared.']
+      : ['fail', 'No mobile viewport is declared.'],
   ),
   rule('image_alternatives', 4, ({ page: { images, imagesWithoutAlt } }) => {
     if (images === 0) return undefined
-    if (imagesWithoutAlt.length === 0) return ['pass', 'Every picture has an alternative text.']
+    if (imagesWithoutAlt.length === 0) return ['pass', 'Every image has alternative text.']
     return [
       'fail',
-      `${imagesWithoutAlt.length} of ${images} pictures have no alternative text.`,
+      `${imagesWithoutAlt.length} of ${images} images have no alternative text.`,
       imagesWithoutAlt.slice(0, MAX_SHOWN).join(' '),
     ]
   }),
@@ -81,28 +83,28 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
     const bad = linkTexts.filter((text) => text === '' || vague.test(text))
     if (linkTexts.length === 0) return undefined
     return bad.length === 0
-      ? ['pass', 'Links say where they lead.']
-      : ['warn', `${bad.length} links do not say where they lead.`, bad.slice(0, MAX_SHOWN).join(' | ')]
+      ? ['pass', 'Link texts are descriptive.']
+      : ['warn', `${bad.length} link texts are not descriptive.`, bad.slice(0, MAX_SHOWN).join(' | ')]
   }),
   rule('structured_data', 4, ({ page: { structured } }) => {
     if (structured.length === 0) return ['warn', 'There is no structured data (JSON-LD).']
     const broken = structured.filter(({ valid }) => !valid)
     return broken.length === 0
-      ? ['pass', 'The structured data can be read.']
-      : ['fail', 'Structured data is broken.', broken.flatMap(({ errors }) => errors).join('; ')]
+      ? ['pass', 'Structured data is valid.']
+      : ['fail', 'Structured data is invalid.', broken.flatMap(({ errors }) => errors).join('; ')]
   }),
   rule('open_graph', 3, ({ page: { openGraph } }) => {
     const missing = ['og:title', 'og:description', 'og:image'].filter((name) => !openGraph.includes(name))
     return missing.length === 0
-      ? ['pass', 'Shared links show title, text and picture.']
-      : ['warn', 'Shared links lack something.', missing.join(', ')]
+      ? ['pass', 'Open Graph title, description and image are set.']
+      : ['warn', 'Open Graph tags are missing.', missing.join(', ')]
   }),
   rule('robots_txt', 2, ({ robots }) =>
     robots.found ? ['pass', 'There is a robots.txt.'] : ['warn', 'There is no robots.txt.'],
   ),
   rule('sitemap', 4, ({ sitemapIsRead }) => {
     if (sitemapIsRead === undefined) return ['warn', 'No sitemap was found.']
-    return sitemapIsRead ? ['pass', 'There is a sitemap.'] : ['fail', 'The sitemap cannot be read.']
+    return sitemapIsRead ? ['pass', 'There is a sitemap.'] : ['fail', 'The sitemap is invalid.']
   }),
   rule('https', 6, ({ page: { url } }) =>
     url.startsWith('https:')
@@ -111,27 +113,27 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   ),
   rule('words', 4, ({ page: { words } }) => {
     if (words >= MIN_WORDS) return ['pass', `The page has ${words} words.`]
-    return [words < WORDS_OF_NOTHING ? 'fail' : 'warn', `The page has ${words} words only.`]
+    return [words < WORDS_OF_NOTHING ? 'fail' : 'warn', `The page has only ${words} words.`]
   }),
   rule('redirects', 2, ({ redirects }) =>
     redirects <= 1
-      ? ['pass', 'The address leads to the page directly.']
-      : ['warn', `The address leads over ${redirects} redirects.`],
+      ? ['pass', 'There is at most one redirect.']
+      : ['warn', `There are ${redirects} redirects before the page.`],
   ),
   rule('hreflang', 2, ({ page: { hreflangs, url } }) => {
     if (hreflangs.length === 0) return undefined
     const bad = hreflangs.filter(({ lang, href }) => !/^([a-z]{2,3}(-[\w-]+)?|x-default)$/i.test(lang) || href === null)
-    if (bad.length > 0) return ['fail', 'Languages are declared wrongly.', bad.map(({ lang }) => lang).join(', ')]
+    if (bad.length > 0) return ['fail', 'hreflang has invalid entries.', bad.map(({ lang }) => lang).join(', ')]
     return hreflangs.some(({ href }) => href === url)
-      ? ['pass', 'Other languages are declared.']
-      : ['warn', 'The declared languages leave out this page.']
+      ? ['pass', 'hreflang lists the page and its other languages.']
+      : ['warn', 'hreflang does not list this page itself.']
   }),
   rule('unique_titles', 3, ({ page, others }) => {
     if (others.length === 0) return undefined
     const twins = others.filter(({ title }) => title !== null && title === page.title)
     return twins.length === 0
-      ? ['pass', 'The pages looked at have titles of their own.']
-      : ['warn', 'Pages share their title.', twins.map(({ url }) => url).join(' ')]
+      ? ['pass', 'Each page read has its own title.']
+      : ['warn', 'Other pages have the same title.', twins.map(({ url }) => url).join(' ')]
   }),
 ]
 

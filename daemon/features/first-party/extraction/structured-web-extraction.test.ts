@@ -194,7 +194,7 @@ describe('a page in the structure that is asked for', () => {
     site.pages['/p'] = { body: '<title>App</title><div id="root"></div><script src="/app.js"></script>' }
     await expect(extract(wish)).rejects.toMatchObject({
       code: 'provider_failed',
-      message: expect.stringContaining('before its scripts run'),
+      message: expect.stringContaining('until its scripts run'),
     })
     site.pages['/p'] = { body: '<title>Note</title><p>We are closed.</p>' }
     expect(await extract(wish)).toMatchObject({ data: {}, missing: ['price'] })

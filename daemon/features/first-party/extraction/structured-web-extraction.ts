@@ -33,12 +33,12 @@ export const structuredWebExtraction = defineService({
   check(input, ctx) {
     checkAddress('url')(input, ctx)
     if (textOf(input, 'prompt').length > MAX_PROMPT_CHARS) {
-      throw wrongField('prompt', `is longer than ${MAX_PROMPT_CHARS} characters`)
+      throw wrongField('prompt', `must be at most ${MAX_PROMPT_CHARS} characters`)
     }
     if (isPromptAlone(input) && !ctx.engines.llm?.serves(SLUG)) {
       throw new AppError(
         'unavailable',
-        'A prompt alone needs a model, and none is configured here: send a schema too.',
+        'A prompt without a schema needs a language model, and none is configured: send a schema too.',
         {
           retryAfter: 3_600,
         },
@@ -78,7 +78,8 @@ function isPromptAlone(input: JsonInput): boolean {
 type Making = { readonly input: JsonInput; readonly source: Source; readonly page: FoundFacts }
 
 function resultOf({ input, source, page }: Making, schema: AnyObject | undefined): Json {
-  if (source.said === null && !schema) throw new AppError('provider_failed', 'The model gave nothing that can be used.')
+  if (source.said === null && !schema)
+    throw new AppError('provider_failed', 'The language model returned no usable data.')
   const compiled = schema ? compiledOf(schema) : undefined
   const found = compiled ? filled(compiled.expanded, page, source.page.url) : unasked(source, page)
   const told = source.said ? grounded(source.said.answer, page) : { value: {}, fields: [] }
@@ -95,7 +96,7 @@ function resultOf({ input, source, page }: Making, schema: AnyObject | undefined
     missing: compiled ? missingIn(compiled.expanded, data, []).slice(0, MAX_MISSING) : [],
     fields: fields.map((field) => ({ ...field })),
     rendered: false,
-    ...(ignored ? { prompt_ignored: 'no model is configured here; the schema alone was filled' } : {}),
+    ...(ignored ? { prompt_ignored: 'no language model is configured; only the schema was used' } : {}),
     fetched_at: new Date(source.fetchedAt).toISOString(),
     engine: engineOf(source),
   }
@@ -108,7 +109,10 @@ const SCRIPT = /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?j
 /** The page needs scripts to show content, so an empty result would be misleading. @throws AppError provider_failed */
 function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   if (text.length >= LITTLE_TEXT_CHARS || !SCRIPT.test(decode(page))) return
-  throw new AppError('provider_failed', 'The page shows nothing before its scripts run, and they are not run here.')
+  throw new AppError(
+    'provider_failed',
+    'The page is empty until its scripts run, and this service does not run scripts.',
+  )
 }
 
 /** Without a schema: all facts, unless a model answers. */

@@ -102,9 +102,9 @@ describe('matches of funding', () => {
       grant_matches.excluded.map(({ opportunity_id, reason }: Record<string, string>) => [opportunity_id, reason]),
     )
     expect(out).toEqual({
-      2: 'It is closed.',
-      3: '4 days are left; 14 are needed.',
-      4: 'It is for other kinds of applicants.',
+      2: 'The notice is closed.',
+      3: '4 days are left; you need 14.',
+      4: 'Only other applicant types are eligible.',
     })
     expect(grant_matches).toMatchObject({ searched: 30, engine: { kind: 'upstream' } })
   })
@@ -119,7 +119,7 @@ describe('matches of funding', () => {
       expect.objectContaining({ opportunity_id: '1', award_floor: 5_000, award_ceiling: null }),
     ])
     expect(grant_matches.excluded).toEqual([
-      expect.objectContaining({ opportunity_id: '2', reason: 'The budget is above what is awarded.' }),
+      expect.objectContaining({ opportunity_id: '2', reason: 'The budget is above the largest award.' }),
     ])
   })
 

@@ -22,11 +22,9 @@ export const grantApplicationChecklist = defineService({
     const days = daysLeft(notice, at)
     const warnings = [
       ...(notice.status === 'closed' ? ['The notice is closed.'] : []),
-      ...(notice.is_estimate
-        ? ['The notice is a forecast: it cannot be applied for yet, and its days may change.']
-        : []),
-      ...(days === null ? ['The notice names no closing date, so no days are given.'] : []),
-      ...(days !== null && days < daysNeeded ? [`${days} days are left; you said that ${daysNeeded} are needed.`] : []),
+      ...(notice.is_estimate ? ['The notice is a forecast: you cannot apply yet, and its dates may change.'] : []),
+      ...(days === null ? ['The notice has no closing date, so no due dates are given.'] : []),
+      ...(days !== null && days < daysNeeded ? [`${days} days are left; you need ${daysNeeded}.`] : []),
       ...(items.some(({ isLate }) => isLate) ? ['Some steps should have begun before today; they are due today.'] : []),
       ...(budget !== undefined && notice.award_ceiling !== null && budget > notice.award_ceiling
         ? [`The budget is above the ceiling of ${notice.award_ceiling} USD.`]
@@ -85,14 +83,14 @@ function field(id: string, step: Pick<Step, 'task' | 'before' | 'source'>): Step
 function stepsOf(notice: Notice): Step[] {
   return [
     rule('registration', {
-      task: 'Have an active registration in SAM.gov with a UEI',
+      task: 'Have an active SAM.gov registration with a UEI',
       before: REGISTRATION_DAYS,
-      source: 'Applicants through Grants.gov need one; it takes weeks.',
+      source: 'Grants.gov requires it; registration takes weeks.',
     }),
     rule('workspace', {
-      task: 'Open a workspace in Grants.gov and give the roles',
+      task: 'Open a workspace in Grants.gov and assign the roles',
       before: 0.9,
-      source: 'Applications are sent from a workspace.',
+      source: 'Applications are submitted from a workspace.',
     }),
     proofStep(notice),
     ...eligibilitySentences(notice),
@@ -103,13 +101,17 @@ function stepsOf(notice: Notice): Step[] {
     budgetStep(notice),
     ...(notice.cost_sharing ? [costShare] : []),
     { ...rule('letters', { task: 'Collect letters of support', before: 0.3, source: USUAL }), mandatory: 'unknown' },
-    field('submission', { task: 'Submit, with time left for what is refused', before: 2, source: 'responseDateStr' }),
+    field('submission', {
+      task: 'Submit early enough to fix a rejected application',
+      before: 2,
+      source: 'responseDateStr',
+    }),
   ]
 }
 
-const USUAL = 'Usual part of an application; see the documents of the notice.'
+const USUAL = "Usually required; see the notice's documents."
 const costShare = field('cost_share', {
-  task: 'Get the commitment for your share of the costs in writing',
+  task: 'Get a written commitment for your cost share',
   before: 0.5,
   source: 'costSharing',
 })
@@ -117,10 +119,10 @@ const costShare = field('cost_share', {
 function proofStep({ applicant_types }: Notice): Step {
   const types = applicant_types.map(({ description }) => description).join(', ')
   if (types === '') {
-    const source = 'The notice names no kinds of applicants.'
+    const source = 'The notice lists no eligible applicant types.'
     return rule('eligibility', { task: 'Find out whether you may apply', before: 0.9, source })
   }
-  const task = `Gather the proof that you are one of: ${types}`
+  const task = `Gather proof that you are one of: ${types}`
   return field('eligibility', { task, before: 0.9, source: 'applicantTypes' })
 }
 

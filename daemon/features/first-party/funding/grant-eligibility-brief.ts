@@ -89,7 +89,7 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
     return {
       rule: 'status',
       verdict: 'open',
-      text: 'When is it posted? It is a forecast: nothing can be sent in yet.',
+      text: 'When will it open? It is a forecast: you cannot apply yet.',
       evidence,
     }
   if (days === null) return { rule: 'status', verdict: 'open', text: 'When does it close?', evidence }
@@ -97,7 +97,7 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
     return {
       rule: 'status',
       verdict: 'against',
-      text: `${days} days are left; ${applicant.daysNeeded} are needed.`,
+      text: `${days} days are left; you need ${applicant.daysNeeded}.`,
       evidence,
       hard: true,
     }
@@ -112,17 +112,17 @@ function typeReason(notice: Notice, applicant: Applicant): Reason {
   }
   switch (eligibilityOf(notice, applicant)) {
     case 'match':
-      return { rule: 'applicant_type', verdict: 'for', text: 'Your kind of applicant is named.', evidence }
+      return { rule: 'applicant_type', verdict: 'for', text: 'Your applicant type is eligible.', evidence }
     case 'mismatch':
       return {
         rule: 'applicant_type',
         verdict: 'against',
-        text: 'It is for other kinds of applicants.',
+        text: 'Only other applicant types are eligible.',
         evidence,
         hard: true,
       }
     case 'unknown':
-      return { rule: 'applicant_type', verdict: 'open', text: 'May your kind of applicant apply?', evidence }
+      return { rule: 'applicant_type', verdict: 'open', text: 'Is your applicant type eligible?', evidence }
   }
 }
 
@@ -138,7 +138,7 @@ function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined 
   if (fit === 'below')
     return { rule: 'budget', verdict: 'against', text: 'The budget is below the smallest award.', evidence }
   return fit === 'inside'
-    ? { rule: 'budget', verdict: 'for', text: 'The budget is within what is awarded.', evidence }
+    ? { rule: 'budget', verdict: 'for', text: 'The budget is within the award range.', evidence }
     : undefined
 }
 
@@ -147,7 +147,7 @@ function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
   return {
     rule: 'cost_sharing',
     verdict: 'open',
-    text: 'Can you carry a share of the costs?',
+    text: 'Can you pay a share of the costs?',
     evidence: { field: 'cost_sharing', quote: told.cost_sharing },
   }
 }
@@ -164,7 +164,7 @@ function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): 
     return {
       rule: 'requirement',
       verdict: isMet ? 'for' : 'open',
-      text: isMet ? 'Your profile names what is asked for.' : `Do you meet this: ${quote}`,
+      text: isMet ? 'Your profile mentions this requirement.' : `Do you meet this: ${quote}`,
       evidence: { field: 'eligibility_text', quote },
     }
   })

@@ -51,7 +51,7 @@ export const grantMatches = defineService({
   slug: 'grant_matches',
   needs: ['grants'],
   check(input) {
-    if (queriesOf(input).length === 0) throw wrongField('profile', 'holds no words to search by')
+    if (queriesOf(input).length === 0) throw wrongField('profile', 'contains no search terms')
   },
   async read(input, ctx): Promise<Source> {
     const queries = queriesOf(input)
@@ -89,7 +89,7 @@ export const grantMatches = defineService({
           .filter(({ why }) => why !== undefined)
           .slice(0, MAX_EXCLUDED)
           .map(({ notice, why }) => ({ opportunity_id: notice.id, title: notice.title, reason: why ?? '' })),
-        not_checked: ['documents attached to the notices', 'notices that the search did not find'],
+        not_checked: ['documents attached to the notices', 'notices outside the search results'],
         searched_at: new Date(at).toISOString(),
         engine: { name: 'grants.gov', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
       },
@@ -158,11 +158,11 @@ type Judging = { readonly applicant: Applicant; readonly agency: string; readonl
 /** Why it cannot be applied for; undefined if it can. */
 function exclusionOf(notice: Notice, { applicant, agency, at }: Judging): string | undefined {
   const days = daysLeft(notice, at)
-  if (notice.status === 'closed') return 'It is closed.'
-  if (days !== null && days < applicant.daysNeeded) return `${days} days are left; ${applicant.daysNeeded} are needed.`
-  if (eligibilityOf(notice, applicant) === 'mismatch') return 'It is for other kinds of applicants.'
+  if (notice.status === 'closed') return 'The notice is closed.'
+  if (days !== null && days < applicant.daysNeeded) return `${days} days are left; you need ${applicant.daysNeeded}.`
+  if (eligibilityOf(notice, applicant) === 'mismatch') return 'Only other applicant types are eligible.'
   if (agency !== '' && !notice.agency.toLowerCase().includes(agency)) return 'It is of another agency.'
-  return budgetFit(notice, applicant) === 'above' ? 'The budget is above what is awarded.' : undefined
+  return budgetFit(notice, applicant) === 'above' ? 'The budget is above the largest award.' : undefined
 }
 
 function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant; score: number; at: number }): Json {
@@ -187,15 +187,15 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
     score: Math.min(100, score),
     reasons: [
       ...(shared.length > 0 ? [`It shares words with your profile: ${shared.join(', ')}.`] : []),
-      ...(eligibility === 'match' ? ['The notice names your kind of applicant.'] : []),
-      ...(budgetFit(notice, applicant) === 'inside' ? ['The budget is within what is awarded.'] : []),
+      ...(eligibility === 'match' ? ['Your applicant type is eligible.'] : []),
+      ...(budgetFit(notice, applicant) === 'inside' ? ['The budget is within the award range.'] : []),
     ],
     cautions: [
-      ...(eligibility === 'unknown' ? ['Whether you may apply is not clear from the kinds of applicants.'] : []),
-      ...(cost_sharing ? ['It asks for a share of the costs.'] : []),
+      ...(eligibility === 'unknown' ? ['The applicant types do not show whether you are eligible.'] : []),
+      ...(cost_sharing ? ['Cost sharing is required.'] : []),
       ...(isOnTopic(notice, applicant) ? [] : ['It shares few words with your profile: read what it is about first.']),
-      ...(notice.is_estimate ? ['It is a forecast: it cannot be applied for yet, and its days may change.'] : []),
-      ...(days === null ? ['It names no closing date.'] : []),
+      ...(notice.is_estimate ? ['It is a forecast: you cannot apply yet, and its dates may change.'] : []),
+      ...(days === null ? ['The notice has no closing date.'] : []),
       ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the smallest award.'] : []),
     ],
     url,

@@ -63,7 +63,8 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
     }
   }
   const soa = await ask(zone, 'SOA')
-  if (!soa) throw new AppError('provider_failed', `No resolver answers for this domain: ${[...unanswered].join(', ')}.`)
+  if (!soa)
+    throw new AppError('provider_failed', `No resolver answered for this domain: ${[...unanswered].join(', ')}.`)
   const [records, mail, extra] = await Promise.all([
     recordsOf(ask, { host: domain.host, zone }),
     mailOf(ask, zone),

@@ -44,10 +44,10 @@ export const dnsHealthAudit = defineService({
       ...shownFindings(findings),
       not_checked: [
         ...undecided,
-        ...(facts.exists && facts.delegation === null ? ['whom the parent zone names'] : []),
-        ...(mail.mta_sts ? ['the policy file of MTA-STS'] : []),
+        ...(facts.exists && facts.delegation === null ? ["the parent zone's delegation"] : []),
+        ...(mail.mta_sts ? ['the MTA-STS policy file'] : []),
         ...facts.unanswered.map((asked) => `${asked}: no answer`),
-        `DKIM selectors other than ${usualSelectors.join(', ')}: they are not public`,
+        `DKIM selectors other than ${usualSelectors.join(', ')} (DNS has no list of them)`,
       ],
       checked_at: new Date(facts.at).toISOString(),
     }
@@ -98,8 +98,8 @@ const rules: readonly Rule<DnsFacts>[] = [
       const inside = unreachable(addresses)
       if (addresses.length === 0) return undefined
       return inside.length === 0
-        ? ['pass', 'Its addresses are on the public internet.']
-        : ['fail', 'Addresses are private or reserved: nobody outside reaches them.', inside.join(', ')]
+        ? ['pass', 'All addresses are public.']
+        : ['fail', 'Some addresses are private or reserved: unreachable from the internet.', inside.join(', ')]
     },
   },
   {
@@ -107,9 +107,9 @@ const rules: readonly Rule<DnsFacts>[] = [
     weight: 8,
     judge: (facts) => {
       const { length } = facts.nameservers
-      if (length >= MIN_NAME_SERVERS) return ['pass', `${length} name servers are named.`]
+      if (length >= MIN_NAME_SERVERS) return ['pass', `The zone has ${length} name servers.`]
       if (has(facts, 'ns') === undefined) return undefined
-      return ['fail', `${length} name server is named; ${MIN_NAME_SERVERS} are needed.`]
+      return ['fail', `The zone has ${length} name server; it needs at least ${MIN_NAME_SERVERS}.`]
     },
   },
   {
@@ -119,8 +119,8 @@ const rules: readonly Rule<DnsFacts>[] = [
       const aliases = nameservers.filter(({ alias }) => alias).map(({ name }) => name)
       if (nameservers.length === 0) return undefined
       return aliases.length === 0
-        ? ['pass', 'No name server is named by an alias.']
-        : ['fail', 'Name servers are named by an alias (CNAME), which RFC 2181 (10.3) forbids.', aliases.join(', ')]
+        ? ['pass', 'No name server is an alias.']
+        : ['fail', 'Some name servers are aliases (CNAME), which RFC 2181 (10.3) forbids.', aliases.join(', ')]
     },
   },
   {
@@ -130,8 +130,8 @@ const rules: readonly Rule<DnsFacts>[] = [
       const networks = new Set(nameservers.flatMap(({ addresses }) => addresses.map(networkOf)))
       if (networks.size === 0) return undefined
       return networks.size > 1
-        ? ['pass', 'The name servers stand in more than one network.']
-        : ['warn', 'All name servers stand in one network.']
+        ? ['pass', 'The name servers are in different networks.']
+        : ['warn', 'All name servers are in the same network.']
     },
   },
   { id: 'name_servers_agree', weight: 6, judge: (facts) => agreement(facts) },
@@ -159,8 +159,8 @@ const rules: readonly Rule<DnsFacts>[] = [
       const lame = nameservers.filter(({ authoritative }) => !authoritative).map(({ name }) => name)
       if (nameservers.length === 0) return undefined
       return lame.length === 0
-        ? ['pass', 'Every name server answers for the zone.']
-        : ['fail', 'Name servers do not answer for the zone.', lame.join(', ')]
+        ? ['pass', 'Every name server is authoritative for the zone.']
+        : ['fail', 'Some name servers are not authoritative for the zone.', lame.join(', ')]
     },
   },
   {
@@ -170,8 +170,8 @@ const rules: readonly Rule<DnsFacts>[] = [
       const without = nameservers.filter(({ answered_udp, answered_tcp }) => answered_udp && !answered_tcp)
       if (!nameservers.some(({ answered_udp }) => answered_udp)) return undefined
       return without.length === 0
-        ? ['pass', 'The name servers answer over TCP too.']
-        : ['warn', 'Name servers do not answer over TCP.', without.map(({ name }) => name).join(', ')]
+        ? ['pass', 'All name servers answer over TCP.']
+        : ['warn', 'Some name servers do not answer over TCP.', without.map(({ name }) => name).join(', ')]
     },
   },
   {
@@ -180,8 +180,8 @@ const rules: readonly Rule<DnsFacts>[] = [
     judge: (facts) => {
       if (facts.host === facts.zone && has(facts, 'cname') === undefined) return undefined
       return facts.host === facts.zone && has(facts, 'cname')
-        ? ['fail', 'The domain itself is an alias, which hides its other records.', values(facts, 'cname')[0]]
-        : ['pass', 'The domain itself is no alias.']
+        ? ['fail', 'The domain itself is an alias (CNAME), which hides its other records.', values(facts, 'cname')[0]]
+        : ['pass', 'The domain itself is not an alias.']
     },
   },
   { id: 'soa_timers', weight: 3, judge: (facts) => soaTimers(values(facts, 'soa')[0]) },
@@ -191,8 +191,8 @@ const rules: readonly Rule<DnsFacts>[] = [
     judge: (facts) => {
       if (has(facts, 'caa') === undefined) return undefined
       return has(facts, 'caa')
-        ? ['pass', 'CAA records say who may issue certificates.', values(facts, 'caa').join(', ')]
-        : ['warn', 'No CAA record says who may issue certificates.']
+        ? ['pass', 'CAA records limit who may issue certificates.', values(facts, 'caa').join(', ')]
+        : ['warn', 'No CAA record limits who may issue certificates.']
     },
   },
   { id: 'dnssec', weight: 8, judge: (facts) => dnssec(facts) },
@@ -200,8 +200,8 @@ const rules: readonly Rule<DnsFacts>[] = [
     id: 'ipv6',
     weight: 3,
     judge: (facts) => {
-      if (has(facts, 'aaaa') || has(facts, 'cname')) return ['pass', 'The name can be reached over IPv6.']
-      return has(facts, 'aaaa') === undefined ? undefined : ['warn', 'The name has no AAAA record.']
+      if (has(facts, 'aaaa') || has(facts, 'cname')) return ['pass', 'The name has an AAAA record (IPv6).']
+      return has(facts, 'aaaa') === undefined ? undefined : ['warn', 'The name has no AAAA record (IPv6).']
     },
   },
   {
@@ -213,8 +213,8 @@ const rules: readonly Rule<DnsFacts>[] = [
       const least = Math.min(...ttls)
       // A cached TTL counts down, so a short one says little.
       return least < SHORT_TTL_S
-        ? ['warn', `Addresses are kept for ${least} s only.`]
-        : ['pass', 'Addresses may be kept for a while.']
+        ? ['warn', `Addresses have a short TTL: ${least} s.`]
+        : ['pass', 'The TTL of the addresses is long enough.']
     },
   },
   {
@@ -222,10 +222,10 @@ const rules: readonly Rule<DnsFacts>[] = [
     weight: 8,
     judge: ({ dangling }) =>
       dangling.length === 0
-        ? ['pass', 'No alias points to a name that is gone.']
+        ? ['pass', 'No alias points to a missing name.']
         : [
             'fail',
-            'An alias points to a name that does not exist: whoever registers it gets the visitors.',
+            'An alias points to a missing name: whoever registers that name can take over the traffic.',
             dangling.join(', '),
           ],
   },
@@ -238,13 +238,18 @@ function agreement({ nameservers, delegation }: DnsFacts): Judged {
   if (!first) return undefined
   const setOf = (names: readonly string[]) => names.join(' ')
   const other = rest.find(({ names }) => setOf(names) !== setOf(first.names))
-  const told = ({ name, names }: Named) => `${name} names ${names.join(', ')}`
-  if (other) return ['fail', 'The name servers disagree on who serves the zone.', `${told(first)}; ${told(other)}`]
+  const told = ({ name, names }: Named) => `${name} lists ${names.join(', ')}`
+  if (other) return ['fail', 'The name servers return different NS records.', `${told(first)}; ${told(other)}`]
   if (delegation && setOf(delegation) !== setOf(first.names)) {
     const evidence = `${told({ name: 'the parent', names: delegation })}; ${told({ name: 'the zone', names: first.names })}`
-    return ['fail', 'The parent zone names other name servers than the zone itself.', evidence]
+    return ['fail', 'The parent zone and the zone itself list different name servers.', evidence]
   }
-  return ['pass', delegation ? 'The parent zone and the name servers agree.' : 'The name servers name each other.']
+  return [
+    'pass',
+    delegation
+      ? 'The parent zone and the zone list the same name servers.'
+      : 'The name servers return the same NS records.',
+  ]
 }
 
 type Named = { readonly name: string; readonly names: readonly string[] }
@@ -253,7 +258,9 @@ function soaTimers(soa: string | undefined): Judged {
   const [, , , refresh = 0, retry = 0, expire = 0] = (soa ?? '').split(' ').map(Number)
   if (soa === undefined) return ['fail', 'There is no SOA record.']
   const isSane = retry <= refresh && expire >= WEEK_S && expire > refresh && refresh >= HOUR_S / 3
-  return isSane ? ['pass', 'The timers of the zone are sane.'] : ['warn', 'The timers of the zone are unusual.', soa]
+  return isSane
+    ? ['pass', 'The SOA timers are in the usual range.']
+    : ['warn', 'The SOA timers are outside the usual range.', soa]
 }
 
 function dnssec(facts: DnsFacts): Judged {
@@ -262,9 +269,9 @@ function dnssec(facts: DnsFacts): Judged {
   if (!isSigned)
     return [
       'warn',
-      has(facts, 'dnskey') ? 'The zone is signed, but its parent does not say so (no DS).' : 'The zone is not signed.',
+      has(facts, 'dnskey') ? 'The zone is signed, but its parent has no DS record.' : 'The zone is not signed.',
     ]
   return facts.validated
     ? ['pass', 'The zone is signed, and the resolver validated it.']
-    : ['fail', 'The parent says that the zone is signed, but the resolver did not validate it.']
+    : ['fail', 'The parent has a DS record, but the resolver did not validate the zone.']
 }

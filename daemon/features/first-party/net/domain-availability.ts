@@ -25,9 +25,9 @@ export const domainAvailability = defineService({
     const isTaken = registration !== undefined
     const isDisputed = !isTaken && isDelegated === true
     const notes = [
-      ...(host === registrable ? [] : [`${host} is part of ${registrable}, which is what can be registered.`]),
-      ...(isDisputed ? ['The registry does not know it, yet name servers answer for it.'] : []),
-      ...(isTaken ? [] : ['Reserved and premium names cannot be told from free ones.']),
+      ...(host === registrable ? [] : [`${host} is part of ${registrable}; only ${registrable} can be registered.`]),
+      ...(isDisputed ? ['The registry does not list it, yet name servers answer for it.'] : []),
+      ...(isTaken ? [] : ['Reserved and premium names look the same as free ones.']),
     ]
     const { status, nameservers, ...dates } = registration ?? unregistered
     return {

@@ -19,9 +19,9 @@ export function domainOf(input: JsonInput, field = 'domain'): Domain {
   const text = textOf(input, field).trim()
   const host = hostIn(text, field)
   const { domain, publicSuffix, isIp } = parse(host, { allowPrivateDomains: false })
-  if (isIp) throw wrongField(field, 'is an address; give the name of a host')
+  if (isIp) throw wrongField(field, 'must be a host name, not an IP address')
   if (host.length > MAX_HOST_CHARS || !LABELS.test(host)) {
-    throw wrongField(field, 'is no host name, such as example.com')
+    throw wrongField(field, 'must be a host name, such as example.com')
   }
   return { host, registrable: domain, suffix: publicSuffix ?? '' }
 }
@@ -29,7 +29,7 @@ export function domainOf(input: JsonInput, field = 'domain'): Domain {
 function hostIn(text: string, field: string): string {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw wrongField(field, 'is no host name, such as example.com')
+    throw wrongField(field, 'must be a host name, such as example.com')
   }
   if (url.port !== '' && url.port !== HTTPS_PORT) throw wrongField(field, 'names a port; port 443 alone is looked at')
   if (url.username !== '' || url.password !== '') throw wrongField(field, 'must not hold a user name or password')

@@ -103,7 +103,7 @@ async function included(ask: Ask, target: string): Promise<SpfFound | undefined>
   const texts = await textsAt(ask, target)
   const [text, ...more] = texts?.filter(isSpf) ?? []
   if (texts === null) return undefined
-  if (text === undefined) return { isVoid: texts.length === 0, error: `${target} has no SPF record, but is part of it` }
+  if (text === undefined) return { isVoid: texts.length === 0, error: `${target} is included, but has no SPF record` }
   return more.length > 0 ? { isVoid: false, error: `${target} has more than one SPF record` } : { isVoid: false, text }
 }
 

@@ -50,8 +50,8 @@ export function readSpf(text: string): SpfRecord {
       end >= 0 ? terms.slice(0, end + 1) : [...terms, ...(target ? [{ qualifier: '', name: 'redirect', target }] : [])],
     errors: [
       ...read.flatMap(({ error }) => error ?? []),
-      ...twice.map((name) => `"${name}=" stands twice`),
-      ...words.filter((word) => /^(redirect|exp)=$/i.test(word)).map((word) => `"${word}" names no domain`),
+      ...twice.map((name) => `"${name}=" occurs twice`),
+      ...words.filter((word) => /^(redirect|exp)=$/i.test(word)).map((word) => `"${word}" has no domain`),
     ],
   }
 }
@@ -62,8 +62,8 @@ function mechanismOf(word: string): { readonly term?: SpfTerm; readonly error?: 
   const [, qualifier = '', written = '', rest = ''] = /^([+?~-]?)([^:/]*)(.*)$/.exec(word) ?? []
   const name = written.toLowerCase()
   const fits = Object.hasOwn(mechanisms, name) ? mechanisms[name] : undefined
-  if (!fits) return { error: `"${word}" is no mechanism of SPF` }
-  if (!fits(rest)) return { error: `"${word}" is not written as RFC 7208 has it` }
+  if (!fits) return { error: `"${word}" is not an SPF mechanism` }
+  if (!fits(rest)) return { error: `"${word}" does not follow RFC 7208` }
   return { term: { qualifier: qualifier || '+', name, target: /^:([^/]+)/.exec(rest)?.[1] ?? '' } }
 }
 
@@ -101,12 +101,12 @@ export function readDmarc(text: string): DmarcRecord {
   return {
     tags,
     errors: [
-      ...pairs.filter(([, name]) => name === undefined).map(([part]) => `"${part}" is no tag with a value`),
+      ...pairs.filter(([, name]) => name === undefined).map(([part]) => `"${part}" is not tag=value`),
       ...named
         .filter(({ tag, value }) => dmarcTags.get(tag)?.(value) === false)
-        .map(({ part }) => `"${part}" is no value of RFC 7489`),
-      ...(tags.size < named.length ? ['a tag stands twice'] : []),
-      ...(tags.has('p') ? [] : ['no policy is named (p=)']),
+        .map(({ part }) => `"${part}" is not a value in RFC 7489`),
+      ...(tags.size < named.length ? ['a tag occurs twice'] : []),
+      ...(tags.has('p') ? [] : ['the policy (p=) is missing']),
     ],
   }
 }

@@ -31,19 +31,19 @@ export const mailRules: readonly Rule<DnsFacts>[] = [
 function mailExchangers({ records, exchangers }: DnsFacts): Judged {
   const mx = records['mx']?.map(({ value }) => value)
   if (!mx) return undefined
-  if (mx.length === 0) return ['warn', 'No MX record says who takes mail.']
+  if (mx.length === 0) return ['warn', 'There is no MX record.']
   const nobody = mx.filter((value) => /^\d+ \.?$/.test(value))
-  if (nobody.length === mx.length) return ['pass', 'The domain says that it takes no mail (RFC 7505).']
+  if (nobody.length === mx.length) return ['pass', 'The domain declares that it accepts no mail (RFC 7505).']
   const faults = exchangers.flatMap(exchangerFault)
-  if (nobody.length > 0) faults.push('"." beside others, which RFC 7505 forbids')
-  if (faults.length > 0) return ['fail', 'Hosts that take mail cannot be used.', faults.join(', ')]
+  if (nobody.length > 0) faults.push('"." together with other hosts, which RFC 7505 forbids')
+  if (faults.length > 0) return ['fail', 'Some mail hosts cannot be used.', faults.join(', ')]
   if (exchangers.some(({ addresses }) => addresses === null)) return undefined
-  return ['pass', 'Every host that takes mail has a public address.']
+  return ['pass', 'Every mail host has a public address.']
 }
 
 function exchangerFault({ name, addresses, alias }: HostFacts): string[] {
   if (alias) return [`${name} is an alias`]
-  if (/^[\d.]+$|:/.test(name)) return [`${name} is an address and no name`]
+  if (/^[\d.]+$|:/.test(name)) return [`${name} is an address, not a name`]
   if (addresses?.length === 0) return [`${name} has no address`]
   const inside = unreachable(addresses ?? [])
   return inside.length > 0 ? [`${name} is at ${inside.join(' and ')}, which is not public`] : []
@@ -53,7 +53,8 @@ function spf({ spf: records, check }: DnsFacts['mail']): Judged {
   const [record] = records ?? []
   if (records === null) return undefined
   if (record === undefined || !check) return ['fail', 'There is no SPF record.']
-  if (records.length > 1) return ['fail', 'There is more than one SPF record, so none counts.', records.join(' | ')]
+  if (records.length > 1)
+    return ['fail', 'There is more than one SPF record, so receivers ignore all.', records.join(' | ')]
   const broken = spfFault(check)
   if (broken !== undefined) return ['fail', broken, record]
   return check.isWhole ? spfEnd(record) : undefined
@@ -61,21 +62,21 @@ function spf({ spf: records, check }: DnsFacts['mail']): Judged {
 
 /** A permanent error of the record. */
 function spfFault({ lookups, voids, errors }: SpfFacts): string | undefined {
-  if (errors.length > 0) return `SPF is broken, so it counts for nothing: ${errors.join('; ')}.`
-  if (lookups > MAX_SPF_LOOKUPS) return `SPF needs more than ${MAX_SPF_LOOKUPS} lookups, so it counts as broken.`
+  if (errors.length > 0) return `The SPF record is invalid: ${errors.join('; ')}.`
+  if (lookups > MAX_SPF_LOOKUPS) return `The SPF record needs more than ${MAX_SPF_LOOKUPS} lookups, so it is invalid.`
   if (voids <= MAX_SPF_VOIDS) return undefined
-  return `SPF makes ${voids} lookups that find nothing; more than ${MAX_SPF_VOIDS} break it.`
+  return `SPF makes ${voids} lookups without a result; more than ${MAX_SPF_VOIDS} make it invalid.`
 }
 
 function spfEnd(record: string): Judged {
   const { terms } = readSpf(record)
   const { name, qualifier } = terms.at(-1) ?? {}
-  if (name === 'all' && qualifier === '+') return ['fail', 'SPF allows everybody.', record]
+  if (name === 'all' && qualifier === '+') return ['fail', 'SPF allows every sender (+all).', record]
   if (terms.some((term) => term.name === 'ptr')) {
     return ['warn', 'SPF uses ptr, which RFC 7208 (5.5) advises against.', record]
   }
   return name === 'redirect' || (name === 'all' && qualifier !== '?')
-    ? ['pass', 'SPF says who may send mail.', record]
+    ? ['pass', 'SPF limits who may send mail.', record]
     : ['warn', 'SPF ends without -all or ~all.', record]
 }
 
@@ -83,11 +84,12 @@ function dmarcRecord(records: readonly string[] | null): Judged {
   const [record] = records ?? []
   if (records === null) return undefined
   if (record === undefined) return ['fail', 'There is no DMARC record.']
-  if (records.length > 1) return ['fail', 'There is more than one DMARC record, so none counts.', records.join(' | ')]
+  if (records.length > 1)
+    return ['fail', 'There is more than one DMARC record, so receivers ignore all.', records.join(' | ')]
   const { errors } = readDmarc(record)
   return errors.length === 0
     ? ['pass', 'There is a DMARC record.', record]
-    : ['fail', `The DMARC record is not written as RFC 7489 has it: ${errors.join('; ')}.`, record]
+    : ['fail', `The DMARC record does not follow RFC 7489: ${errors.join('; ')}.`, record]
 }
 
 function dmarcPolicy(records: readonly string[] | null): Judged {
@@ -96,12 +98,12 @@ function dmarcPolicy(records: readonly string[] | null): Judged {
   const { tags, errors } = readDmarc(record)
   const [policy = '', below] = [tags.get('p')?.toLowerCase(), tags.get('sp')?.toLowerCase()]
   if (errors.length > 0) return undefined
-  if (policy === 'none') return ['warn', 'DMARC asks for nothing (p=none).', record]
-  if (below === 'none') return ['warn', 'DMARC asks for nothing where subdomains are forged (sp=none).', record]
+  if (policy === 'none') return ['warn', 'DMARC has no effect on forged mail (p=none).', record]
+  if (below === 'none') return ['warn', 'DMARC has no effect on mail forged from subdomains (sp=none).', record]
   const percent = Number(tags.get('pct') ?? WHOLE_PERCENT)
   return percent < WHOLE_PERCENT
-    ? ['warn', `DMARC asks for it for ${percent} % of forged mail only.`, record]
-    : ['pass', 'DMARC asks for forged mail to be held back.', record]
+    ? ['warn', `The DMARC policy covers only ${percent} % of forged mail.`, record]
+    : ['pass', 'DMARC asks receivers to quarantine or reject forged mail.', record]
 }
 
 /** Undefined without a key at a common selector; others may exist. */

@@ -46,16 +46,17 @@ const weaknesses: Readonly<Record<SecurityHeader, (value: string) => string | un
     isLongEnough(hstsOf(value)) ? undefined : `shorter than ${MIN_HSTS_DAYS} days`,
   'content-security-policy': (value) => {
     if (/unsafe-inline/.test(value) && !/'(nonce|sha\d{3})-/.test(value)) return "allows 'unsafe-inline'"
-    return /(^|;)\s*(default|script)-src/.test(value) ? undefined : 'limits no scripts'
+    return /(^|;)\s*(default|script)-src/.test(value) ? undefined : 'does not limit scripts'
   },
   'x-content-type-options': (value) => (/^nosniff$/i.test(value.trim()) ? undefined : 'is not nosniff'),
   'x-frame-options': (value) =>
     /^(deny|sameorigin)$/i.test(value.trim()) ? undefined : 'is neither DENY nor SAMEORIGIN',
   'referrer-policy': (value) =>
-    /unsafe-url|no-referrer-when-downgrade/i.test(value) ? 'sends whole addresses' : undefined,
+    /unsafe-url|no-referrer-when-downgrade/i.test(value) ? 'sends full URLs to other sites' : undefined,
   'permissions-policy': () => undefined,
   'cross-origin-opener-policy': (value) => (/unsafe-none/i.test(value) ? 'is unsafe-none' : undefined),
-  'cross-origin-resource-policy': (value) => (/cross-origin/i.test(value) ? 'lets every site embed it' : undefined),
+  'cross-origin-resource-policy': (value) =>
+    /cross-origin/i.test(value) ? 'lets every site embed the resource' : undefined,
   'cross-origin-embedder-policy': (value) => (/unsafe-none/i.test(value) ? 'is unsafe-none' : undefined),
 }
 
@@ -64,9 +65,9 @@ type Headers = Readonly<Record<string, string>>
 export function judgeHeaders(headers: Headers): HeaderVerdict[] {
   return securityHeaders.map((header) => {
     const value = headers[header]
-    if (value === undefined) return { header, present: false, verdict: 'missing', note: 'is not sent' }
+    if (value === undefined) return { header, present: false, verdict: 'missing', note: 'missing' }
     const weakness = weaknesses[header](value)
-    return { header, present: true, verdict: weakness ? 'weak' : 'good', note: weakness ?? 'as it should be' }
+    return { header, present: true, verdict: weakness ? 'weak' : 'good', note: weakness ?? 'as recommended' }
   })
 }
 

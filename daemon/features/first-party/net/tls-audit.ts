@@ -55,8 +55,8 @@ export const tlsAudit = defineService({
       not_checked: [
         ...undecided,
         'revocation',
-        'the order in which the chain is sent',
-        'RC4 and 3DES suites, which this program does not speak',
+        'the order of the certificate chain',
+        'RC4 and 3DES suites, which this program does not support',
       ],
       checked_at: new Date(at).toISOString(),
     }
@@ -145,7 +145,9 @@ const rules: readonly Rule<Shaken>[] = [
     id: 'chain_complete',
     weight: 6,
     judge: ({ shake }) =>
-      lacksIntermediate(shake) ? ['fail', 'An intermediate certificate is missing.'] : ['pass', 'The chain is whole.'],
+      lacksIntermediate(shake)
+        ? ['fail', 'An intermediate certificate is missing.']
+        : ['pass', 'The certificate chain is complete.'],
   },
   {
     id: 'key_strength',
@@ -154,7 +156,7 @@ const rules: readonly Rule<Shaken>[] = [
       const [leaf] = chain
       if (!leaf) return undefined
       const size = `${leaf.key.type} ${leaf.key.bits ?? leaf.key.curve ?? ''}`.trim()
-      return isWeakKey(leaf) ? ['fail', `The key is too short: ${size}.`] : ['pass', `The key is strong: ${size}.`]
+      return isWeakKey(leaf) ? ['fail', `The key is too short: ${size}.`] : ['pass', `The key is long enough: ${size}.`]
     },
   },
   {
@@ -175,19 +177,23 @@ const rules: readonly Rule<Shaken>[] = [
     weight: 8,
     judge: ({ offers }) => {
       const old = (['TLSv1', 'TLSv1.1'] as const).filter((version) => offers[version] === 'yes')
-      if (old.length > 0) return ['fail', 'Versions that are retired (RFC 8996) are offered.', old.join(', ')]
+      if (old.length > 0) return ['fail', 'Deprecated TLS versions are accepted (RFC 8996).', old.join(', ')]
       if (offers.TLSv1 === 'untested' && offers['TLSv1.1'] === 'untested') return undefined
-      return ['pass', 'No retired version is offered.']
+      return ['pass', 'No deprecated TLS version is accepted.']
     },
   },
-  { id: 'no_weak_suites', weight: 6, judge: ({ weakSuites }) => unwanted(weakSuites, 'Suites without authentication') },
+  {
+    id: 'no_weak_suites',
+    weight: 6,
+    judge: ({ weakSuites }) => unwanted(weakSuites, 'Cipher suites without authentication'),
+  },
   {
     id: 'forward_secrecy',
     weight: 4,
     judge: ({ shake: { cipher } }) =>
       cipher.forward_secrecy
-        ? ['pass', 'Sessions of today stay secret if the key is lost later.', cipher.name]
-        : ['fail', `The suite chosen has no forward secrecy, which needs ${FORWARD_SECRET}.`, cipher.name],
+        ? ['pass', 'The cipher suite has forward secrecy.', cipher.name]
+        : ['fail', `The cipher suite has no forward secrecy, which needs ${FORWARD_SECRET}.`, cipher.name],
   },
   { id: 'hsts', weight: 6, judge: ({ root }) => root && hstsFinding(root.headers['strict-transport-security']) },
   { id: 'http_redirects', weight: 3, judge: ({ plain, root }) => redirectFinding(plain, root) },
@@ -195,16 +201,16 @@ const rules: readonly Rule<Shaken>[] = [
     id: 'ocsp_stapling',
     weight: 1,
     judge: ({ shake }) =>
-      shake.ocsp_stapled
-        ? ['pass', 'A proof of non-revocation is stapled.']
-        : ['warn', 'No proof of non-revocation is stapled.'],
+      shake.ocsp_stapled ? ['pass', 'OCSP stapling is enabled.'] : ['warn', 'OCSP stapling is not enabled.'],
   },
   {
     id: 'caa',
     weight: 2,
     judge: ({ caa }) => {
       if (caa === undefined) return undefined
-      return caa ? ['pass', 'CAA records say who may issue.'] : ['warn', 'No CAA record says who may issue.']
+      return caa
+        ? ['pass', 'CAA records limit who may issue certificates.']
+        : ['warn', 'No CAA record limits who may issue certificates.']
     },
   },
   {
@@ -212,8 +218,8 @@ const rules: readonly Rule<Shaken>[] = [
     weight: 2,
     judge: ({ shake }) =>
       shake.chain[0]?.has_sct
-        ? ['pass', 'The certificate carries proofs of transparency.']
-        : ['warn', 'The certificate carries no proof of transparency.'],
+        ? ['pass', 'The certificate has certificate transparency proofs (SCTs).']
+        : ['warn', 'The certificate has no certificate transparency proof (SCT).'],
   },
 ]
 
@@ -240,8 +246,8 @@ function expiryOf({ chain }: Handshake, at: number): Judged {
   if (!leaf) return undefined
   const days = daysLeft(leaf, at)
   if (days > GOOD_DAYS) return ['pass', `The certificate is valid for ${days} more days.`]
-  if (days >= SOON_DAYS) return ['warn', `The certificate ends in ${days} days.`]
-  return ['fail', days < 0 ? 'The certificate has ended.' : `The certificate ends in ${days} days.`]
+  if (days >= SOON_DAYS) return ['warn', `The certificate expires in ${days} days.`]
+  return ['fail', days < 0 ? 'The certificate has expired.' : `The certificate expires in ${days} days.`]
 }
 
 /** Longest validity that authorities may issue (CA/Browser Forum, baseline requirements 6.3.2). */
@@ -252,12 +258,12 @@ function validityOf({ chain: [leaf] }: Handshake): Judged {
   const most = from < SHORTER_FROM ? MOST_DAYS : SHORTER_DAYS
   return days <= most
     ? ['pass', `The certificate is issued for ${days} days.`]
-    : ['warn', `The certificate is issued for ${days} days; browsers accept ${most} of public authorities.`]
+    : ['warn', `The certificate is issued for ${days} days; browsers accept at most ${most} from public authorities.`]
 }
 
 function wanted(offer: Offer, name: string): Judged {
   if (offer === 'untested') return undefined
-  return offer === 'yes' ? ['pass', `${name} is offered.`] : ['fail', `${name} is not offered.`]
+  return offer === 'yes' ? ['pass', `${name} is supported.`] : ['fail', `${name} is not supported.`]
 }
 
 function unwanted(offer: Offer, name: string): Judged {
@@ -268,16 +274,16 @@ function unwanted(offer: Offer, name: string): Judged {
 function hstsFinding(value: string | undefined): Judged {
   const hsts = hstsOf(value)
   if (!hsts) return ['fail', 'Strict-Transport-Security is not sent.']
-  if (!isLongEnough(hsts)) return ['warn', `Strict-Transport-Security holds for ${hsts.days} days only.`, value]
+  if (!isLongEnough(hsts)) return ['warn', `Strict-Transport-Security lasts only ${hsts.days} days.`, value]
   return hsts.subdomains
-    ? ['pass', 'Strict-Transport-Security holds, subdomains too.', value]
-    : ['pass', 'Strict-Transport-Security holds, without subdomains.', value]
+    ? ['pass', 'Strict-Transport-Security is set, including subdomains.', value]
+    : ['pass', 'Strict-Transport-Security is set, without subdomains.', value]
 }
 
 function redirectFinding(plain: WebResponse | undefined, root: WebResponse | undefined): Judged {
-  if (!plain) return root ? ['pass', 'Nothing answers on port 80.'] : undefined
+  if (!plain) return root ? ['pass', 'Port 80 does not answer.'] : undefined
   return plain.url.startsWith('https:')
-    ? ['pass', 'Port 80 leads to https.']
+    ? ['pass', 'Port 80 redirects to https.']
     : ['fail', 'Port 80 serves pages without TLS.', plain.url]
 }
 
@@ -311,7 +317,7 @@ function gradeOf(findings: readonly Finding[]): string {
 }
 
 function withoutTls({ host, at }: Seen): Json {
-  const none: Judged = ['fail', 'Nothing speaks TLS on port 443.']
+  const none: Judged = ['fail', 'No TLS server answered on port 443.']
   const { findings } = judgeBy([{ id: 'reachable', weight: 1, judge: () => none }], undefined)
   return {
     domain: host,
@@ -320,7 +326,7 @@ function withoutTls({ host, at }: Seen): Json {
     protocols: [],
     protocols_not_tested: [...versions],
     ...shownFindings(findings),
-    not_checked: ['everything that needs TLS'],
+    not_checked: ['all checks that need TLS'],
     checked_at: new Date(at).toISOString(),
   }
 }

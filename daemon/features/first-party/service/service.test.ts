@@ -45,7 +45,7 @@ describe('a first-party service', () => {
     [
       'makes too much',
       () => 'x'.repeat(MAX_DELIVERABLE_BYTES),
-      'test made a result of 8388610 bytes; 8388608 are allowed.',
+      'test returned 8388610 bytes; at most 8388608 are allowed.',
     ],
   ])('that %s is provider_failed and says nothing of its inside', async (_, run, message) => {
     await expect(service(run).run({}, running)).rejects.toMatchObject({ code: 'provider_failed', message })

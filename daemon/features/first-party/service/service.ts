@@ -124,7 +124,7 @@ const BUSY_RETRY_S = 5
 const noWeb: PublicWeb = { get: refuse, resolve: refuse, check: () => undefined }
 
 function refuse(): Promise<never> {
-  return Promise.reject(new WebError('connect_failed', 'This service was given no web.'))
+  return Promise.reject(new WebError('connect_failed', 'This service has no web access.'))
 }
 
 /** Rounds: the first result, the model's answer, and one more attempt. */
@@ -221,7 +221,7 @@ async function runBounded(
     if (error instanceof AppError && (error.code === 'input_invalid' || error.code === 'provider_failed')) throw error
     if (error instanceof EngineGone || isAbsent(error)) throw engineGone(slug, error)
     if (isBusy(error)) {
-      throw new AppError('unavailable', `Too much waits for ${slug}; nothing was charged.`, {
+      throw new AppError('unavailable', `The queue of ${slug} is full; nothing was charged.`, {
         retryAfter: BUSY_RETRY_S,
       })
     }
@@ -241,7 +241,7 @@ function isBusy(error: unknown): boolean {
 const GONE_RETRY_S = 60
 
 function engineGone(slug: string, cause: unknown): AppError {
-  return new AppError('unavailable', `What ${slug} works with is not there at the moment; nothing was charged.`, {
+  return new AppError('unavailable', `${slug} is temporarily unavailable; nothing was charged.`, {
     retryAfter: GONE_RETRY_S,
     cause,
   })
@@ -267,7 +267,7 @@ function bounded(slug: string, deliverable: Json): Json {
   if (bytes <= MAX_DELIVERABLE_BYTES) return deliverable
   throw new AppError(
     'provider_failed',
-    `${slug} made a result of ${bytes} bytes; ${MAX_DELIVERABLE_BYTES} are allowed.`,
+    `${slug} returned ${bytes} bytes; at most ${MAX_DELIVERABLE_BYTES} are allowed.`,
   )
 }
 

@@ -19,7 +19,7 @@ export function defineStep<Args extends readonly unknown[], Result>(
   name: string,
   run: (...args: Args) => Result,
 ): ThreadStep<Args, Result> {
-  if (steps.has(name)) throw new Error(`there are two steps ${name}`)
+  if (steps.has(name)) throw new Error(`duplicate step ${name}`)
   steps.set(name, run as (...args: readonly never[]) => unknown) // the caller's types tie the arguments to it
   return { name, run }
 }
@@ -27,6 +27,6 @@ export function defineStep<Args extends readonly unknown[], Result>(
 /** Runs a step by name; called on the thread. */
 export function runStep(name: string, args: readonly unknown[]): unknown {
   const run = steps.get(name)
-  if (!run) throw new Error(`there is no step ${name}`)
+  if (!run) throw new Error(`unknown step ${name}`)
   return run(...(args as readonly never[])) // as `defineStep` says
 }

@@ -111,7 +111,9 @@ test.each([
 ])('a text in another language (%s) is refused by its name, and costs nothing', async (language, text) => {
   await expect(buy({ text })).rejects.toMatchObject({
     code: 'input_invalid',
-    details: [{ path: 'text', message: expect.stringContaining(`unsupported_language: it reads as "${language}"`) }],
+    details: [
+      { path: 'text', message: expect.stringContaining(`unsupported_language: the text looks like "${language}"`) },
+    ],
   })
 })
 

@@ -19,7 +19,7 @@ export const sentimentAnalysis = defineService({
     if (text.trim() === '') throw wrongField('text', 'holds nothing to judge')
     const foreign = await foreignLanguageOf(text)
     if (foreign !== undefined) {
-      const message = `unsupported_language: it reads as "${foreign}", and only English is judged here`
+      const message = `unsupported_language: the text looks like "${foreign}"; only English is supported`
       throw wrongField('text', message)
     }
     return { ...judge(text), language: 'en' }

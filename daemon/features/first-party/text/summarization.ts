@@ -55,7 +55,7 @@ export const summarization = defineService({
     const source = sourceOf(input, page)
     const kept = clipped(source.blocks, MAX_SOURCE_CHARS)
     const sentences = summarize(kept, lengths[lengthOf(input)])
-    if (sentences.length === 0) throw wrongField(source.kind, 'holds no text to shorten')
+    if (sentences.length === 0) throw wrongField(source.kind, 'contains no text to summarize')
     if (wantsModel && said === undefined) return { text: clipped(kept, MAX_LLM_CHARS).join('\n') }
     const told = said ? toldIn(said.answer, kept.join('\n'), lengthOf(input)) : undefined
     return {

@@ -24,7 +24,7 @@ export const translation = defineService({
     const targets = engines.translator.targets()
     if (targets && !targets.includes(to)) throw wrongField('target_lang', `must be one of ${targets.join(', ')}`)
     const isKnown = from === undefined || from === to || engines.translator.knows(from, to) !== false
-    if (!isKnown) throw wrongField('source_lang', `cannot be translated to ${to} here`)
+    if (!isKnown) throw wrongField('source_lang', `cannot be translated to ${to}`)
   },
   async read(input, { engines, elsewhere, signal }): Promise<Source> {
     const text = textOf(input, 'text')
@@ -38,13 +38,10 @@ export const translation = defineService({
       return { translation: text, from, segments: 0, quality: 'full', engine, ...known }
     }
     if (from === undefined && engines.translator.targets()) {
-      throw wrongField('source_lang', 'is needed: the language of the text could not be told')
+      throw wrongField('source_lang', 'required: the language of the text could not be detected')
     }
     if (given === undefined && from !== undefined && engines.translator.knows(from, to) === false) {
-      throw wrongField(
-        'source_lang',
-        `is needed: the text was taken for ${from}, which cannot be translated to ${to} here`,
-      )
+      throw wrongField('source_lang', `required: the text was detected as ${from}, which cannot be translated to ${to}`)
     }
     const segments = await elsewhere(segmentsIn, text)
     return {

@@ -91,7 +91,7 @@ test('an error page is no preview, and costs nothing', async () => {
   site.pages['/gone'] = { status: 404, body: '<title>Not found</title>' }
   await expect(buy({ url: site.at('/gone') })).rejects.toMatchObject({
     code: 'provider_failed',
-    message: 'The page answered 404.',
+    message: 'The page returned status 404.',
   })
 })
 

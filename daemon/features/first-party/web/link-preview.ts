@@ -23,7 +23,7 @@ export const linkPreview = defineService({
       truncate: true,
     }),
   make(input, page: WebPage) {
-    if (page.status >= FIRST_ERROR) throw new AppError('provider_failed', `The page answered ${page.status}.`)
+    if (page.status >= FIRST_ERROR) throw new AppError('provider_failed', `The page returned status ${page.status}.`)
     const about = isHtml(page) ? fromHtml(page) : fromFile(page)
     return {
       url: textOf(input, 'url').trim(),
