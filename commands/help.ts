@@ -3,6 +3,7 @@ import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import * as z from '../src/cli/params.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
+import { helpOf } from '../src/cli/run/hint.ts'
 import { HELP_COLUMNS_MAX } from '../src/cli/run/mount.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'
@@ -84,10 +85,11 @@ function defaultOf({ fallback = null }: { readonly fallback: unknown }): unknown
 function textOf(name: string, entries: readonly Entry[]): string {
   const text = topics[name]
   if (text) return text
-  const known = [...Object.keys(topics), ...entries.filter(({ hidden }) => !hidden).map((entry) => entry.name)]
+  const names = entries.filter(({ hidden }) => !hidden).flatMap((entry) => [entry.name, entry.name.split(' ')[0] ?? ''])
+  const known = [...Object.keys(topics), ...names]
   const near = nearest(name, known)
   throw usage(`There is no command or topic "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
     facts: [`topics: ${Object.keys(topics).join(', ')}`],
-    next: ['souk help'],
+    next: [...helpOf(name, entries), 'souk help'],
   })
 }

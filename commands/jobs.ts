@@ -5,7 +5,7 @@ import { DOCUMENT, readDocument, unjudged } from '../src/cli/files/document.ts'
 import { tryFolder } from '../src/cli/files/transfer.ts'
 import type { Io } from '../src/cli/io.ts'
 import { saveResult, shownResult } from '../src/cli/nouns/jobs/deliverable.ts'
-import { disputeText, mustHold, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
+import { disputeHelp, disputeText, mustHold, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
 import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../src/cli/nouns/jobs/jobs.ts'
 import { columnsOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
@@ -27,6 +27,7 @@ const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as
 export const jobsDispute = defineCommand({
   name: 'jobs dispute',
   summary: 'dispute a delivery; money still held stays held',
+  description: disputeHelp,
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     reason: z.string().meta({ description: 'description of the problem', value: 'text' }),

@@ -36,7 +36,7 @@ describe('a name', () => {
       const named = async (...words: string[]) => user.json(...words, '--as', 'ann')
       expect((await named('services', 'view', name)).id).toBe(service)
       expect((await named('services', 'edit', name, '--set', 'description=y')).id).toBe(service)
-      expect((await named('services', 'deliveries', 'list', name)).total).toBe(0)
+      expect((await named('webhooks', 'list', name)).total).toBe(0)
       const one = await named('plans', 'create', '--name', 'Once', '--price', '1.00', '--service', name)
       expect(one.service_ids).toEqual([service])
     },

@@ -28,11 +28,14 @@ const options = z.object({
   practice: z
     .enum(['changed', 'always', 'never'])
     .default('changed')
-    .meta({ description: 'when to buy from yourself first, with test money, as a trial' }),
+    .meta({ description: 'when to buy from yourself first, with test money' }),
   practiceInput: z
     .string()
     .optional()
-    .meta({ description: 'input of the trial, as YAML or JSON (default: generated from the schema)', value: 'file' }),
+    .meta({
+      description: 'input of the practice run, as YAML or JSON (default: generated from the schema)',
+      value: 'file',
+    }),
   shell: z.boolean().default(false).meta({ description: 'run the command in a shell' }),
   concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(1).meta({ description: 'parallel jobs' }),
   timeout: Duration.optional().meta({ description: 'time limit per job', value: 'duration' }),
@@ -60,7 +63,7 @@ export const command = defineCommand({
   heading: 'Market',
   summary: 'sell services: run a command for each job',
   description: [
-    '--listing creates or updates the listing and buys it once with test money, as a trial. With real money there is no trial. --dry-run shows the plan and does nothing.',
+    '--listing creates or updates the listing and buys it once with test money, as a practice run. With real money there is no practice run. --dry-run shows the plan and does nothing.',
     'The command gets the input as JSON on stdin and in the file $SOUK_JOB_FILE, with SOUK_JOB_ID, SOUK_SERVICE_ID, SOUK_BUYER, SOUK_DEADLINE and SOUK_WORKDIR. Its output is delivered if it exits 0. Exit code 75 means try again later. Any other code fails the job and refunds the buyer; the last line of stderr is the reason.',
     'A line "progress: 40 text" on stderr is shown to the buyer. The command is stopped at the deadline. With --deliver DIR, the files in $SOUK_DELIVER_DIR (a folder for each job within DIR) are delivered.',
     'After a crash the command can run again for the same job: make it safe to repeat. Jobs keep the price and terms at purchase. No public address is needed.',
@@ -143,13 +146,13 @@ function shopLine(said: ShopNotice, io: Io): string {
 function practiceLine(said: Extract<ShopNotice, { event: 'practice' }>, io: Io): string {
   switch (said.state) {
     case 'bought':
-      return `${dim('○')} practice: bought for $${said.price} of test money   ${said.job_id}`
+      return `${dim('○')} practice run: bought for $${said.price} of test money   ${said.job_id}`
     case 'passed':
-      return `${green('✓')} practice: delivered, and checked as its buyer`
+      return `${green('✓')} practice run: delivered, and checked as its buyer`
     case 'none':
-      return `${yellow('!')} no practice: ${said.reason}`
+      return `${yellow('!')} no practice run: ${said.reason}`
     case 'failed':
-      return `${red('✗')} practice failed: ${said.reason}   mended, it is offered again by the same command: ${cyan(
+      return `${red('✗')} practice run failed: ${said.reason}   the listing is off until one passes: ${cyan(
         io.hint(`souk services view ${said.service_id}`),
       )}`
   }

@@ -3,7 +3,7 @@ import { type CommandContext, defineCall, defineCommand } from '../src/cli/comma
 import { CliError, usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument } from '../src/cli/files/document.ts'
 import { download, sending } from '../src/cli/files/transfer.ts'
-import { disputeText, heldOrAgreed, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
+import { disputeHelp, disputeText, heldOrAgreed, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
 import { markRead } from '../src/cli/nouns/read-threads.ts'
 import {
   messageWords,
@@ -155,6 +155,7 @@ export const threadsDecline = defineCommand({
 export const threadsDispute = defineCommand({
   name: 'threads dispute',
   summary: 'dispute a delivery; money still held stays held',
+  description: disputeHelp,
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     reason: z.string().meta({ description: 'description of the problem', value: 'text' }),

@@ -1,24 +1,139 @@
 import { ownId } from '../src/cli/account.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { CliError } from '../src/cli/exit.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
+import { columnsOf, PAGE_ROWS_MAX, pageOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
+import { findListing } from '../src/cli/nouns/services/services.ts'
 import * as z from '../src/cli/params.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import type { Session } from '../src/cli/session.ts'
 import { keepAccount, webhookSecretOf } from '../src/client/secrets.ts'
-import type { Delivery } from '../src/nouns/deliveries.ts'
+import { compact } from '../src/core/record.ts'
+import { deliveryStates } from '../src/model/delivery.ts'
+import { type Delivery, delivery } from '../src/nouns/deliveries.ts'
 import { bold, cyan, green, red } from '../src/text/text.ts'
-import { allOf } from './services/deliveries.ts'
 
-const options = z.object({
+const listOptions = z.object({
+  status: z
+    .enum(deliveryStates)
+    .optional()
+    .meta({ description: 'only in this state; dead: all tries failed', value: 'state' }),
+  ...pageOptions,
+  ...watchOptions,
+})
+type ListParams = Pick<z.output<typeof listOptions>, 'status' | 'limit' | 'page'>
+
+export const webhooksList = defineCommand({
+  name: 'webhooks list',
+  summary: 'list webhook deliveries to your endpoints, newest first',
+  isDefault: true,
+  args: z.object({ service: z.string().optional().meta({ description: 'only of this listing, by id or name' }) }),
+  options: listOptions,
+  examples: [
+    'souk webhooks list',
+    'souk webhooks list --status dead --json',
+    'souk webhooks list svc_0123456789abcdef --status pending',
+  ],
+  prints: 'listDeliveries',
+  async run(context) {
+    const session = await context.session()
+    const { service } = context.args
+    if (service === undefined) return readPage(session, context.options)
+    return readOf(context, session, (await findListing(session, service)).id)
+  },
+  rows: ({ deliveries }) => deliveries,
+  columns: columnsOf(delivery, 'own'),
+  view(page, io) {
+    showPage(delivery, page, { io, place: 'own' })
+    const dead = page.deliveries.find(({ status }) => status === 'dead')
+    if (dead) io.note(`  next: ${cyan(io.hint(`souk webhooks replay ${dead.delivery_id}`))}`)
+  },
+})
+
+export async function readPage(session: Session, { status, limit, page }: ListParams) {
+  return session.call('listDeliveries', {
+    query: { ...pageOf({ limit, page }), ...compact({ status }) },
+  })
+}
+
+/** Deliveries of a status, over all pages. */
+async function* allOf(session: Session, status: ListParams['status']): AsyncGenerator<Delivery> {
+  for (let page = 1, more = true; more; page += 1) {
+    const { deliveries, total } = await readPage(session, { status, limit: PAGE_ROWS_MAX, page })
+    yield* deliveries
+    more = deliveries.length > 0 && page * PAGE_ROWS_MAX < total
+  }
+}
+
+/** Deliveries of one listing; filtered here, since the API cannot. */
+async function readOf(
+  { options: { status, limit, page } }: CommandContext<unknown, ListParams>,
+  session: Session,
+  service: string,
+) {
+  const found: Delivery[] = []
+  for await (const one of allOf(session, status)) if (one.service_id === service) found.push(one)
+  const offset = (page - 1) * limit
+  return { deliveries: found.slice(offset, offset + limit), total: found.length, limit, offset }
+}
+
+const replayOptions = z.object({
+  all: z.boolean().default(false).meta({ description: 'all failed deliveries, except test messages' }),
+})
+type ReplayContext = CommandContext<{ delivery: string[] }, z.output<typeof replayOptions>>
+
+export const webhooksReplay = defineCommand({
+  name: 'webhooks replay',
+  summary: 'resend webhook deliveries with their original ids',
+  description: 'The webhook-id stays the same, so that receivers can detect duplicates. Retries start over.',
+  args: z.object({ delivery: z.array(z.string()).default([]).meta({ description: 'delivery ids' }) }),
+  options: replayOptions,
+  examples: ['souk webhooks replay whd_0123456789abcdef', 'souk webhooks replay --all --json'],
+  async run(context) {
+    const session = await context.session()
+    const ids = await chosen(context, session)
+    const deliveries: Delivery[] = []
+    const progress = context.io.progress('replaying')
+    try {
+      for (const id of ids) {
+        progress.update(`replaying ${deliveries.length + 1} of ${ids.length}`)
+        deliveries.push(await session.call('replayDelivery', { params: { id } }))
+      }
+    } finally {
+      progress.stop()
+    }
+    return { deliveries, total: deliveries.length }
+  },
+  rows: ({ deliveries }) => deliveries,
+  columns: columnsOf(delivery, 'own'),
+  view({ deliveries, total }, io) {
+    for (const { delivery_id: id, type, url } of deliveries)
+      io.line(`${green('✓')} ${id} ${type} is sent again to ${url}`)
+    if (total === 0) io.line('no dead deliveries')
+    else io.note(`  next: ${cyan(io.hint('souk webhooks list'))}`)
+  },
+})
+
+async function chosen({ args, options: { all } }: ReplayContext, session: Session): Promise<readonly string[]> {
+  if (all === args.delivery.length > 0) {
+    throw usage('Name the deliveries, or add --all for every dead one.', { next: ['souk webhooks list --status dead'] })
+  }
+  if (!all) return args.delivery
+  const dead: string[] = []
+  for await (const { delivery_id: id, type } of allOf(session, 'dead')) if (type !== 'test') dead.push(id)
+  return dead
+}
+
+const secretOptions = z.object({
   rotate: z.boolean().default(false).meta({ description: 'replace the secret first' }),
 })
-type Context = CommandContext<unknown, z.output<typeof options>>
+type SecretContext = CommandContext<unknown, z.output<typeof secretOptions>>
 
 export const webhooksSecret = defineCommand({
   name: 'webhooks secret',
   summary: 'print the secret that signs your webhooks',
   description:
     'The secret is created by registration and saved on this machine beside the API key. For 24 hours after --rotate, webhooks carry signatures of both secrets.',
-  options,
+  options: secretOptions,
   examples: ['souk webhooks secret', 'souk webhooks secret --rotate --yes --json'],
   async run(context) {
     const session = await context.session()
@@ -39,7 +154,7 @@ export const webhooksSecret = defineCommand({
   },
 })
 
-async function rotated({ io, places }: Context, session: Session) {
+async function rotated({ io, places }: SecretContext, session: Session) {
   const headers = await session.ownHeaders()
   await io.confirm(`Make a new webhook secret at ${session.target.name}? The old one ends in 24 hours.`)
   const body = { rotate_webhook_secret: true } as const

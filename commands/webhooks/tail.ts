@@ -4,7 +4,7 @@ import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import type { Delivery } from '../../src/nouns/deliveries.ts'
 import { dim, green, red, yellow } from '../../src/text/text.ts'
-import { readPage } from '../services/deliveries.ts'
+import { readPage } from '../webhooks.ts'
 
 const INTERVAL_MS = 1_000
 const DEFAULT_LAST = 10

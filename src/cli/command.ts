@@ -125,7 +125,7 @@ export type Entry = {
 }
 
 /** Help text of a bare noun. */
-export type Group = { readonly name: string; readonly summary: string; readonly heading: string }
+export type Group = Pick<Entry, 'name' | 'summary' | 'heading'> & Pick<Command, 'description'>
 
 /** Name, summary and loader of a command, then rare members. */
 type EntryRow = readonly [

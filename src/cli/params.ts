@@ -206,7 +206,10 @@ function param<T>(kind: Kind, reads: Facts['read']): Param<T> {
 }
 
 function readParam({ optional, fallback, ...facts }: Facts, given: unknown): Outcome<unknown> {
-  if (given === undefined) return optional ? read(fallback) : refused('is needed', given)
+  if (given === undefined)
+    return optional
+      ? read(fallback)
+      : refused(facts.choices.length === 0 ? 'is needed' : `is needed: ${facts.choices.join(', ')}`, given)
   const outcome = facts.read(given)
   if (!outcome.success) return outcome
   for (const check of facts.checks) {

@@ -36,7 +36,7 @@ export function halfOf(amount: Usdc): Usdc {
 
 /** Warning before paying for a dispute that moves no money. */
 export function recordedSentence({ amount, escrow_status, status }: JobRow): string {
-  return `This dispute moves no money, it is recorded and counts in reputation: ${whereMoneyIs()}.`
+  return `This dispute moves no money: ${whereMoneyIs()}. It is recorded and counts in reputation.`
 
   function whereMoneyIs(): string {
     if (amount === ZERO) return 'nothing was paid for this job'

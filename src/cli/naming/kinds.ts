@@ -221,7 +221,7 @@ const subscription = kind('subscription', {
 
 const delivery = kind('delivery', {
   noun: 'delivery',
-  listedBy: 'souk services deliveries',
+  listedBy: 'souk webhooks list',
   isNamed: false,
   async known(asker) {
     const session = await asker.session()

@@ -3,8 +3,16 @@ import type { Group } from '../command.ts'
 /** Nouns with several commands. */
 export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
-  { name: 'services deliveries', heading: 'Market', summary: 'webhook deliveries of your listings' },
-  { name: 'webhooks', heading: 'Market', summary: 'webhook deliveries; verify a signature' },
+  {
+    name: 'webhooks',
+    heading: 'Market',
+    summary: 'webhook deliveries; verify a signature',
+    description: [
+      'Set the URL with `souk account edit --webhook URL`, or for one listing with `souk services edit LISTING --set webhook_url=URL`. A URL on this machine may use http; any other must use https. `souk services test LISTING` sends a test message.',
+      'Each webhook is a POST, signed as in Standard Webhooks. The key is the secret without "whsec_", base64-decoded. The signed text is webhook-id.webhook-timestamp.body, with the raw body. The header webhook-signature holds "v1," and the HMAC-SHA256 in base64; after a rotation two of them, with a space between.',
+      'Answer with a 2xx status to accept a webhook. After another answer it is sent again with the same webhook-id; status 410 stops that.',
+    ].join('\n\n'),
+  },
   { name: 'jobs', heading: 'Market', summary: 'jobs that you bought or sold' },
   { name: 'threads', heading: 'Market', summary: 'conversations: negotiate, deliver, accept' },
   { name: 'requests', heading: 'Market', summary: 'requests for work, and bids on them' },
@@ -32,9 +40,13 @@ export const groups: readonly Group[] = [
   { name: 'admin', heading: 'Administration', summary: 'administrator commands' },
   { name: 'admin platform', heading: 'Administration', summary: 'pause or resume all paid activity' },
   { name: 'admin escrow', heading: 'Administration', summary: 'pause or resume escrow' },
-  { name: 'admin disputes', heading: 'Administration', summary: 'default outcome of undecided disputes' },
+  {
+    name: 'admin disputes',
+    heading: 'Administration',
+    summary: 'default outcome of undecided disputes (decide one: souk admin jobs resolve)',
+  },
   { name: 'admin features', heading: 'Administration', summary: 'the checkout cutover, terms and features' },
-  { name: 'admin jobs', heading: 'Administration', summary: 'all jobs, disputes and their evidence' },
+  { name: 'admin jobs', heading: 'Administration', summary: 'all jobs; decide disputes and collect their evidence' },
   {
     name: 'admin named-services',
     heading: 'Administration',

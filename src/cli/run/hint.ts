@@ -32,13 +32,32 @@ export async function hintFor(refused: Refused): Promise<Hint> {
     return { sentence: asked(about, nearest(stray, verbs)), next: [`souk ${noun} --help`] }
   }
   const known = /^unknown option '(--?[^']+)'/i.exec(sentence)?.[1]
-  const elsewhere = known === undefined ? [] : await withOption(refused, { noun, flag: known })
+  const unknown = /^unknown command '([^']+)'/i.exec(sentence)?.[1]
+  const elsewhere =
+    known === undefined
+      ? helpOf(noun === '' ? unknown : undefined, refused.entries)
+      : await withOption(refused, { noun, flag: known })
   const meant = suggested ?? (elsewhere.length > 0 ? undefined : nearestFlag(known, leaf?.flags ?? []))
   const about = leaf?.name ?? noun
   return {
     sentence: asked(sentence, meant),
     next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`],
   }
+}
+
+/** Help lines of the few commands below a noun that have the word in their name. */
+export function helpOf(word: string | undefined, entries: readonly Entry[]): string[] {
+  const found = entries.filter(({ name, aliasOf, hidden }) => {
+    return (
+      !aliasOf &&
+      !hidden &&
+      name
+        .split(' ')
+        .slice(1)
+        .includes(word ?? '')
+    )
+  })
+  return found.length > SUGGESTIONS_MAX ? [] : found.map(({ name }) => `souk ${name} --help`)
 }
 
 function asked(sentence: string, meant: string | undefined): string {

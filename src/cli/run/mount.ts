@@ -174,7 +174,7 @@ function nounOf(name: string, building: Building): Commander {
   const group = program.groups.find((one) => one.name === name)
   const noun = parent.command(last, { hidden: group === undefined })
   noun.helpCommand(false).hook('preSubcommand', load)
-  if (group) noun.summary(group.summary).description(group.summary)
+  if (group) noun.summary(group.summary).description(pageText(group))
   if (group) noun.helpGroup(parent === root ? `${group.heading}:` : 'Commands:')
   nouns.set(name, noun)
   return noun
@@ -217,8 +217,12 @@ function optionsLast(command: Commander, help: Help): string {
   return `${[...rest, ...options.map((part) => part.trimEnd())].join('\n\n')}\n`
 }
 
+function pageText({ summary, description = '' }: Pick<Command, 'summary' | 'description'>): string {
+  return [summary, description].filter(Boolean).join('\n\n')
+}
+
 function decorate(leaf: Commander, command: Command, parsing: Parsing): void {
-  leaf.description([command.summary, command.description ?? ''].filter(Boolean).join('\n\n'))
+  leaf.description(pageText(command))
   const args = membersOf(command.args)
   for (const [key, shape] of args) leaf.addArgument(argumentOf(key, shape))
   const options = membersOf(command.options)

@@ -12,6 +12,10 @@ type Dispute = NonNullable<WireAnswer<Api['resolveJob']>['dispute']>
 
 const PAYMENT_REQUIRED = 402
 
+/** When a dispute holds money; for the help of its commands. */
+export const disputeHelp =
+  "A dispute holds money that is still in escrow until it is decided. A person's delivery stays in escrow until the buyer accepts it, at most 48 hours. The result of a program is accepted at once, and a dispute about it is only recorded."
+
 export const recordOnly = z
   .boolean()
   .default(false)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { enqueue } from '../../../daemon/features/webhooks/queue.ts'
-import { deliveries } from '../../../daemon/features/webhooks/rows.ts'
-import { deliveryWorker } from '../../../daemon/features/webhooks/worker.ts'
-import { commit } from '../../../daemon/store/draw.ts'
-import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
-import { openRemoteMarket, type RemoteMarket } from '../../../fixtures/kit/remote-market.ts'
+import { enqueue } from '../../daemon/features/webhooks/queue.ts'
+import { deliveries } from '../../daemon/features/webhooks/rows.ts'
+import { deliveryWorker } from '../../daemon/features/webhooks/worker.ts'
+import { commit } from '../../daemon/store/draw.ts'
+import { openProvider, type Provider } from '../../fixtures/kit/provider.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
 /* A provider who looks at what was sent to them, and has it sent again. */
 
@@ -38,8 +38,8 @@ async function listed(...more: string[]): Promise<string> {
   return (await shop.json(['services', 'create', ...fields.flatMap((one) => ['--set', one]), '--as', 'ann'])).id
 }
 
-const souk = (...words: string[]) => shop.souk(['services', ...words, '--as', 'ann'])
-const json = (...words: string[]) => shop.json(['services', ...words, '--as', 'ann'])
+const souk = (...words: string[]) => shop.souk([...words, '--as', 'ann'])
+const json = (...words: string[]) => shop.json([...words, '--as', 'ann'])
 
 /** A message of the marketplace to the endpoint, tried once. */
 async function sent(about = service): Promise<string> {
@@ -67,7 +67,7 @@ async function dead(): Promise<string> {
 
 describe('a test of a listing', () => {
   test('shows the answer, how long it took and the signature, as often as it is asked for', async () => {
-    const told = await json('test', service, '--repeat', '3')
+    const told = await json('services', 'test', service, '--repeat', '3')
     expect(told).toMatchObject({ service_id: service, delivered: 3, total: 3 })
     expect(hook.received.map(({ body }) => body.test)).toEqual([true, true, true])
     expect(told.tests[2]).toMatchObject({ number: 3, delivered: true, status: 200, response_excerpt: 'taken' })
@@ -78,12 +78,12 @@ describe('a test of a listing', () => {
 
   test('that is not taken says why and is no failure, unless asked to be one', async () => {
     hook.answer = () => ({ status: 500, body: 'broken' })
-    const plain = await souk('test', service)
+    const plain = await souk('services', 'test', service)
     expect([plain.code, plain.out]).toEqual([
       0,
       expect.stringMatching(/^1\tfalse\t500\t\d+\tthe endpoint answered 500\n$/),
     ])
-    expect((await souk('test', service, '--exit-status')).code).toBe(11)
+    expect((await souk('services', 'test', service, '--exit-status')).code).toBe(11)
   })
 
   test.each<[string, () => string[], number]>([
@@ -100,24 +100,24 @@ describe('deliveries', () => {
   test('are listed by state and by listing, each with its tries', async () => {
     const other = await listed(`webhook_url=${hook.url}`)
     const id = await sent(other)
-    const { deliveries: of } = await json('deliveries', other)
+    const { deliveries: of } = await json('webhooks', other)
     expect(of).toMatchObject([{ delivery_id: id, status: 'delivered', service_id: other, attempts: [{ status: 200 }] }])
-    expect((await json('deliveries', 'list', other, '--status', 'dead')).total).toBe(0)
-    const { out } = await souk('deliveries', other)
+    expect((await json('webhooks', 'list', other, '--status', 'dead')).total).toBe(0)
+    const { out } = await souk('webhooks', other)
     expect(out.split('\t').slice(0, 4)).toEqual([id, 'new_message', 'delivered', '1'])
   })
 
   test('that nobody took are sent again, by name or all of them', async () => {
     const ids = [await dead(), await dead()]
-    const told = await json('deliveries', '--status', 'dead')
+    const told = await json('webhooks', '--status', 'dead')
     const messages = told.deliveries.filter(({ type }: { type: string }) => type === 'new_message')
     expect(messages.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort())
-    const { deliveries: one } = await json('deliveries', 'replay', ids[0] as string)
+    const { deliveries: one } = await json('webhooks', 'replay', ids[0] as string)
     expect(one).toMatchObject([{ id: ids[0], status: 'pending' }])
-    expect(await json('deliveries', 'replay', '--all')).toMatchObject({ total: 1, deliveries: [{ id: ids[1] }] })
-    await expect.poll(async () => (await json('deliveries', '--status', 'pending')).total).toBe(0)
+    expect(await json('webhooks', 'replay', '--all')).toMatchObject({ total: 1, deliveries: [{ id: ids[1] }] })
+    await expect.poll(async () => (await json('webhooks', '--status', 'pending')).total).toBe(0)
     expect(hook.received).toHaveLength(2)
-    expect((await souk('deliveries', 'replay', '--all')).code).toBe(0)
+    expect((await souk('webhooks', 'replay', '--all')).code).toBe(0)
   })
 
   test.each<[string, () => string[], number]>([
@@ -126,13 +126,13 @@ describe('deliveries', () => {
     ['one that is none', () => ['ann', 'whd_0123456789abcdef'], 3],
   ])('%s to replay is refused', async (_, words, code) => {
     const [who = '', ...rest] = words()
-    expect((await shop.souk(['services', 'deliveries', 'replay', ...rest, '--as', who])).code).toBe(code)
+    expect((await shop.souk(['webhooks', 'replay', ...rest, '--as', who])).code).toBe(code)
   })
 
   test("of others are neither seen nor replayed; the administrator sees everybody's", async () => {
     const id = await sent()
-    expect((await shop.json(['services', 'deliveries', '--as', 'bob'])).total).toBe(0)
-    expect((await shop.souk(['services', 'deliveries', 'replay', id, '--as', 'bob'])).code).toBe(3)
+    expect((await shop.json(['webhooks', '--as', 'bob'])).total).toBe(0)
+    expect((await shop.souk(['webhooks', 'replay', id, '--as', 'bob'])).code).toBe(3)
     const all = await shop.json(['admin', 'webhooks', '--participant', participant])
     expect(all.deliveries[0]).toMatchObject({ id, participant_id: participant })
     expect(all.counts.delivered).toBeGreaterThan(0)
