@@ -311,8 +311,7 @@ type Changed = ReturnType<typeof changedJob>
 export function showChanged(what: string, job: Changed, io: Io): void {
   const { escrow, dispute, call_payment: paid } = job
   io.line(`${green('✓')} ${what}   ${bold(job.job_id)}   ${job.status}   paid $${paid.amount} for the call`)
-  if (escrow && escrow.status !== 'none')
-    io.line(`  escrow    ${escrow.status}${escrow.next_event ? `, next ${escrow.next_event}` : ''}`)
+  if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrow.status}`)
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
   io.note(`  next: ${cyan(io.hint(`souk jobs view ${job.job_id}`))}`)
 }
