@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { runnable } from './fixtures/kit/outside.ts'
@@ -88,6 +89,8 @@ export default defineConfig(({ mode }) => {
       env: {
         TZ: 'UTC',
         SOUK_TEST_COMMIT: String(commit),
+        // Programs that run from sources compile each module once for all tests, not at every start.
+        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'souk-compiled'),
         ...(mode.startsWith('devnet') ? { SOUK_TEST_CHAIN: 'devnet' } : {}),
         ...(mode.endsWith('deep') ? { SOUK_TEST_DEPTH: 'deep' } : {}),
       },

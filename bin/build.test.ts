@@ -118,7 +118,7 @@ describe('the bundle', () => {
 
   it('keeps rows in LevelDB where no package lies above it', async () => {
     const alone = join(home, 'alone')
-    await cp(folder, alone, { recursive: true, dereference: true })
+    await cp(dist, join(alone, 'dist'), { recursive: true })
     copyBeside(join(alone, 'dist'))
     const config = { ...configDefaults, dataDir: join(home, 'in-level'), seed: 'none', rows: 'level' }
     const { code, err } = await evaluate(

@@ -1,7 +1,12 @@
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorFacts } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
+
+// V8 compiles what WebAssembly calls often. Threads that do so at the same moment may free the code twice, which ends
+// the process (`Check failed: jit_page.has_value()`); without it such calls are only slower.
+setFlagsFromString(`--wasm-wrapper-tiering-budget=${2 ** 31 - 1}`)
 
 /** Why a task failed. `busy`: never started. */
 export type ThreadFailure = 'busy' | 'timeout' | 'memory' | 'crashed' | 'aborted'

@@ -30,7 +30,13 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-const env = () => ({ HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, MY_SECRET: 'token' })
+const env = () => ({
+  HOME: home,
+  PATH: process.env.PATH ?? '',
+  TMPDIR: home,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+  MY_SECRET: 'token',
+})
 
 /** The command line runs here; what it starts runs in processes of its own. */
 function souk(...words: string[]): Promise<Ran> {
