@@ -7,6 +7,7 @@ import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
+import { attentionRows } from '../src/nouns/attention.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 
 type OperatorItem = WireAnswer<Api['getAttention']>['items'][number]
@@ -43,12 +44,25 @@ export const command = defineCommand({
   },
   rows: ({ items }) => items,
   columns,
-  view({ items, total }, io) {
+  view(found, io) {
+    const { total } = found
     if (total === 0) io.line(`${green('✓')} nothing needs a hand`)
-    for (const item of items) printItem(item, io)
-    if (total > items.length) io.note(`and ${total - items.length} more of these kinds`)
+    const rows = shownRows(found)
+    for (const { item } of rows) printItem(item, io)
+    const shown = rows.reduce((sum, { count }) => sum + count, 0)
+    if (total > shown) io.note(`and ${total - shown} more of these kinds`)
   },
 })
+
+/** The operator's, with several of a kind in one row. */
+function shownRows(found: WireAnswer<Api['getAttention']> | WireAnswer<Api['getOwnAttention']>) {
+  if (isOperators(found)) return attentionRows(found.items, found.counts)
+  return found.items.map((item) => ({ item, count: 1 }))
+}
+
+const isOperators = (
+  found: WireAnswer<Api['getAttention']> | WireAnswer<Api['getOwnAttention']>,
+): found is WireAnswer<Api['getAttention']> => 'platform' in found.counts
 
 function printItem(item: Item, io: Io): void {
   io.line(headOf(item))

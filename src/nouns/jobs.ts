@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { workingJobStatuses } from '../model/job.ts'
 import { clip, shortSpan } from '../text/text.ts'
 import { accent, age, bad, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
@@ -29,8 +30,12 @@ type Standing = Pick<Job, 'status' | 'late' | 'deadline_at'> & { readonly escrow
 /** Highlights jobs that wait for their buyer; late ones warn. */
 export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Standing, now?: number): Toned {
   if (status === 'completed' && escrow?.next_event === 'verify') return warn('? delivered')
-  const isRunning = status === 'dispatched' || status === 'in_progress'
-  return isRunning && (late ?? isPast(deadline, now)) ? warn('! overdue') : jobStates[status]
+  return isOverdue({ status, late, deadline_at: deadline }, now) ? warn('! overdue') : jobStates[status]
+}
+
+/** As the instance says it, else by the deadline alone. */
+export function isOverdue({ status, late, deadline_at: deadline }: Omit<Standing, 'escrow'>, now?: number): boolean {
+  return workingJobStatuses.some((working) => working === status) && (late ?? isPast(deadline, now))
 }
 
 const isPast = (at: string | null | undefined, now?: number) =>

@@ -62,7 +62,7 @@ it('hides the chosen one for an hour, and counts it nowhere', async () => {
   expect(text()).toMatch(/╭─ Put off ─+╮/)
   expect(text()).toMatch(/for 1 hour.*\n.*for 1 day.*\n.*until it changes/)
   await type('\r')
-  expect(text()).toMatch(/─ Needs a hand 1 ─+ 1 put off {2}⏎ mends it {2}x put off ─/)
+  expect(text()).toMatch(/─ Needs a hand 1 ─+ 1 put off {2}⏎ run now {2}x put off ─/)
   expect(text()).toContain('! 1 needs a hand')
   expect(text()).toContain('Crons!1')
   expect(text()).not.toMatch(/▌. cron +reputation/)

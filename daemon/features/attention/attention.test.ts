@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
-import { DAY_MS } from '../../../src/core/time.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import type { AttentionKind } from '../../../src/model/words.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
@@ -51,16 +51,45 @@ test('a dispute is told with its money until it is decided, and by a command tha
   expect(await of('dispute')).toEqual([])
 })
 
+test('a job past its promise is overdue in attention, in the list of jobs and in the river alike', async () => {
+  const { body } = await market.buy(await market.list('human'), await market.agent())
+  const admin = async (path: string) => (await market.market.admin('GET', `/dashboard/api/admin/${path}`)).body
+  const all = async () => [
+    (await of('overdue')).map(({ subject }) => subject.id),
+    (await admin('jobs?filter=late:yes')).jobs.map(({ id }: { id: string }) => id),
+    (await admin('river')).overdue,
+  ]
+  expect(await all()).toEqual([[], [], '0.00'])
+  market.pass(2 * HOUR_MS)
+  expect(await all()).toEqual([[body.job_id], [body.job_id], '0.525'])
+  const [overdue] = await of('overdue')
+  expect(overdue).toMatchObject({ grave: true, amount: '0.525' })
+  await market.market.admin('POST', `/dashboard/api/admin/jobs/${body.job_id}/emergency-withdraw`, {
+    body: { reason: 'late' },
+  })
+  expect(await all()).toEqual([[], [], '0.00'])
+})
+
 test('a step that is due and not taken is told, and gone once the monitor ran', async () => {
   const bought = await market.buy(await market.list('automated'), await market.agent())
-  expect(await of('overdue')).toEqual([])
+  expect(await of('stuck')).toEqual([])
   market.pass(3 * DAY_MS)
-  expect(await of('overdue')).toMatchObject([
+  expect(await of('stuck')).toMatchObject([
     { subject: { id: bought.body.job_id }, fix: 'souk crons run escrow-monitor' },
   ])
   await market.monitor()
   await market.monitor()
-  expect(await of('overdue')).toEqual([])
+  expect(await of('stuck')).toEqual([])
+})
+
+test('a question that nobody answers for a day is told', async () => {
+  const who = await market.agent()
+  const service = await market.list('human', { price: undefined, pricing_model: 'quote_required' })
+  const asked = await who.pay(`/v1/services/${service}/inquire`, { body: { brief: { text: 'How long for ten?' } } })
+  expect([asked.status, asked.text]).toEqual([200, expect.any(String)])
+  expect(await of('inquiry')).toEqual([])
+  market.pass(DAY_MS + HOUR_MS)
+  expect((await of('inquiry')).map(({ subject }) => subject.id)).toEqual([asked.body.thread_id])
 })
 
 test('messages that were given up, and endpoints that fail', async () => {

@@ -1,21 +1,23 @@
 import type { z } from 'zod'
 import type { AttentionItem } from '../../../src/api/sections/attention.ts'
 import { formatAmount } from '../../../src/core/money.ts'
-import { MINUTE_MS } from '../../../src/core/time.ts'
-import { jobDueEvents } from '../../../src/model/job.ts'
+import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { jobDueEvents, workingJobStatuses } from '../../../src/model/job.ts'
 import type { AttentionKind } from '../../../src/model/words.ts'
-import { participants } from '../../kernel/rows.ts'
 import { eachPage } from '../../store/each-page.ts'
 import type { Collection, ReadTx, Row } from '../../store/port.ts'
 import { deciderOf } from '../jobs/dispute-decision.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
+import { isLate, nameOf, promisedAt } from '../jobs/view.ts'
 import { services } from '../listings/rows.ts'
 import { owingStates } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
-import { unservedPeriods } from '../subscriptions/rows.ts'
+import { plans, subscriptions, unservedPeriods } from '../subscriptions/rows.ts'
 import { adjustmentOf } from '../subscriptions/unserved.ts'
+import { messages, threads } from '../threads/rows.ts'
 import { TEST_TYPE } from '../webhooks/health.ts'
+import { endpointOf } from '../webhooks/queue.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 
 export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
@@ -25,12 +27,19 @@ type Reading = { readonly t: ReadTx; readonly now: number }
 
 /** Items listed of each kind; the counts include the rest. */
 export const MAX_OF_A_KIND = 25
-/** Due work is normally done within minutes; after this time it is overdue. */
+/** Due work is normally done within minutes; after this time it is stuck. */
 const PATIENCE_MS = 15 * MINUTE_MS
-/** Jobs of each due event, and listings, read at most. */
+/** A question that waits for so long is unanswered. */
+const ANSWER_MS = DAY_MS
+/** Jobs of each state and due event, listings and conversations read at most. */
 const MAX_DUE_ROWS = 200
+/** Renewals read at most, the next ones first: a failed one is tried again within days. */
+const MAX_RENEWALS = 1_000
 /** Dead messages checked for tests; older ones count without a check. */
 const MAX_DEAD_ROWS = 2_000
+const MAX_QUOTED_CHARS = 200
+/** One cent: less of a period that goes on unserved is not worth a credit yet. */
+const LEAST_UNSERVED = 10_000n
 
 type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }
 
@@ -39,53 +48,130 @@ async function some<R extends Row>(t: ReadTx, { of, index, prefix = [] }: Slice<
   return { rows, count: await t.table(of).count(index, [...prefix]) }
 }
 
-async function nameOf(t: ReadTx, id: string): Promise<string> {
-  return (await t.table(participants).get(id))?.name ?? id
-}
-
 async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
   return (await t.table(services).get(service_id))?.name ?? service_id
+}
+
+/** What somebody said, as one line of an item; a brief is kept as JSON. */
+function quoted(text: string): string {
+  const said = text.slice(0, 2 * MAX_QUOTED_CHARS).replace(/^\{\s*"text": "|"\s*\}$/g, '')
+  const line = said.replaceAll(/\s+/g, ' ').trim()
+  return line.length > MAX_QUOTED_CHARS ? `${line.slice(0, MAX_QUOTED_CHARS)}…` : line
 }
 
 /** Undecided disputes (decisions §8). */
 export async function disputesOf({ t }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: jobs, index: 'status', prefix: ['disputed'] })
   const items = rows.map(async (job): Promise<Item> => {
-    const decider = deciderOf(job.dispute)
+    const buyer = await nameOf(t, job.buyer_wallet)
     return {
+      ...aboutJob(job),
       id: `dispute ${job.id}`,
       grave: true,
-      subject: { kind: 'job', id: job.id },
-      who: await nameOf(t, job.provider_id),
-      amount: job.amount,
+      who: `${buyer} / ${await nameOf(t, job.provider_id)}`,
       since: job.dispute?.opened_at ?? null,
-      due: decider?.at ?? null,
-      sentence: `A buyer disputes "${await listingOf(t, job)}": ${decider?.at == null ? 'it waits for your decision' : 'without your decision the default applies'}.`,
+      due: deciderOf(job.dispute)?.at ?? null,
+      sentence: `${buyer} disputes "${await listingOf(t, job)}": "${quoted(job.dispute?.reason ?? '')}"`,
       fix: `souk admin jobs bundle ${job.id}`,
     }
   })
   return { kind: 'dispute', items: await Promise.all(items), count }
 }
 
-/** Jobs whose next step is overdue: its cron is not running or fails. */
+function aboutJob({ id, amount }: JobRow): Pick<Item, 'subject' | 'amount'> {
+  return { subject: { kind: 'job', id }, amount }
+}
+
+/** Jobs past their promised time or deadline, as every list of jobs counts them. */
 export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
+  const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
+  const pages = await Promise.all(workingJobStatuses.map((status) => t.table(jobs).page('status', [status], part)))
+  const late = pages.flatMap(({ rows }) => rows).filter((job) => isLate(job, now))
+  const items = late
+    .toSorted((one, other) => promisedAt(one) - promisedAt(other))
+    .slice(0, MAX_OF_A_KIND)
+    .map(async (job): Promise<Item> => {
+      const isHeld = job.escrow_status === 'held'
+      return {
+        ...aboutJob(job),
+        id: `overdue ${job.id}`,
+        grave: isHeld,
+        who: await nameOf(t, job.provider_id),
+        since: promisedAt(job),
+        due: job.next_event_at,
+        sentence: `"${await listingOf(t, job)}" for ${await nameOf(t, job.buyer_wallet)} is past its promised time.`,
+        fix: isHeld ? `souk admin jobs emergency-withdraw ${job.id} --reason "..."` : `souk jobs view ${job.id}`,
+      }
+    })
+  return { kind: 'overdue', items: await Promise.all(items), count: late.length }
+}
+
+/** Jobs whose next step was not taken in time: its cron is not running or fails. */
+export async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
   const late = rows.filter((job) => job.next_event_at !== null && job.next_event_at < now - PATIENCE_MS)
   const items = late.slice(0, MAX_OF_A_KIND).map(
     async (job): Promise<Item> => ({
-      id: `overdue ${job.id}`,
+      ...aboutJob(job),
+      id: `stuck ${job.id}`,
       grave: true,
-      subject: { kind: 'job', id: job.id },
       who: await nameOf(t, job.provider_id),
-      amount: job.amount,
       since: job.next_event_at,
       due: null,
-      sentence: `The next step of a job, ${job.next_event}, is overdue.`,
+      sentence: `The next step of "${await listingOf(t, job)}", ${job.next_event}, was not taken in time.`,
       fix: 'souk crons run escrow-monitor',
     }),
   )
-  return { kind: 'overdue', items: await Promise.all(items), count: late.length }
+  return { kind: 'stuck', items: await Promise.all(items), count: late.length }
+}
+
+/** Subscriptions whose renewal exceeded the balance. */
+export async function pastDueOf({ t }: Reading): Promise<FoundItems> {
+  const { rows } = await t.table(subscriptions).page('due', ['renew'], { limit: MAX_RENEWALS })
+  const unpaid = rows.filter(({ status }) => status === 'past_due')
+  const items = unpaid.slice(0, MAX_OF_A_KIND).map(
+    async (row): Promise<Item> => ({
+      id: `past_due ${row.id}`,
+      grave: false,
+      subject: { kind: 'subscription', id: row.id },
+      who: await nameOf(t, row.participant_id),
+      amount: row.amount,
+      since: row.past_due_since,
+      due: row.next_event_at,
+      sentence: `The balance does not cover the renewal of "${(await t.table(plans).get(row.plan_id))?.name ?? row.plan_id}".`,
+      fix: `souk participants view ${row.participant_id}`,
+    }),
+  )
+  return { kind: 'past_due', items: await Promise.all(items), count: unpaid.length }
+}
+
+/** Conversations in which only the buyer has written, and for a while. */
+export async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
+  const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
+  const { rows } = await t.table(threads).page('status', ['inquiry'], part)
+  const old = rows.filter((thread) => thread.updated_at < now - ANSWER_MS)
+  const last = await Promise.all(
+    old.map(async (thread) => ({
+      thread,
+      message: (await t.table(messages).page('thread', [thread.id], { limit: 1 })).rows[0],
+    })),
+  )
+  const open = last.filter(({ message }) => message?.author_role === 'buyer')
+  const items = open.slice(0, MAX_OF_A_KIND).map(
+    async ({ thread, message }): Promise<Item> => ({
+      id: `inquiry ${thread.id}`,
+      grave: false,
+      subject: { kind: 'thread', id: thread.id },
+      who: await nameOf(t, thread.provider_id),
+      amount: null,
+      since: message?.created_at ?? thread.updated_at,
+      due: null,
+      sentence: `${await nameOf(t, thread.buyer_wallet)} asks and has no answer: "${quoted(message?.body ?? '')}"`,
+      fix: `souk admin threads view ${thread.id}`,
+    }),
+  )
+  return { kind: 'inquiry', items: await Promise.all(items), count: open.length }
 }
 
 /** Payments that the chain reverted and that are not covered yet, and what their payers are still owed. */
@@ -150,7 +236,8 @@ export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
 
 /** Paid periods that were not served and need a remedy (decisions §9). */
 export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
-  const { rows, count } = await some(t, { of: unservedPeriods, index: 'open' })
+  const { rows: open, count } = await some(t, { of: unservedPeriods, index: 'open' })
+  const rows = open.filter((row) => row.since === null || adjustmentOf(row, now) >= LEAST_UNSERVED)
   const items = rows.map(async (row): Promise<Item> => {
     const amount = adjustmentOf(row, now)
     const settles = `--settles ${row.id} --reason "..."`
@@ -166,7 +253,7 @@ export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
       fix: `souk admin adjust ${row.participant_id} ${formatAmount(amount)} ${settles}`,
     }
   })
-  return { kind: 'unserved_period', items: await Promise.all(items), count }
+  return { kind: 'unserved_period', items: await Promise.all(items), count: count - open.length + rows.length }
 }
 
 /** Dead messages, without tests; a failing endpoint is reported by its listing. */
@@ -182,8 +269,10 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const left = (await t.table(deliveries).count('state', ['dead'])) - looked
   const rows = dead.slice(0, MAX_OF_A_KIND)
   const count = dead.length + Math.max(left, 0)
-  const items = rows.map(
-    async (row: DeliveryRow): Promise<Item> => ({
+  const items = rows.map(async (row: DeliveryRow): Promise<Item> => {
+    const { participant_id: participantId, service_id: serviceId } = row
+    const isGone = (await endpointOf(t, { participantId, serviceId })) === undefined
+    return {
       id: `delivery ${row.id}`,
       grave: false,
       subject: { kind: 'delivery', id: row.id },
@@ -191,10 +280,10 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
       amount: null,
       since: row.at,
       due: null,
-      sentence: `A ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}.`,
-      fix: `souk admin webhooks replay ${row.id}`,
-    }),
-  )
+      sentence: `A ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}${isGone ? ', and there is no endpoint now' : ''}.`,
+      fix: isGone ? `souk participants view ${participantId}` : `souk admin webhooks replay ${row.id}`,
+    }
+  })
   return { kind: 'delivery', items: await Promise.all(items), count }
 }
 
@@ -202,18 +291,30 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
 export async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')
-  const items = failing.slice(0, MAX_OF_A_KIND).map(
-    async (one): Promise<Item> => ({
+  const items = failing.slice(0, MAX_OF_A_KIND).map(async (one): Promise<Item> => {
+    const { tries, since, why } = await failuresOf(t, one.id)
+    const waiting = await t.table(jobs).count('service_open', [one.id])
+    const wait = waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'job waits' : 'jobs wait'}`
+    return {
       id: `endpoint ${one.id}`,
       grave: false,
       subject: { kind: 'service', id: one.id },
       who: await nameOf(t, one.provider_id),
       amount: null,
-      since: null,
+      since,
       due: null,
-      sentence: `The endpoint of "${one.name}" does not answer.`,
-      fix: `souk services view ${one.id}`,
-    }),
-  )
+      sentence: `The endpoint of "${one.name}" failed ${tries} ${tries === 1 ? 'time' : 'times'} in a row: ${why}${wait}.`,
+      fix: `souk admin webhooks list --filter "service:${one.id} status:dead"`,
+    }
+  })
   return { kind: 'endpoint', items: await Promise.all(items), count: failing.length }
+}
+
+/** The last failures of a listing's endpoint in a row, since when, and why. */
+async function failuresOf(t: ReadTx, serviceId: string) {
+  const { rows } = await t.table(deliveries).page('tried', [serviceId], { limit: MAX_OF_A_KIND })
+  const taken = rows.findIndex((row) => row.attempts.at(-1)?.error === null)
+  const failed = taken === -1 ? rows : rows.slice(0, taken)
+  const tries = failed.reduce((sum, row) => sum + row.tries, 0)
+  return { tries, since: failed.at(-1)?.at ?? null, why: failed[0]?.attempts.at(-1)?.error ?? 'no answer' }
 }

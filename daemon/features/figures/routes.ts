@@ -2,10 +2,12 @@ import { api, type EndpointName } from '../../../src/api/index.ts'
 import { CALL_HOURS, type figuresApi } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
+import { workingJobStatuses } from '../../../src/model/job.ts'
 import { accountKinds } from '../../../src/model/ledger.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { jobs } from '../jobs/rows.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
+import { isLate } from '../jobs/view.ts'
 import { accounts } from '../ledger/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { soldFigures } from '../sales/sold.ts'
@@ -69,7 +71,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
     held_jobs: await t.table(jobs).count('held', []),
     in_flight: await t.table(payments).count('open', []),
     disputed: await amountOf(t, 'disputed', () => true),
-    overdue: usdc((await amountOf(t, 'dispatched', isLate)) + (await amountOf(t, 'in_progress', isLate))),
+    overdue: await overdueIn(t),
     books: await Promise.all(
       accountKinds.map(async (kind) => ({
         kind,
@@ -99,12 +101,13 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
     checked_at: checkedAt,
   }
 
-  function isLate({ deadline_at: deadline }: { deadline_at: number | null }): boolean {
-    return deadline !== null && deadline < now
+  async function overdueIn(t: ReadTx): Promise<Usdc> {
+    const sums = await Promise.all(workingJobStatuses.map((one) => amountOf(t, one, (job) => isLate(job, now))))
+    return usdc(sums.reduce((sum, one) => sum + one, 0n))
   }
 }
 
-type Wanted = (job: { deadline_at: number | null }) => boolean
+type Wanted = (job: JobRow) => boolean
 
 /** Money held for jobs of a status, oldest first. */
 async function amountOf(t: ReadTx, status: string, wanted: Wanted): Promise<Usdc> {

@@ -105,9 +105,13 @@ export async function nameOf(t: ReadTx, who: string | Wallet): Promise<string> {
   return (await participantNamed(t, who))?.name || who
 }
 
-/** Whether a running job is past its deadline or promised time. */
-export function isLate({ status, created_at, estimate_ms, deadline_at }: JobRow, now: number): boolean {
-  if (!workingJobStatuses.some((working) => working === status)) return false
+/** When a job was to be delivered: by its deadline, or sooner by the promise of its listing. */
+export function promisedAt({ created_at, estimate_ms, deadline_at }: JobRow): number {
   const promised = estimate_ms === null ? Number.POSITIVE_INFINITY : created_at + estimate_ms
-  return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY) < now
+  return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY)
+}
+
+/** Whether a running job is past its deadline or promised time: what is called overdue everywhere. */
+export function isLate(job: JobRow, now: number): boolean {
+  return workingJobStatuses.some((working) => working === job.status) && promisedAt(job) < now
 }

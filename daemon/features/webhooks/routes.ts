@@ -50,6 +50,7 @@ const factsIn = (t: ReadTx) => async (row: DeliveryRow, uses: (field: keyof type
   provider: uses('provider')
     ? [(await t.table(participants).get(row.participant_id))?.name ?? '', row.participant_id]
     : null,
+  service: row.service_id,
   url: row.url,
   job: row.job_id,
   reason: row.reason,

@@ -168,6 +168,7 @@ export const deliveryFields = {
   status: oneOf(deliveryStates),
   type: text,
   provider: text,
+  service: text,
   url: text,
   job: text,
   reason: text,

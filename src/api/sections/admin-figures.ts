@@ -77,7 +77,7 @@ export const River = z
     refunds: Amount,
     held: Amount.meta({ description: 'in escrow now, by the running sums' }),
     disputed: Amount,
-    overdue: Amount.meta({ description: 'of jobs past their deadline, as far as was looked' }),
+    overdue: Amount.meta({ description: 'held for overdue jobs, as far as was looked' }),
     held_jobs: z.int(),
     in_flight: z
       .int()

@@ -1,7 +1,8 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
-import { buyerOf, type Job, job, providerOf, serviceOf } from '../../nouns/jobs.ts'
+import { workingJobStatuses } from '../../model/job.ts'
+import { buyerOf, isOverdue, type Job, job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { microOf } from '../../text/columns.ts'
 import { liveLines } from '../feed/lines.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
@@ -76,8 +77,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
 
 /** Filterable facts; `late` and `open` as far as known. */
 function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
-  const { id, status, escrow, payment, deadline_at: deadline } = one
-  const isRunning = status === 'dispatched' || status === 'in_progress'
+  const { id, status, escrow, payment } = one
   return {
     id,
     status,
@@ -86,8 +86,8 @@ function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
     provider: [providerOf(one), one.provider_id ?? ''],
     amount: microOf(one.amount ?? '') ?? null,
     age: Date.parse(one.created_at),
-    late: one.late ?? (isRunning && Boolean(deadline) && now !== undefined && Date.parse(deadline ?? '') < now),
-    open: isRunning || escrow?.status === 'held',
+    late: isOverdue(one, now),
+    open: workingJobStatuses.some((working) => working === status) || escrow?.status === 'held',
     paid_by: payment?.method ?? null,
   }
 }

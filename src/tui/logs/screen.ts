@@ -12,13 +12,15 @@ import { screenColumns } from '../list/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
-import { toItsJob } from '../shell/ask.ts'
+import { refuse, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import type { CronRunFacts } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, narrowed, useListQuery } from '../shell/finding.ts'
+import { askAll, meant } from '../shell/marks.ts'
 import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { number, word } from '../shell/read.ts'
+import { replayDialog, replayOf } from '../shell/replay.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
 import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
@@ -269,8 +271,19 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   return listedFace(host, listed, {
     fields: deliveryFields,
     problem: finding.problem,
-    actions: { itsJob: () => toItsJob(host, [row?.job_id ?? '']) },
+    actions: { itsJob: () => toItsJob(host, [row?.job_id ?? '']), testHook: () => sendAgain(host, rows) },
   })
+}
+
+/** Marked deliveries, or the chosen one, sent again; those on their way are left alone. */
+function sendAgain(host: Host, rows: readonly Delivery[]): void {
+  const dead = meant(host.ui.get(), rows, delivery.idOf).filter(({ status }) => status !== 'pending')
+  if (dead.length === 0) refuse(host, 'What is chosen is still on its way: it is tried again by itself.')
+  else
+    askAll(
+      host,
+      dead.map((one) => replayDialog(host, replayOf(one, safe(one.url)))),
+    )
 }
 
 const sentColumns = columnsAt<Delivery>((now) => screenColumns(delivery, now))

@@ -1,5 +1,5 @@
 import type { Problem } from '../../client/link.ts'
-import type { AttentionKind } from '../../model/words.ts'
+import { attentionWords, mendOf } from '../../nouns/attention.ts'
 import { clip, count, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
 import {
   accent,
@@ -21,25 +21,9 @@ import { onThePoint, shownMoney } from '../parts/river.ts'
 import { marked, windowStart } from '../parts/table.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { startWords } from '../shell/commands.ts'
-import { kindWords, type Need } from '../shell/needs.ts'
+import type { Need } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
-
-/** Remedies by kind; without one, enter shows the command. */
-export const mends: Readonly<Partial<Record<AttentionKind, { readonly act: MendAct; readonly verb: string }>>> = {
-  payout: { act: 'runCron', verb: 'try now' },
-  dispute: { act: 'decide', verb: 'decide' },
-  overdue: { act: 'runCron', verb: 'run now' },
-  delivery: { act: 'testHook', verb: 'send it' },
-  cron: { act: 'runCron', verb: 'run now' },
-  sanctions_list: { act: 'runCron', verb: 'fetch now' },
-  platform: { act: 'pause', verb: 'unpause' },
-  escrow: { act: 'runCron', verb: 'let go on' },
-}
-export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause'
-
-/** Kinds about a job in escrow. */
-export const heldFor: ReadonlySet<AttentionKind> = new Set(['dispute', 'overdue'])
 
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
@@ -74,7 +58,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const height = Math.max(1, Math.min(items.length, rows))
   const from = windowStart({ rows: items, chosen, height })
   const place = items.length > height ? `${from + 1} to ${from + height}  ` : ''
-  const hints: Line = [dim(place), ...away, accent(enterOf(inbox.keys)), dim(' mends it  '), ...putsOff]
+  const hints: Line = [dim(place), ...away, ...enterHint(inbox, items[chosen]), ...putsOff]
   const shown = items.slice(from, from + height)
   const columns = columnsFor(shown, width)
   const each = shown.map((need) => needLines(need, inbox, { ...columns, width }))
@@ -84,6 +68,13 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
     (isRoomy ? all : all.slice(0, 1)).map((line, at) => marked(line, at === 0 && from + i === chosen)),
   )
   return [rule(width, `Needs a hand ${count(total)}`, hints), ...lines]
+}
+
+/** What enter does with the chosen row. */
+function enterHint({ keys, readonly }: Inbox, need: Need | undefined): Line {
+  if (need === undefined) return []
+  const mend = mendOf(need)
+  return [accent(enterOf(keys)), dim(` ${mend === undefined || readonly ? 'look' : mend.verb}  `)]
 }
 
 /** A stopped daemon: facts, last log lines, and the start key. */
@@ -120,7 +111,7 @@ function columnsFor(shown: readonly Need[], width: number): Columns {
   const amounts = width >= AMOUNT_FROM ? shown.filter(({ amount }) => amount !== '') : []
   const aligned = onThePoint(amounts.map(({ amount }) => shownMoney(amount.slice(1))))
   return {
-    kind: width >= KIND_FROM ? Math.max(...shown.map(({ kind }) => kindWords[kind].length)) : 0,
+    kind: width >= KIND_FROM ? Math.max(...shown.map(({ kind }) => attentionWords[kind].word.length)) : 0,
     who: Math.min(WHO_COLUMNS_MAX, Math.max(...shown.map((need) => widthOf(whoOf(need))))),
     amounts: new Map(amounts.map(({ id }, i) => [id, aligned[i] ?? ''])),
     amount: aligned[0]?.length ?? 0,
@@ -134,7 +125,7 @@ function whoOf({ who, kind, subject }: Need): string {
 
 /** Short form for the card; money is whole or dropped. */
 export function briefNeed(need: Need, width: number): Line {
-  const head: Line = [signOf(need), ` ${kindWords[need.kind]} `]
+  const head: Line = [signOf(need), ` ${attentionWords[need.kind].word} `]
   if (need.who === '' && need.kind !== 'cron')
     return [...head, clip(need.sentence, Math.max(1, width - lineWidth(head)))]
   const money: Line = need.amount === '' ? [] : [' ', strong(shownMoney(need.amount.slice(1)))]
@@ -158,7 +149,7 @@ function needLines(
     ' ',
     sign,
     ' ',
-    ...(kind === 0 ? [] : [`${padEnd(kindWords[need.kind], kind)} `]),
+    ...(kind === 0 ? [] : [`${padEnd(attentionWords[need.kind].word, kind)} `]),
     strong(padEnd(clip(whoOf(need), who), who)),
     ...(amount === 0 ? [] : ['  ', strong(padEnd(amounts.get(need.id) ?? '', amount))]),
     '  ',
@@ -198,8 +189,8 @@ function ageOf({ since }: Need, business: number | undefined): Line {
   return [dim(age.padStart(AGE_COLUMNS))]
 }
 
-function verbOf({ kind }: Need, { readonly, keys }: Pick<Inbox, 'readonly' | 'keys'>): Line {
-  const mend = mends[kind]
+function verbOf(need: Need, { readonly, keys }: Pick<Inbox, 'readonly' | 'keys'>): Line {
+  const mend = mendOf(need)
   if (mend === undefined || readonly) return sized([accent(enterOf(keys)), ' look'], VERB_COLUMNS)
   return sized([accent(keyFor(mend.act, keys)), ` ${mend.verb}`], VERB_COLUMNS)
 }

@@ -1,55 +1,74 @@
+import { mendOf } from '../../nouns/attention.ts'
 import type { Job } from '../../nouns/jobs.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
 import { fetchJob } from '../job/rows.ts'
-import { askUser, refuse, type Sent } from '../shell/ask.ts'
+import { refuse, type Sent } from '../shell/ask.ts'
 import { cronOf, runDialog } from '../shell/cron-dialogs.ts'
-import type { DialogSpec } from '../shell/dialog.ts'
+import { type DialogSpec, reasonField } from '../shell/dialog.ts'
+import { askAll } from '../shell/marks.ts'
 import type { Need } from '../shell/needs.ts'
 import { pauseDialog, shellCommand } from '../shell/pause-dialog.ts'
 import { ask as send } from '../shell/queries.ts'
+import { replayDialog, replayOf } from '../shell/replay.ts'
 import type { Host } from '../shell/screen.ts'
+import { openNeed } from './walk.ts'
 
-/** Opens the remedy's dialog, or shows the command. */
+/** Opens the remedy's dialog, for all that share the row; where nothing can be done, leads to what it is about. */
 export async function mend(host: Host, need: Need): Promise<void> {
-  const spec = await dialogFor(host, need)
-  if (spec === undefined) refuse(host, `${need.sentence}  → ${need.fix}`)
-  else askUser(host, spec)
+  const specs = await dialogsFor(host, need)
+  if (specs.length === 0) openNeed(host, need)
+  else askAll(host, specs)
 }
 
-async function dialogFor(host: Host, need: Need): Promise<DialogSpec | undefined> {
+async function dialogsFor(host: Host, need: Need): Promise<readonly DialogSpec[]> {
   switch (need.kind) {
     case 'dispute':
       return disputeOf(host, need.subject)
+    case 'overdue':
+      return withdrawals(
+        host,
+        mendable(need).map(({ subject }) => subject),
+      )
     case 'cron':
       return runOf(host, need.subject)
     case 'payout':
       return runOf(host, 'provider-settlement')
-    case 'overdue':
+    case 'stuck':
       return runOf(host, 'escrow-monitor')
     case 'sanctions_list':
       return runOf(host, 'ofac-sdn-refresh')
     case 'delivery':
-      return replayDialog(host, need)
+      return mendable(need).map(({ subject, who, sentence }) => replayDialog(host, { id: subject, who, sentence }))
+    case 'endpoint':
+      return deadOf(host, need)
+    case 'unserved_period':
+      return [settleDialog(host, need)]
     case 'platform':
-      return pauseDialog(host)
+      return [pauseDialog(host)]
     case 'escrow':
-      return escrowDialog(host)
+      return [escrowDialog(host)]
     default:
-      return undefined
+      return []
   }
 }
 
-/** Opens the refund dialog of an item's job. */
-export async function giveBack(host: Host, id: string): Promise<void> {
-  const job = await jobOf(host, id)
-  if (job === undefined) refuse(host, `${id} cannot be read.`)
-  else if (canGiveBack(job)) askUser(host, withdrawDialog(host, job))
-  else refuse(host, `Nothing is held for ${id}: it is ${job.status}.`)
+const mendable = ({ of }: Need) => of.filter((one) => mendOf(one) !== undefined)
+
+/** Opens the refund dialog of a row's jobs. */
+export async function giveBack(host: Host, ids: readonly string[]): Promise<void> {
+  const specs = await withdrawals(host, ids)
+  if (specs.length > 0) askAll(host, specs)
+  else refuse(host, 'No money is held for it any more.')
 }
 
-async function disputeOf(host: Host, id: string): Promise<DialogSpec | undefined> {
+async function withdrawals(host: Host, ids: readonly string[]): Promise<readonly DialogSpec[]> {
+  const found = await Promise.all(ids.map((id) => jobOf(host, id)))
+  return found.flatMap((job) => (job !== undefined && canGiveBack(job) ? [withdrawDialog(host, job)] : []))
+}
+
+async function disputeOf(host: Host, id: string): Promise<readonly DialogSpec[]> {
   const job = await jobOf(host, id)
-  return job && rulingDialog(host, job)
+  return job === undefined ? [] : [rulingDialog(host, job)]
 }
 
 async function jobOf(host: Host, id: string): Promise<Job | undefined> {
@@ -59,28 +78,46 @@ async function jobOf(host: Host, id: string): Promise<Job | undefined> {
 
 const READ_MS = 5_000
 
-function runOf(host: Host, name: string): DialogSpec | undefined {
+function runOf(host: Host, name: string): readonly DialogSpec[] {
   const cron = cronOf(host, name)
-  return cron && runDialog(host, cron)
+  return cron === undefined ? [] : [runDialog(host, cron)]
 }
 
-/** Replays a dead delivery. */
-function replayDialog(host: Host, { subject, who, sentence }: Need): DialogSpec {
+/** Messages that a listing's endpoint did not take, sent again. */
+async function deadOf(host: Host, { subject, who }: Need): Promise<readonly DialogSpec[]> {
+  const query = { limit: String(SENT_AGAIN_MAX), filter: `service:${subject} status:dead` }
+  const found = await send(host.link, { name: 'getWebhooks', asked: { query } }, ({ deliveries }) => deliveries)
+  return found.ok ? found.value.map((one) => replayDialog(host, replayOf(one, who))) : []
+}
+
+const SENT_AGAIN_MAX = 50
+
+/** A credit that makes an unserved period good. */
+function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): DialogSpec {
+  const period = id.slice('unserved '.length)
+  const participant = /adjust (p_[0-9a-f]{16})/.exec(fix)?.[1] ?? ''
+  const credit = amount.slice(1)
   return {
-    title: 'SEND A DELIVERY AGAIN',
+    title: 'MAKE AN UNSERVED PERIOD GOOD',
+    about: `${who}  ${amount}`,
+    amount,
     facts: () => [
-      ['delivery', subject],
-      ['of', who],
+      ['subscriber', who],
       ['so far', sentence],
-      ['What it does', 'it is sent anew under the same event id; no money moves'],
+      ['What happens', `${amount} is added to the balance of ${who}, and the period is settled`],
     ],
-    verb: 'Send',
-    command: () => shellCommand(host, ['admin', 'webhooks', 'replay', subject]),
-    send: (): Sent =>
+    fields: [reasonField('Reason (the subscriber reads it)')],
+    verb: 'Settle',
+    command: ({ reason = '' }) =>
+      shellCommand(host, ['admin', 'adjust', participant, credit, '--settles', period, '--reason', reason || '…']),
+    send: ({ reason = '' }): Sent =>
       send(
         host.link,
-        { name: 'replayForOperator', asked: { params: { id: subject } } },
-        () => `${subject} is sent again.`,
+        {
+          name: 'adjustBalance',
+          asked: { params: { id: participant }, body: { amount: credit, reason: reason.trim(), settles: period } },
+        },
+        () => `${who} has ${amount} more, and the period is settled.`,
       ),
   }
 }

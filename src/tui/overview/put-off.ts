@@ -32,8 +32,8 @@ export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly
 }
 
 /** Comparable text: waiting another day is no change. */
-function saidOf({ sentence, amount, since, due }: Need): string {
-  return `${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
+function saidOf({ sentence, who, amount, since, due }: Need): string {
+  return `${who} ${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
 }
 
 type Seen = { readonly instance: string; readonly now: number }
@@ -45,12 +45,14 @@ export function withoutPutOff(query: Query<Needs>, putOffs: readonly PutOff[], s
   const hidden = new Set(value.items.filter((need) => isPutOff(need, putOffs, seen)).map(({ id }) => id))
   if (hidden.size === 0) return query
   const items = value.items.filter(({ id }) => !hidden.has(id))
-  const left = (kind: Need['kind']) =>
-    (value.counts[kind] ?? 0) - value.items.filter((one) => one.kind === kind && hidden.has(one.id)).length
+  const away = value.items.filter(({ id }) => hidden.has(id))
+  const left = (kind: Need['kind']) => (value.counts[kind] ?? 0) - sumOf(away.filter((one) => one.kind === kind))
   const counts = tableOf(attentionKinds, left)
-  const total = value.total - hidden.size
-  return { ...query, value: { items, counts, total, byScreen: byScreenOf(items, counts), putOff: hidden.size } }
+  const total = value.total - sumOf(away)
+  return { ...query, value: { items, counts, total, byScreen: byScreenOf(items, counts), putOff: sumOf(away) } }
 }
+
+const sumOf = (needs: readonly Need[]) => needs.reduce((sum, { count }) => sum + count, 0)
 
 function isPutOff(need: Need, putOffs: readonly PutOff[], { instance, now }: Seen): boolean {
   const put = putOffs.find((one) => one.id === need.id && one.instance === instance)

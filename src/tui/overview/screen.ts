@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { attentionWords, type MendAct, mendOf } from '../../nouns/attention.ts'
 import { safe } from '../../text/text.ts'
 import { liveLines } from '../feed/lines.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
@@ -25,7 +26,7 @@ import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type OverviewPanel, overviewPanels, seriesSpans, type Ui } from '../shell/ui.ts'
-import { heldFor, inboxLines, type MendAct, mends, needDetail } from './inbox.ts'
+import { inboxLines, needDetail } from './inbox.ts'
 import {
   callsLines,
   cronLines,
@@ -276,8 +277,8 @@ function actionsOn(walked: Walked): Face['actions'] {
   const ofAct = (act: MendAct) => () => {
     const need = chosenNeed()
     if (need === undefined) refuse(host, nothingChosen(panel(), 'There is no open problem that this key fixes.'))
-    else if (mends[need.kind]?.act === act) mendIt(need)
-    else refuse(host, `That does not mend what is chosen: ${need.kind.replaceAll('_', ' ')}.  → enter`)
+    else if (mendOf(need)?.act === act) mendIt(need)
+    else refuse(host, `That does not mend what is chosen: ${attentionWords[need.kind].word}.  → enter`)
   }
   return {
     open() {
@@ -285,16 +286,17 @@ function actionsOn(walked: Walked): Face['actions'] {
       const need = chosenNeed()
       if (at !== 'needs') openPanel(walked, at, chosenId())
       else if (need === undefined) return
-      else if (mends[need.kind] === undefined || host.readonly) openNeed(host, need)
+      else if (mendOf(need) === undefined || host.readonly) openNeed(host, need)
       else mendIt(need)
     },
     ...copyActions(walked, { chosenId, chosenNeed, chosenCron }),
     giveBack() {
       const need = chosenNeed()
-      if (need === undefined) refuse(host, nothingChosen(panel(), 'There is no open problem with money to refund.'))
-      else if (heldFor.has(need.kind)) void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
-      else refuse(host, `No money of a job waits there: it is about ${need.kind.replaceAll('_', ' ')}.`)
+      // A dispute may also end by giving all back.
+      if (need?.kind === 'dispute') void import('./mend.ts').then(({ giveBack }) => giveBack(host, [need.subject]))
+      else ofAct('giveBack')()
     },
+    add: ofAct('add'),
     putOff() {
       if (putOffChoices(host).length === 0) refuse(host, nothingChosen(panel(), 'There is no open problem to snooze.'))
       else host.ui.set({ ...host.ui.get(), picker: { kind: 'putOff', text: '', at: 0 } })

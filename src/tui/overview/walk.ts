@@ -1,7 +1,8 @@
+import { attentionWords } from '../../nouns/attention.ts'
 import { accent, type Line } from '../parts/line.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
 import { byUrgency, type CronFacts } from '../shell/cron-facts.ts'
-import { type Need, screenOfKind } from '../shell/needs.ts'
+import type { Need } from '../shell/needs.ts'
 import { placeOf } from '../shell/places.ts'
 import type { Face, Host } from '../shell/screen.ts'
 import type { LiveEvent } from '../shell/stream.ts'
@@ -62,7 +63,7 @@ export function openNeed(host: Host, { kind, subject }: Need): void {
   else if (kind === 'cron') {
     const ui = goTo(host.ui.get(), 'crons')
     host.ui.set({ ...ui, chosen: { ...ui.chosen, crons: subject } })
-  } else host.ui.set(goTo(host.ui.get(), screenOfKind[kind]))
+  } else host.ui.set(goTo(host.ui.get(), attentionWords[kind].screen))
 }
 
 /** Goes to what an event is about, or to its job. */

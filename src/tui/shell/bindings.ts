@@ -168,8 +168,9 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'test, send again',
     hint: 'test hook',
-    on: ['overview', 'services'],
-    hintOn: ['services'],
+    hintAt: { logs: 'send again' },
+    on: ['overview', 'services', 'logs'],
+    hintOn: ['services', 'logs'],
     changes: true,
   },
   {
@@ -267,7 +268,8 @@ export const bindings: readonly Binding[] = [
     label: 'accept, add',
     hint: 'accept/add',
     hintAt: { threads: 'accept', compliance: 'add wallet', requests: 'award', clock: 'move' },
-    on: ['threads', 'compliance', 'requests', 'clock'],
+    on: ['overview', 'threads', 'compliance', 'requests', 'clock'],
+    hintOn: ['threads', 'compliance', 'requests', 'clock'],
     changes: true,
   },
   {

@@ -1,7 +1,8 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
-import type { AttentionKind, ScreenId } from '../../model/words.ts'
+import type { ScreenId } from '../../model/words.ts'
+import { type AttentionRow, attentionRows, attentionWords } from '../../nouns/attention.ts'
 import { ask } from './queries.ts'
 import { text, time } from './read.ts'
 
@@ -17,54 +18,22 @@ export type Needs = {
   readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
 }
 
-/** Screen of each kind. */
-export const screenOfKind: Readonly<Record<AttentionKind, ScreenId>> = {
-  journal: 'logs',
-  disk: 'logs',
-  chain: 'money',
-  reversed: 'money',
-  payout: 'money',
-  dispute: 'jobs',
-  overdue: 'jobs',
-  unserved_period: 'money',
-  delivery: 'services',
-  endpoint: 'services',
-  cron: 'crons',
-  engine: 'services',
-  sanctions_list: 'compliance',
-  platform: 'endpoints',
-  escrow: 'money',
-}
-
-/** Inbox text of each kind. */
-export const kindWords: Readonly<Record<AttentionKind, string>> = {
-  journal: 'journal',
-  disk: 'disk',
-  chain: 'chain',
-  reversed: 'reversed',
-  payout: 'payout',
-  dispute: 'dispute',
-  overdue: 'overdue',
-  unserved_period: 'unserved',
-  delivery: 'delivery',
-  endpoint: 'endpoint',
-  cron: 'cron',
-  engine: 'engine',
-  sanctions_list: 'list',
-  platform: 'platform',
-  escrow: 'escrow',
-}
-
 export const fetchNeeds = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getAttention', asked: { signal } }, readNeeds)
 
 function readNeeds({ items, counts, total }: Answered): Needs {
-  return { items: items.map(readNeed), total, counts, byScreen: byScreenOf(items, counts), putOff: 0 }
+  return {
+    items: attentionRows(items, counts).map(readNeed),
+    total,
+    counts,
+    byScreen: byScreenOf(items, counts),
+    putOff: 0,
+  }
 }
 
 /** Items by screen. */
 export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Needs['counts']): Needs['byScreen'] {
-  const graves = new Set(items.filter(({ grave }) => grave).map(({ kind }) => screenOfKind[kind]))
+  const graves = new Set(items.filter(({ grave }) => grave).map(({ kind }) => attentionWords[kind].screen))
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}
   for (const item of Object.entries(counts)) addCount(item, { byScreen, graves })
   return byScreen
@@ -76,15 +45,25 @@ type Sums = {
 }
 
 function addCount([kind, count]: readonly [string, number], { byScreen, graves }: Sums): void {
-  const screen = Object.entries(screenOfKind).find(([name]) => name === kind)?.[1]
+  const screen = Object.entries(attentionWords).find(([name]) => name === kind)?.[1].screen
   if (screen === undefined || count === 0) return
   byScreen[screen] = { count: (byScreen[screen]?.count ?? 0) + count, grave: graves.has(screen) }
 }
 
-/** Something that waits for whoever runs the marketplace; times are business time. */
-export type Need = ReturnType<typeof readNeed>
+/** Something that waits for whoever runs the marketplace, or several of a kind; times are business time. */
+export type Need = OneNeed & {
+  /** Those that share the row. */
+  readonly of: readonly OneNeed[]
+  /** All of them, also those that are not listed. */
+  readonly count: number
+}
+type OneNeed = ReturnType<typeof readOne>
 
-function readNeed({ kind, grave, ...need }: Answered['items'][number]) {
+function readNeed({ item, of, count }: AttentionRow<Answered['items'][number]>): Need {
+  return { ...readOne(item), of: of.map(readOne), count }
+}
+
+function readOne({ kind, grave, ...need }: Answered['items'][number]) {
   return {
     id: text(need.id),
     kind,
