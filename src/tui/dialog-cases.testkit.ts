@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jobIn } from '../../fixtures/market/job-states.ts'
-import { HOUR_MS } from '../core/time.ts'
 import type { SeenParticipant } from '../nouns/people.ts'
 import type { Thread } from '../nouns/threads.ts'
 import { fetchClockFacts } from './clock/facts.ts'
@@ -17,13 +16,14 @@ import { commandDialog } from './shell/commands.ts'
 import { cronPauseDialog, runDialog } from './shell/cron-dialogs.ts'
 import type { DialogSpec, Values } from './shell/dialog.ts'
 import { askAll } from './shell/marks.ts'
-import { fetchNeeds, type Need } from './shell/needs.ts'
+import type { Need } from './shell/needs.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
 import { fetchCrons } from './shell/queries.ts'
 import type { Host } from './shell/screen.ts'
 import { declineDialog, offerDialog, writeDialog } from './threads/acts.ts'
 import { fetchThread } from './threads/facts.ts'
 import { acceptDialog, attachDialog, spoken } from './threads/speaking.ts'
+import { unserved } from './unserved.testkit.ts'
 
 /* Every dialog of the cockpit, each about a subject of its own, and what the interface says of that subject then. */
 
@@ -233,33 +233,6 @@ const hooks: readonly Case[] = [
     values: {},
   },
 ]
-
-/** A subscriber whose seller was suspended for a while. */
-async function unserved(stage: DialogStage): Promise<Subject> {
-  const [seller, subscriber] = [await stage.somebody(), await stage.somebody()]
-  const sold = ['name=Maps', 'description=Drawn', 'price=0.50', 'fulfillment_type=human']
-  const sets = sold.flatMap((one) => ['--set', one])
-  const { id: service } = await stage.json('services', 'create', ...sets, '--as', seller.name)
-  const plan = ['--name', 'Maps', '--price', '0.90', '--service', service, '--as', seller.name]
-  const { id } = await stage.json('plans', 'create', ...plan)
-  await stage.json('plans', 'subscribe', id, '--as', subscriber.name, '--yes')
-  await stage.json('admin', 'participants', 'suspend', seller.id, '--reason', reason, '--yes')
-  // What is made good is paid from what the house earned.
-  const bought = ['buy', 'qr_code', '-i', 'data=hello', '--as', subscriber.name, '--yes']
-  for (let i = 0; i < 2; i += 1) await stage.json(...bought)
-  stage.escrow.pass(9 * HOUR_MS)
-  const host = await stage.host()
-  const found = await fetchNeeds(host.link)(AbortSignal.timeout(5_000))
-  const waiting = found.ok ? found.value.items : []
-  const one = waiting.find(({ kind, fix }) => kind === 'unserved_period' && fix.includes(subscriber.id))
-  if (one === undefined) throw new Error('no unserved period')
-  await mend(host, one)
-  const says = async () => {
-    const { items } = await stage.ask('/dashboard/api/admin/attention')
-    return items.some(({ fix }: { fix: string }) => fix.includes(subscriber.id))
-  }
-  return { spec: shownDialog(host), says }
-}
 
 /** The clock stands still, so that what it shows is exact. */
 async function clockSays(stage: DialogStage): Promise<() => Promise<unknown>> {
