@@ -29,13 +29,10 @@ const options = z.object({
     .enum(['changed', 'always', 'never'])
     .default('changed')
     .meta({ description: 'when to buy from yourself first, with test money' }),
-  practiceInput: z
-    .string()
-    .optional()
-    .meta({
-      description: 'input of the practice run, as YAML or JSON (default: generated from the schema)',
-      value: 'file',
-    }),
+  practiceInput: z.string().optional().meta({
+    description: 'input of the practice run, as YAML or JSON (default: generated from the schema)',
+    value: 'file',
+  }),
   shell: z.boolean().default(false).meta({ description: 'run the command in a shell' }),
   concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(1).meta({ description: 'parallel jobs' }),
   timeout: Duration.optional().meta({ description: 'time limit per job', value: 'duration' }),
