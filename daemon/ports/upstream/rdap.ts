@@ -30,7 +30,7 @@ type Bootstrap = z.infer<typeof Bootstrap>
 
 const Entity = z.object({
   roles: z.array(z.string()).optional(),
-  vcardArray: z.tuple([z.string(), z.array(z.array(z.unknown()))]).optional(),
+  vcardArray: z.tuple([z.string(), z.array(z.array(z.unknown()).max(20)).max(100)]).optional(),
 })
 const DomainObject = z.object({
   ldhName: z.string().optional(),
@@ -46,7 +46,8 @@ const DomainObject = z.object({
     .optional(),
 })
 
-const MAX_BYTES = 512 * 1024
+/** Many times what registries send; more would take a loop turn too long to parse. */
+const MAX_BYTES = 128 * 1024
 const TIMEOUT_MS = 8_000
 const MAX_REGISTRAR_CHARS = 200
 const NOT_FOUND = 404
@@ -54,7 +55,8 @@ const OK = 200
 
 /** IANA's registry list. */
 export const IANA_BOOTSTRAP = 'https://data.iana.org/rdap/dns.json'
-const BOOTSTRAP_MAX_BYTES = 1024 * 1024
+/** Twice its size of today. */
+const BOOTSTRAP_MAX_BYTES = 256 * 1024
 const BOOTSTRAP_KEPT_MS = DAY_MS
 /** Largest TLDs, as a fallback for the list. */
 const largest: Bootstrap['services'] = [

@@ -208,6 +208,28 @@ describe('the context of a site', () => {
     expect(dossier.contacts).toEqual([{ kind: 'phone', value: '+49 421 123456', source_url: site.at('/') }])
   })
 
+  it('tells every fact with its sentence, and none without a number', async () => {
+    const said =
+      'Ponds from $9 per month, or $90 per year. It is used by our. customers and 1,200 teams in 12 countries.'
+    site.pages['/'] = { body: `<title>Duck</title><main><p>${said}</p></main>` }
+    const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })
+    expect(dossier.facts.map(({ label, value, quote }: Record<string, string>) => [label, value, quote])).toEqual([
+      ['price', '$9 per month', 'Ponds from $9 per month, or $90 per year.'],
+      ['price', '$90 per year', 'Ponds from $9 per month, or $90 per year.'],
+      ['customers', '1,200', expect.stringContaining('1,200 teams')],
+      ['countries', '12', expect.stringContaining('12 countries')],
+    ])
+  })
+
+  it('says how many facts a list leaves out', async () => {
+    site.pages['/'] = {
+      body: `<main>${Array.from({ length: 34 }, (_, at) => `<p>Pond $${at}.50</p>`).join('')}</main>`,
+    }
+    const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })
+    expect(dossier.facts).toHaveLength(30)
+    expect(dossier.not_checked).toContain('4 more facts of the same pages')
+  })
+
   it('reads one page where one is asked for', async () => {
     site.pages['/'] = { body: '<title>Duck</title><a href="/about">About</a>' }
     site.pages['/about'] = { body: 'x' }

@@ -1,9 +1,11 @@
 import { isObject, type Json } from '../../../../src/core/json.ts'
+import { sentencesOf } from '../service/english.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { summarize } from '../text/summary.ts'
 import { documentOf } from '../web/document.ts'
-import { type Element, elementsOf, mainBlocks, textIn, visibleBlocks } from '../web/html.ts'
+import { type Element, elementsOf, textIn, visibleBlocks } from '../web/html.ts'
+import { mainBlocks } from '../web/main-part.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { bestLinks, checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
@@ -54,6 +56,9 @@ export const websiteResearchContext = defineService({
     const [first] = read
     if (!first) throw new Error('no page was read')
     const facts = dedupe(read.flatMap(factsIn), ({ label, value }) => `${label} ${value}`)
+    const contacts = dedupe(read.flatMap(contactsIn), ({ kind, value }) =>
+      kind === 'phone' ? value.replace(/[^+\d]/g, '') : value,
+    )
     const dossier = {
       url: textOf(input, 'url').trim(),
       name:
@@ -73,9 +78,7 @@ export const websiteResearchContext = defineService({
       })),
       facts: facts.slice(0, MAX_LISTED),
       ...(first.organization ? { organization: first.organization } : {}),
-      contacts: dedupe(read.flatMap(contactsIn), ({ kind, value }) =>
-        kind === 'phone' ? value.replace(/[^+\d]/g, '') : value,
-      ).slice(0, MAX_LISTED),
+      contacts: contacts.slice(0, MAX_LISTED),
       social: dedupe(
         read.flatMap(({ links }) => links.filter(isSocial).map(({ url }) => url)),
         (url) => url,
@@ -86,7 +89,11 @@ export const websiteResearchContext = defineService({
         read.flatMap(({ feeds }) => feeds),
         (url) => url,
       ).slice(0, MAX_LISTED),
-      not_checked: ["whether the site's statements are true", 'pages beyond those listed'],
+      not_checked: [
+        "whether the site's statements are true",
+        'pages beyond those listed',
+        ...leftOut({ facts, contacts }),
+      ],
       fetched_at: new Date(at).toISOString(),
     }
     return { dossier: dossier as Json, agent_context_markdown: markdownOf(dossier) } // texts, numbers and lists of them
@@ -113,6 +120,13 @@ function pathOf(url: string): string {
 function kindAt(text: string): number {
   const said = `${text} ${text.replace(/[\s_]+/g, '-')}`
   return kinds.findIndex(([, words]) => words.test(said))
+}
+
+/** What lists of limited length do not show. */
+function leftOut(lists: Readonly<Record<string, readonly unknown[]>>): string[] {
+  return Object.entries(lists).flatMap(([name, { length }]) =>
+    length > MAX_LISTED ? [`${length - MAX_LISTED} more ${name} of the same pages`] : [],
+  )
 }
 
 type Read = ReturnType<typeof readPage>
@@ -192,10 +206,10 @@ const factSigns: readonly (readonly [label: string, sign: RegExp])[] = [
   ],
   ['founded', /\b((?:19|20)\d{2}) (?:gegründet|fundada|fondata|opgericht)(?!\p{L})/iu],
   ['headquarters', /\b(?:headquartered|based|headquarters) in ([A-Z][\p{L}]+(?:[ ,]+[A-Z][\p{L}]+){0,3})/u],
-  ['customers', /\b([\d.,]{1,15}[kKmM+]{0,3}) (?:customers|users|companies|teams|businesses|developers)\b/i],
+  ['customers', /(?<![\d.,])(\d[\d.,]{0,14}[kKmM+]{0,3}) (?:customers|users|companies|teams|businesses|developers)\b/i],
   [
     'employees',
-    /\b([\d.,]{1,15}\+?) (?:employees|people work|team members|mitarbeiter\p{L}*|beschäftigte|employés|collaborateurs|empleados|dipendenti|medewerkers)(?!\p{L})/iu,
+    /(?<![\d.,])(\d[\d.,]{0,14}\+?) (?:employees|people work|team members|mitarbeiter\p{L}*|beschäftigte|employés|collaborateurs|empleados|dipendenti|medewerkers)(?!\p{L})/iu,
   ],
   [
     'price',
@@ -204,21 +218,16 @@ const factSigns: readonly (readonly [label: string, sign: RegExp])[] = [
   ['countries', /\b(\d{1,3}\+?) countries\b/i],
 ]
 
+/** All facts of a page, each with its sentence. */
 function factsIn({ visible, page }: Read): Fact[] {
-  return visible.flatMap((block) =>
-    factSigns.flatMap(([label, sign]) => {
-      const match = sign.exec(block)
-      if (!match) return []
-      const start = Math.max(0, match.index - 80)
-      return [
-        {
-          label,
-          value: (match[1] ?? '').trim(),
-          source_url: page.url,
-          quote: block.slice(start, start + MAX_QUOTE_CHARS).toWellFormed(),
-        },
-      ]
-    }),
+  return visible.flatMap(sentencesOf).flatMap((sentence) =>
+    factSigns.flatMap(([label, sign]) =>
+      [...sentence.matchAll(new RegExp(sign, `${sign.flags}g`))].map(({ index, 1: value = '' }) => {
+        const start = sentence.length > MAX_QUOTE_CHARS ? Math.max(0, index - MAX_QUOTE_CHARS / 2) : 0
+        const quote = sentence.slice(start, start + MAX_QUOTE_CHARS).toWellFormed()
+        return { label, value: value.trim(), source_url: page.url, quote }
+      }),
+    ),
   )
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { SentimentIntensityAnalyzer } from 'vader-sentiment'
 import { expect, it } from 'vitest'
 import { judge } from './sentiment.ts'
 import { summarize } from './summary.ts'
@@ -29,6 +30,24 @@ it('sentiment is right on three of four labelled lines, in each class on most, a
   const wrong = judged.filter(({ label, sentiment }) => label !== sentiment)
   if (wrong.length > 0) expect(mean(wrong)).toBeLessThan(mean(judged.filter((line) => !wrong.includes(line))))
 })
+
+/** Of ratings from -4 to 4 and of scores from -1 to 1, the same share is neutral. */
+const sideOf = (value: number, whole: number) => (Math.abs(value) < 0.05 * whole ? 0 : Math.sign(value))
+
+it.each(['movies', 'products', 'tweets', 'editorials'])(
+  'sentiment of %s is told at least as well as by VADER alone, on lines that people rated',
+  (set) => {
+    const rows = readFileSync('fixtures/evaluation/vader-gold.tsv', 'utf8').trim().split('\n')
+    const lines = rows.map((row) => row.split('\t')).filter(([of]) => of === set)
+    expect(lines).toHaveLength(40)
+    const right = (score: (text: string) => number) =>
+      lines.filter(([, rating, text = '']) => sideOf(Number(rating), 4) === sideOf(score(text), 1)).length
+    const ours = right((text) => judge(text).score)
+    expect(ours).toBeGreaterThanOrEqual(right((text) => SentimentIntensityAnalyzer.polarity_scores(text).compound))
+    // As VADER's authors measured it: people agree on tweets, and hardly on editorials.
+    expect(ours / lines.length).toBeGreaterThanOrEqual(set === 'tweets' ? 0.9 : 0.5)
+  },
+)
 
 it('a summary keeps four of five facts that a reader has to learn, far more than the first sentences do', () => {
   const articles: { text: string; keys: string[] }[] = evaluation('summaries')

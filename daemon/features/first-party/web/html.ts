@@ -44,7 +44,6 @@ const inline = new Set(
     ' ',
   ),
 )
-const MAX_CANDIDATES = 20
 const MAX_DEPTH = 1_000
 /** Ten times the tags of the largest real pages; each takes some hundred bytes. */
 const MAX_TAGS = 200_000
@@ -52,8 +51,6 @@ const MAX_TAGS = 200_000
 const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 /** Elements with optional end tags. */
 const closedByNext = new Set('p li dt dd tr td th thead tbody tfoot option optgroup'.split(' '))
-/** Minimum share of the page's text in the main content. */
-const MAIN_SHARE = 0.3
 
 /**
  * Parses a page up to a nesting limit. Parsers and selectors take quadratic time on hostile pages, so depth is
@@ -135,7 +132,8 @@ function isElement(node: HtmlNode): node is Element {
   return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
 }
 
-const HIDING = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
+const HIDING =
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|em|rem|%)?\s*(?:;|!|$))/i
 
 /** Whether markup hides it; a hidden body waits for its scripts. */
 export function isHidden({ name, attribs }: HtmlNode): boolean {
@@ -153,29 +151,14 @@ export function visibleBlocks(page: HtmlNode): string[] {
   return blocksOf(page.children ?? [], hidden)
 }
 
-/** Main content by block, without navigation and sidebars. */
-export function mainBlocks(page: HtmlNode): string[] {
-  const whole = blocksOf(page.children ?? [], furniture)
-  const least = lengthOf(whole) * MAIN_SHARE
-  const parts = mainElements(page).map((element) => blocksOf([element], furniture))
-  const longest = parts.reduce<string[]>((best, blocks) => (lengthOf(blocks) > lengthOf(best) ? blocks : best), [])
-  return lengthOf(longest) > least ? longest : whole
+/** Visible text without navigation and sidebars. */
+export function bodyBlocks(page: HtmlNode): string[] {
+  return blocksOf(page.children ?? [], furniture)
 }
 
-/** Elements of the main content. */
-function mainElements(page: HtmlNode): Element[] {
-  const found: Element[] = []
-  for (const element of elementsOf(page, furniture)) {
-    const { name, attribs } = element
-    const isMain = name === 'article' || name === 'main' || attribs['role'] === 'main'
-    if (isMain || attribs['itemprop'] === 'articleBody') found.push(element)
-    if (found.length === MAX_CANDIDATES) break
-  }
-  return found
-}
-
-function lengthOf(blocks: readonly string[]): number {
-  return blocks.reduce((sum, block) => sum + block.length, 0)
+/** Whether a reader sees nothing of it. */
+export function isUnseen(node: HtmlNode): boolean {
+  return hidden.has(node.name ?? '') || isHidden(node)
 }
 
 /** Iterative, since nesting may be deep. */

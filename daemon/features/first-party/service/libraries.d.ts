@@ -1,0 +1,25 @@
+// Libraries, or entry points of them, that come without types.
+declare module 'css-tree/parser' {
+  // biome-ignore lint/style/noDefaultExport: the package has it so
+  export { parse as default } from 'css-tree'
+}
+declare module 'css-tree/generator' {
+  // biome-ignore lint/style/noDefaultExport: the package has it so
+  export { generate as default } from 'css-tree'
+}
+declare module 'css-tree/walker' {
+  // biome-ignore lint/style/noDefaultExport: the package has it so
+  export { walk as default } from 'css-tree'
+}
+declare module 'vader-sentiment' {
+  /** Shares of the words that are positive, negative and neither, and one score from -1 to 1. */
+  type Scores = { readonly pos: number; readonly neg: number; readonly neu: number; readonly compound: number }
+  export const SentimentIntensityAnalyzer: { readonly polarity_scores: (text: string) => Scores }
+}
+declare module '@mozilla/readability/JSDOMParser.js' {
+  /** Reads well-formed markup into what Readability needs of a document. */
+  // biome-ignore lint/style/noDefaultExport: the package has it so
+  export default class JSDOMParser {
+    parse(markup: string, url?: string): unknown
+  }
+}

@@ -1,0 +1,51 @@
+import { Readability } from '@mozilla/readability'
+import JSDOMParser from '@mozilla/readability/JSDOMParser.js'
+import { bodyBlocks, type HtmlNode, isUnseen, parseHtml, visibleBlocks } from './html.ts'
+
+/** Readability compares all elements with one another. */
+const MAX_ELEMENTS = 20_000
+/** Fewer characters are no main part. */
+const MIN_CHARS = 250
+/** Minimum share of the page's text in the main part; a start page has no such part. */
+const MAIN_SHARE = 0.3
+/** What Readability goes by, and what a reader may follow. */
+const attributes = ['class', 'id', 'role', 'itemprop', 'rel', 'href', 'src', 'alt', 'title', 'dir', 'lang'] as const
+const signs: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Main content by block, without navigation and sidebars, as a browser's reading view finds it. */
+export function mainBlocks(page: HtmlNode): string[] {
+  const whole = bodyBlocks(page)
+  const main = readingView(page)
+  return lengthOf(main) > lengthOf(whole) * MAIN_SHARE ? main : whole
+}
+
+function readingView(page: HtmlNode): string[] {
+  const found = new JSDOMParser().parse(`<html>${markupOf(page)}</html>`)
+  const options = { charThreshold: MIN_CHARS, maxElemsToParse: MAX_ELEMENTS, disableJSONLD: true }
+  try {
+    const article = new Readability(found as never, options).parse() // as much of a document as it needs
+    return article?.content ? visibleBlocks(parseHtml(article.content)) : []
+  } catch {
+    // Too many elements.
+    return []
+  }
+}
+
+/** Well-formed markup of what a reader sees. */
+function markupOf({ type, name, data, attribs = {}, children = [] }: HtmlNode): string {
+  if (type === 'text') return escaped(data ?? '')
+  const inner = children.map((child) => (isUnseen(child) ? '' : markupOf(child))).join('')
+  if (name === undefined || !/^[a-z][a-z\d-]*$/.test(name) || name === 'html') return inner
+  const kept = attributes
+    .map((key) => (attribs[key] === undefined ? '' : ` ${key}="${escaped(attribs[key])}"`))
+    .join('')
+  return children.length === 0 ? `<${name}${kept}/>` : `<${name}${kept}>${inner}</${name}>`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => signs[sign] ?? '')
+}
+
+function lengthOf(blocks: readonly string[]): number {
+  return blocks.reduce((sum, block) => sum + block.length, 0)
+}
