@@ -81,7 +81,7 @@ describe('the x402 discovery search', () => {
     const first = await get('/discovery/search?query=a&limit=1')
     const second = await get(`/discovery/search?query=a&limit=1&cursor=${first.pagination.cursor}`)
     expect(second.resources[0].resource).not.toBe(first.resources[0].resource)
-    expect((await get('/discovery/search?query=quote')).resources).toEqual([])
+    expect((await get('/discovery/search?query=unicorn')).resources).toEqual([])
   })
 
   test('needs a query', async () => {

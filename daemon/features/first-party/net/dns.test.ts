@@ -290,7 +290,7 @@ describe.runIf(process.platform === 'linux')('name servers', () => {
   it('that name other servers than each other are told apart', async () => {
     const { result, failed } = await audit(await second({ 'NS site.test': [{ data: one }, { data: 'old.site.test' }] }))
     expect(failed).toEqual(['name_servers_agree'])
-    expect(result.findings[0].evidence).toContain(`${two} names ${one}, old.site.test`)
+    expect(result.findings[0].evidence).toContain(`${two} lists ${one}, old.site.test`)
   })
 
   it('whom the zone above does not name are told, and so is whom it names that is none', async () => {
