@@ -17,7 +17,7 @@ const SHOWN_MAX = 500
 /** Options that select instance and wallet. */
 const WHERE = ['remote', 'baseUrl', 'instance', 'as', 'config', 'data']
 
-type Host = CommandContext<unknown, { readonly scoped: boolean }>
+type Context = CommandContext<unknown, { readonly scoped: boolean }>
 
 const columns: readonly Column<Candidate>[] = [
   { title: 'WORD', value: ({ value }) => value },
@@ -52,7 +52,7 @@ export const command = defineCommand({
 })
 
 /** Repeats the request with the options typed so far, which decide what exists. */
-async function scoped(context: Host, words: readonly string[]) {
+async function scoped(context: Context, words: readonly string[]) {
   const patience = context.globals.timeoutMs ?? ANSWER_MS
   const nothing = { total: 0, candidates: [] }
   const line = ['__complete', '--scoped', '--timeout', `${patience}ms`, ...whereIn(words.slice(0, -1)), '--', ...words]
@@ -78,7 +78,7 @@ function whereIn(words: readonly string[]): string[] {
 }
 
 /** Completion values; empty if they are not available in time. */
-async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly Candidate[]> {
+async function valuesOf(context: Context, wanted: WantedValues): Promise<readonly Candidate[]> {
   if (wanted.command?.name === 'snapshots restore') {
     return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
   }

@@ -51,7 +51,7 @@ const options = z.object({
   curl: z.boolean().default(false).meta({ description: 'print a curl command instead; credentials stay in a file' }),
 })
 type Options = z.output<typeof options>
-type Host = CommandContext<{ target: string }, Options>
+type Context = CommandContext<{ target: string }, Options>
 
 export const command = defineCommand({
   name: 'api',
@@ -106,7 +106,7 @@ function show(body: unknown, io: Io): void {
 }
 
 /** @throws CliError usage for contradicting flags */
-function refuseOdd({ options: given, globals }: Host): Options {
+function refuseOdd({ options: given, globals }: Context): Options {
   const alone = [given.paginate && '--paginate', given.curl && '--curl', given.include && '-i'].filter(Boolean)
   if (alone.length > 1) throw usage(`${alone.join(' and ')} do not go together.`)
   if (given.slurp && !given.paginate) throw usage('--slurp is about pages: it needs --paginate.')
@@ -130,7 +130,7 @@ async function headersOf(session: Session, call: RawCall): Promise<Readonly<Reco
   return { ...(key === undefined ? {} : { 'x-api-key': key }), ...call.headers }
 }
 
-async function send(context: Host, session: Session, call: RawCall): Promise<RawAnswer> {
+async function send(context: Context, session: Session, call: RawCall): Promise<RawAnswer> {
   const signed = { ...call, headers: await headersOf(session, call) }
   const { cache: maxAgeMs } = context.options
   const ask = () => sendNow(context, session, signed)
@@ -139,14 +139,14 @@ async function send(context: Host, session: Session, call: RawCall): Promise<Raw
   return keptFor(context, { maxAgeMs, file: fileFor(session, signed), ask })
 }
 
-async function sendNow(context: Host, session: Session, signed: RawCall): Promise<RawAnswer> {
+async function sendNow(context: Context, session: Session, signed: RawCall): Promise<RawAnswer> {
   if (isAdministrative(signed) || context.globals.pay === 'none') return session.send(signed)
   const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
   return (await payFor(context, session, { ...signed, idempotencyKey })).answer
 }
 
 /** All pages of a list, by offset or cursor: merged rows, or with --slurp the pages. */
-async function allPages(context: Host, session: Session, call: RawCall): Promise<unknown> {
+async function allPages(context: Context, session: Session, call: RawCall): Promise<unknown> {
   if (call.method !== 'GET') throw usage('--paginate follows the pages of a GET.')
   const pages: unknown[] = []
   const paged = {
@@ -173,7 +173,7 @@ function nextOf(page: unknown): NextPage | undefined {
   return nextOffset({ total, offset }, list.elements.length)
 }
 
-async function callOf(context: Host, session: Session): Promise<RawCall> {
+async function callOf(context: Context, session: Session): Promise<RawCall> {
   const { options: given, args } = context
   const members = { ...membersOf(given.field, String), ...membersOf(given.typed, typedValue) }
   const row = args.target.startsWith('/') ? undefined : await operation(session, args.target)

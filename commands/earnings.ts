@@ -58,7 +58,7 @@ const options = params.object({
   }),
   csv: params.boolean().default(false).meta({ description: 'print each sale as CSV, with a header' }),
 })
-type Host = CommandContext<unknown, params.output<typeof options>>
+type Context = CommandContext<unknown, params.output<typeof options>>
 
 export const command = defineCommand({
   name: 'earnings',
@@ -117,7 +117,7 @@ function viewCsv({ sales }: Period, io: Io): void {
 }
 
 /** From the own export, since the summary lists the latest sales only. */
-async function salesOf(context: Host): Promise<Period> {
+async function salesOf(context: Context): Promise<Period> {
   const session = await context.session()
   const { linesOf } = await import('../src/cli/nouns/export-lines.ts')
   const progress = context.io.progress('reading sales')

@@ -21,7 +21,7 @@ const options = z.object({
     .optional()
     .meta({ description: 'only these kinds of records, such as job,message,payment', value: 'kinds' }),
 })
-type Wanted = CommandContext<{ file: string }, z.output<typeof options>>
+type Context = CommandContext<{ file: string }, z.output<typeof options>>
 
 /** The written file with record counts. */
 type Written = {
@@ -56,7 +56,7 @@ export const command = defineCommand({
 /** Lines of a complete export go to stdout as is, since they are hashed. */
 type Printed = ExportLine | WrittenLine | Written | SavedState
 
-async function* run(context: Wanted): AsyncGenerator<Printed> {
+async function* run(context: Context): AsyncGenerator<Printed> {
   const { globals, io, args, options: wanted } = context
   const { file } = args
   refuseMixed(context)
@@ -70,14 +70,14 @@ async function* run(context: Wanted): AsyncGenerator<Printed> {
 }
 
 /** Refuses contradicting options. */
-function refuseMixed({ args: { file }, options: { all, only }, globals }: Wanted): void {
+function refuseMixed({ args: { file }, options: { all, only }, globals }: Context): void {
   if (all && only !== undefined) throw usage('--only picks among your own records, and --all is everything.')
   if (all && file === STDOUT && (globals.jq ?? globals.fields) !== undefined) {
     throw usage('A whole state goes out as it is, so that it can be imported; filter it behind a pipe.')
   }
 }
 
-async function* own(context: Wanted): AsyncGenerator<ExportLine | Written> {
+async function* own(context: Context): AsyncGenerator<ExportLine | Written> {
   const { io, args, options: wanted } = context
   const session = await context.session()
   const { linesOf, saveLines } = await import('../src/cli/nouns/export-lines.ts')

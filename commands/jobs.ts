@@ -137,7 +137,7 @@ const options = z.object({
     .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
   notes: z.string().optional().meta({ description: 'message to the buyer', value: 'text' }),
 })
-type Host = CommandContext<{ job: string }, z.output<typeof options>>
+type Context = CommandContext<{ job: string }, z.output<typeof options>>
 
 export const jobsUpdate = defineCall({
   name: 'jobs update',
@@ -160,7 +160,7 @@ export const jobsUpdate = defineCall({
   view: (job, io) => io.line(`${green('✓')} ${bold(job.job_id)}   ${job.status}`),
 })
 
-async function delivered(context: Host, file: string | undefined): Promise<{ deliverables?: Json }> {
+async function delivered(context: Context, file: string | undefined): Promise<{ deliverables?: Json }> {
   if (file === undefined) return {}
   return { deliverables: await readDocument(context.io, file) }
 }

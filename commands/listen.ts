@@ -47,7 +47,7 @@ const options = z.object({
   once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
   maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'tries to reconnect to a lost instance' }),
 })
-type Host = CommandContext<unknown, z.output<typeof options>>
+type Context = CommandContext<unknown, z.output<typeof options>>
 
 type Shown = {
   readonly cursor: string
@@ -90,7 +90,7 @@ function taken({ ok, status, ms, error }: Handed): string {
   return `→ ${ok ? green(what) : red(what)}  ${dim(`${ms} ms`)}`
 }
 
-async function* listen(context: Host): AsyncGenerator<Item> {
+async function* listen(context: Context): AsyncGenerator<Item> {
   const { io, signal, options: wanted } = context
   const secret = listenSecret(context.places, () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`)
   if (wanted.printSecret) {
@@ -114,12 +114,12 @@ function shown({ cursor, id, type, created_at, subject, data }: OwnEvent, delive
   return { cursor, id, type, at: created_at, subject, data, delivery }
 }
 
-function tell({ io }: Host, { state, attempt }: Outage): void {
+function tell({ io }: Context, { state, attempt }: Outage): void {
   if (state === 'lost') io.say(`${yellow('!')} connection lost, retrying (${attempt}) …`)
   else io.say(`${green('●')} connected again`)
 }
 
-async function* eventsOf({ io, options: wanted, signal }: Host, line: ProviderLine): AsyncGenerator<OwnEvent> {
+async function* eventsOf({ io, options: wanted, signal }: Context, line: ProviderLine): AsyncGenerator<OwnEvent> {
   const { events: types, once } = wanted
   const start = startOf(wanted.since, io.now())
   let { cursor } = start
@@ -151,7 +151,7 @@ function startOf(since: string | undefined, now: number): { cursor: string | und
 
 type Receiver = (event: OwnEvent, line: ProviderLine) => Promise<Handed>
 
-function receiverOf(context: Host, secret: string): Receiver | undefined {
+function receiverOf(context: Context, secret: string): Receiver | undefined {
   const { io, system, signal, options: wanted } = context
   const machine = { now: io.now, sleep: system.sleep }
   const { forwardTo, exec, shell } = wanted

@@ -18,7 +18,7 @@ const FILE_MODE = 0o644
 const options = z.object({
   dir: z.string().optional().meta({ description: 'write all pages into a folder', value: 'dir' }),
 })
-type Host = CommandContext<{ readonly words: readonly string[] }, z.output<typeof options>>
+type Context = CommandContext<{ readonly words: readonly string[] }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'man',
@@ -45,7 +45,7 @@ export const command = defineCommand({
   },
 })
 
-function unknown({ args, entries }: Host): never {
+function unknown({ args, entries }: Context): never {
   const name = args.words.join(' ')
   const shown = entries.filter(({ hidden }) => !hidden).map((entry) => entry.name)
   const near = nearest(name, [...shown, ...Object.keys(topics)])
@@ -53,7 +53,7 @@ function unknown({ args, entries }: Host): never {
 }
 
 /** man needs a file; without man the page is printed. */
-async function shownByMan({ system, places }: Host, page: ManPage): Promise<boolean> {
+async function shownByMan({ system, places }: Context, page: ManPage): Promise<boolean> {
   const file = join(places.cache, 'man', page.file)
   writePrivate(file, page.text)
   try {
@@ -63,7 +63,7 @@ async function shownByMan({ system, places }: Host, page: ManPage): Promise<bool
   }
 }
 
-function written({ globals, options: { dir = '' }, args }: Host, pages: readonly ManPage[]) {
+function written({ globals, options: { dir = '' }, args }: Context, pages: readonly ManPage[]) {
   if (args.words.length > 0) throw usage('--dir writes every page: name no command.')
   wouldDo(globals, `write ${pages.length} pages into ${dir}`)
   makeFolder(dir, FOLDER_MODE)

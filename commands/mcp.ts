@@ -94,7 +94,7 @@ export type AgentName = keyof typeof agents
 
 const names = keysOf(agents)
 
-type Host = CommandContext<{ agent?: AgentName | undefined }, z.output<typeof toolOptions>>
+type Context = CommandContext<{ agent?: AgentName | undefined }, z.output<typeof toolOptions>>
 
 export const mcpInstall = defineCommand({
   name: 'mcp install',
@@ -137,7 +137,7 @@ export const mcpInstall = defineCommand({
 })
 
 /** Absolute start command with the options in force, since clients use their own folder and PATH. */
-function startedAs({ globals, options: given, places, system }: Host) {
+function startedAs({ globals, options: given, places, system }: Context) {
   const [program, ...first] = system.self
   const usual = placesOf({ HOME: system.env.HOME })
   const flags: Readonly<Record<string, string | undefined>> = {

@@ -86,10 +86,10 @@ export const productsBuy = defineCommand({
   },
 })
 
-type Host = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
+type Context = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
 
 /** Checks the target path before paying. */
-async function targetOf(host: Host, session: Session, id: string): Promise<string | undefined> {
+async function targetOf(host: Context, session: Session, id: string): Promise<string | undefined> {
   const { output } = host.options
   if (output === undefined) return undefined
   const { file } = await readProduct(session, id)

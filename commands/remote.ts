@@ -12,7 +12,7 @@ import { toWallet } from '../src/core/hex.ts'
 import { bold, green, red, yellow } from '../src/text/text.ts'
 
 type Check = { readonly id: string; readonly status: 'ok' | 'none' | 'problem'; readonly detail: string }
-type Host = CommandContext<{ name?: string | undefined }, unknown>
+type Context = CommandContext<{ name?: string | undefined }, unknown>
 
 const signs = { ok: green('✓'), none: yellow('–'), problem: red('✗') } as const
 const ID_COLUMNS = 10
@@ -48,7 +48,7 @@ export const remoteCheck = defineCommand({
   },
 })
 
-function sessionOf(context: Host): Promise<Session> {
+function sessionOf(context: Context): Promise<Session> {
   const { name } = context.args
   if (name === undefined) return context.session()
   const { baseUrl: _instead, ...globals } = context.globals
@@ -56,7 +56,7 @@ function sessionOf(context: Host): Promise<Session> {
 }
 
 /** Payment network and token, read when the remote was added. */
-function token({ places }: Host, { target }: Session, { chain }: HealthAnswer): Check {
+function token({ places }: Context, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = toWallet(chain.asset)
   if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }

@@ -170,7 +170,7 @@ const options = z.object({
     .meta({ description: 'deadline for the award, at most 30 days from now', value: 'time' }),
   parentJob: z.string().optional().meta({ description: 'your job that this is a subtask of', value: 'job' }),
 })
-type Host = CommandContext<unknown, z.output<typeof options>>
+type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const requestsCreate = defineCommand({
   name: 'requests create',
@@ -210,7 +210,7 @@ export const requestsCreate = defineCommand({
 })
 
 /** Text other than a JSON object becomes a brief's `text`. */
-async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<Body['brief']> {
+async function readBrief({ io, options: { brief, briefFile } }: Context): Promise<Body['brief']> {
   if ((brief === undefined) === (briefFile === undefined))
     throw usage('Describe the work: give either --brief or --brief-file.')
   // Prose may be valid YAML (`Wanted: a logo`), so only files named so are parsed.

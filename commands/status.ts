@@ -70,13 +70,13 @@ type Status = {
   next: string | null
 }
 
-type Host = CommandContext<unknown, unknown>
+type Context = CommandContext<unknown, unknown>
 
-function isLocal({ globals, places }: Host): boolean {
+function isLocal({ globals, places }: Context): boolean {
   return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
 }
 
-async function localStatus(context: Host): Promise<Status> {
+async function localStatus(context: Context): Promise<Status> {
   const { places, system } = context
   const found = await findDaemon(places)
   const blank = blankStatus(context)
@@ -113,7 +113,7 @@ async function localStatus(context: Host): Promise<Status> {
   return { ...base, state: 'running', platform, crons, store, ...skewed }
 }
 
-function blankStatus({ system }: Host): Omit<Status, 'state'> {
+function blankStatus({ system }: Context): Omit<Status, 'state'> {
   return {
     url: null,
     pid: null,
@@ -137,7 +137,7 @@ function registered(found: Exclude<FoundDaemon, { state: 'absent' }>, now: numbe
   return { url, pid, started_at, version, data_dir, uptime_seconds: Math.floor((now - Date.parse(started_at)) / 1_000) }
 }
 
-async function remoteStatus(context: Host): Promise<Status> {
+async function remoteStatus(context: Context): Promise<Status> {
   const session = await context.session()
   const brief = briefOf(await readHealth(session))
   return { ...blankStatus(context), ...brief, state: 'running', url: session.target.url }

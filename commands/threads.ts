@@ -327,7 +327,7 @@ const POLL_MS = 1_000
 const options = z.object({
   follow: z.boolean().default(false).meta({ description: 'keep printing new messages until ctrl-c' }),
 })
-type Host = CommandContext<{ thread: string }, z.output<typeof options>>
+type Context = CommandContext<{ thread: string }, z.output<typeof options>>
 
 export const threadsView = defineCommand({
   name: 'threads view',
@@ -346,7 +346,7 @@ export const threadsView = defineCommand({
   },
 })
 
-async function read(context: Host): Promise<Thread> {
+async function read(context: Context): Promise<Thread> {
   const session = await context.session()
   const thread = await readThread(context, session, context.args.thread)
   await markRead(context, session, thread)
@@ -354,7 +354,7 @@ async function read(context: Host): Promise<Thread> {
 }
 
 /** The conversation, then each new message. */
-async function* followed(context: Host): AsyncGenerator<Thread | ThreadMessage> {
+async function* followed(context: Context): AsyncGenerator<Thread | ThreadMessage> {
   let thread = await read(context)
   yield thread
   const seen = new Set(thread.messages?.map(({ id }) => id))

@@ -27,7 +27,7 @@ const options = z.object({
   repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
   list: z.boolean().default(false).meta({ description: 'list events with their parameters' }),
 })
-type Wanted = CommandContext<z.output<typeof args>, z.output<typeof options>>
+type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
 type Listed = {
   readonly type: string
@@ -113,7 +113,7 @@ function eventType(word: string): EventType {
 type Words = { readonly on: string | undefined; readonly told: EventSettings }
 
 /** Checked settings of an event. @throws CliError usage that names the setting */
-async function said({ options: given }: Wanted, type: EventType, situation: Sayable): Promise<Words> {
+async function said({ options: given }: Context, type: EventType, situation: Sayable): Promise<Words> {
   const { BadSetting, subjectOf, toldBy } = await import('../src/market/situations/settings.ts')
   try {
     const on = subjectOf(type, situation, given.for)
@@ -124,7 +124,7 @@ async function said({ options: given }: Wanted, type: EventType, situation: Saya
   }
 }
 
-async function made(context: Wanted, words: Words & { readonly type: EventType }) {
+async function made(context: Context, words: Words & { readonly type: EventType }) {
   const session = await context.session()
   const { castAt, inFolder } = await import('../src/market/stage.ts')
   const { situations } = await import('../src/market/situations/index.ts')

@@ -35,7 +35,7 @@ const options = z.object({
     .optional()
     .meta({ description: 'terminal background: dark or light (default: ask the terminal)' }),
 })
-type Host = CommandContext<z.output<typeof args>, z.output<typeof options>>
+type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'tui',
@@ -73,7 +73,7 @@ export const command = defineCommand({
  * Without a usable terminal, prints the status instead: once in a pipe, repeatedly on a dumb terminal.
  * @returns whether it did
  */
-async function plainly(context: Host): Promise<boolean> {
+async function plainly(context: Context): Promise<boolean> {
   const { io, options, system, signal } = context
   const isTerminal = system.stdout.isTTY === true && system.stdinIsTty
   if (io.settings.format !== 'human' || (isTerminal && system.env.TERM !== 'dumb')) return false
@@ -87,7 +87,7 @@ async function plainly(context: Host): Promise<boolean> {
 }
 
 /** Options as words, to reopen the cockpit for another marketplace. */
-function sameOptions({ options: { refresh, readonly, theme } }: Host): readonly string[] {
+function sameOptions({ options: { refresh, readonly, theme } }: Context): readonly string[] {
   return [
     '--refresh',
     `${refresh}ms`,
@@ -97,13 +97,13 @@ function sameOptions({ options: { refresh, readonly, theme } }: Host): readonly 
 }
 
 /** Other known marketplaces; none if opened by address. */
-function othersOf(context: Host): CockpitOptions['others'] {
+function othersOf(context: Context): CockpitOptions['others'] {
   if (context.globals.baseUrl !== undefined) return undefined
   const { name } = createLink(context).place
   return () => [LOCAL, ...listRemotes(context.places).map((remote) => remote.name)].filter((one) => one !== name)
 }
 
-function checkTerminal({ io, system }: Host): void {
+function checkTerminal({ io, system }: Context): void {
   const isTerminal = system.stdout.isTTY === true && system.stdinIsTty && system.env.TERM !== 'dumb'
   if (isTerminal && io.settings.format === 'human') return
   const message = isTerminal ? 'The cockpit is for people: it prints no data.' : 'The cockpit needs a terminal.'
@@ -111,7 +111,7 @@ function checkTerminal({ io, system }: Host): void {
 }
 
 /** A stopped daemon is a valid state; an unknown remote is an error. */
-async function checkTarget({ session }: Host): Promise<void> {
+async function checkTarget({ session }: Context): Promise<void> {
   try {
     await session()
   } catch (error) {
@@ -119,7 +119,7 @@ async function checkTarget({ session }: Host): Promise<void> {
   }
 }
 
-function cockpitOptions(context: Host): CockpitOptions {
+function cockpitOptions(context: Context): CockpitOptions {
   const { args, options, system, signal } = context
   if (options.refresh < LEAST_REFRESH_MS) throw usage(`--refresh must be at least ${LEAST_REFRESH_MS} ms.`)
   return {
@@ -144,7 +144,7 @@ function cockpitOptions(context: Host): CockpitOptions {
 }
 
 /** Custom keys; invalid ones are reported before and in the cockpit. */
-async function ownKeys({ io, places }: Host): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
+async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
   const found = await readKeyFile(places)
   if (found === undefined) return {}
   const { rebind } = await import('../src/tui/rebind.ts')
@@ -157,7 +157,7 @@ async function ownKeys({ io, places }: Host): Promise<Pick<CockpitOptions, 'keys
 }
 
 /** Copies the local store without output, since the cockpit owns the terminal. */
-function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
+function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   const link = createLink(context)
   if (link.place.name !== LOCAL) return undefined
   return async (name) => {
@@ -171,7 +171,7 @@ function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
 }
 
 /** The end of the local daemon's log. */
-function lastWordsOf(context: Host): CockpitOptions['lastWords'] {
+function lastWordsOf(context: Context): CockpitOptions['lastWords'] {
   if (createLink(context).place.name !== LOCAL) return undefined
   return async () => {
     const { loggedLines } = await import('../src/lifecycle/log/log-tail.ts')
@@ -184,7 +184,7 @@ function lastWordsOf(context: Host): CockpitOptions['lastWords'] {
   }
 }
 
-function lookOf(context: Host): CockpitOptions['look'] {
+function lookOf(context: Context): CockpitOptions['look'] {
   const { io, options, system } = context
   return {
     palette: paletteOf(context),
@@ -194,7 +194,7 @@ function lookOf(context: Host): CockpitOptions['look'] {
   }
 }
 
-function paletteOf({ io, system }: Host): CockpitOptions['look']['palette'] {
+function paletteOf({ io, system }: Context): CockpitOptions['look']['palette'] {
   const { color, palette } = io.settings
   if (color === 'never' || (color === 'auto' && !colorsAllowed(system.env))) return undefined
   return palette
@@ -246,7 +246,7 @@ async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
 }
 
 /** Reports a crash in one line after restoring the screen, with details in a file. */
-function crashed({ io, places, system }: Host, error: unknown): CliError {
+function crashed({ io, places, system }: Context, error: unknown): CliError {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const file = `${places.state}/crash-tui.json`
   writeJson(file, { at: new Date(system.now()).toISOString(), version: system.version, message, stack })

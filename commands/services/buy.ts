@@ -27,7 +27,7 @@ const options = z.object({
   interactive: z.boolean().default(false).meta({ description: 'ask for each input, then confirm the price' }),
 })
 type Input = Readonly<Record<string, unknown>>
-type Host = CommandContext<{ service: string }, z.output<typeof options>>
+type Context = CommandContext<{ service: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services buy',
@@ -73,7 +73,7 @@ export const command = defineCommand({
 })
 
 /** Shows the order and asks. @returns the command with a limit at the shown price */
-async function agreed(context: Host, session: Session, { listing, input }: Order): Promise<Host> {
+async function agreed(context: Context, session: Session, { listing, input }: Order): Promise<Context> {
   const { io, globals } = context
   const { price, pay_to, wallet } = await showQuote(session, listing, input)
   const parts = Object.entries(input).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`)
@@ -147,7 +147,7 @@ function purchase({ id }: Listing, input: Input): Asked<'purchaseService'> {
 
 type Order = { readonly listing: Listing; readonly input: Input }
 
-async function buy(context: Host, session: Session, { listing, input }: Order) {
+async function buy(context: Context, session: Session, { listing, input }: Order) {
   const { globals, io, options: given } = context
   const startedAt = io.now()
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
@@ -198,7 +198,7 @@ function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string 
 type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>
 
 /** Saves the job's token, and waits for the job on request. */
-async function settle(context: Host, session: Session, ticket: Ticket): Promise<Ticket> {
+async function settle(context: Context, session: Session, ticket: Ticket): Promise<Ticket> {
   if (typeof ticket.access_token === 'string') {
     const { keepJobToken } = await import('../../src/client/secrets.ts')
     keepJobToken(context.places, session.target.instance, {

@@ -24,7 +24,7 @@ const options = z.object({
   repeat: z.int().min(1).max(REPEAT_MAX).default(1).meta({ description: 'number of times, one after another' }),
   exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if a message was not accepted' }),
 })
-type Host = CommandContext<{ service: string }, z.output<typeof options>>
+type Context = CommandContext<{ service: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services test',
@@ -53,7 +53,7 @@ export const command = defineCommand({
   },
 })
 
-async function repeated({ io, options: { repeat }, signal }: Host, ask: () => Promise<Diagnosis>): Promise<Try[]> {
+async function repeated({ io, options: { repeat }, signal }: Context, ask: () => Promise<Diagnosis>): Promise<Try[]> {
   const progress = io.progress('sending a test message')
   const tests: Try[] = []
   try {

@@ -17,7 +17,7 @@ const options = z.object({
   file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
   sign: z.boolean().default(false).meta({ description: 'sign with the wallet, even if an API key exists' }),
 })
-type Host = CommandContext<unknown, z.output<typeof options>>
+type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'trace record',
@@ -53,7 +53,7 @@ function bodyFrom(document: Record<string, unknown>): Body {
 }
 
 /** Signature of the payer (decisions §11): origin, payer, body hash, time. */
-async function signatureOver(context: Host, session: Session, body: Body) {
+async function signatureOver(context: Context, session: Session, body: Body) {
   const wallet = await session.wallet()
   if (wallet === undefined) {
     throw new CliError('auth', 'There is no wallet to sign with.', { next: ['souk wallet new main'] })

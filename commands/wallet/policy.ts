@@ -44,7 +44,7 @@ const options = z.object({
   deny: names('never pay this seller, listing, address or instance'),
   remove: names('remove a name from both lists'),
 })
-type Host = CommandContext<{ name?: string | undefined }, z.output<typeof options>>
+type Context = CommandContext<{ name?: string | undefined }, z.output<typeof options>>
 
 export const walletPolicySet = defineCommand({
   name: 'wallet policy set',
@@ -71,7 +71,7 @@ export const walletPolicySet = defineCommand({
   },
 })
 
-async function changed(context: Host, before: SpendPolicy): Promise<SpendPolicy> {
+async function changed(context: Context, before: SpendPolicy): Promise<SpendPolicy> {
   const { allow, deny, remove, perPayment, perCommand, perDay, perSeller, askAbove } = context.options
   const given: Readonly<Record<LimitName, string | undefined>> = {
     per_payment: perPayment,

@@ -18,7 +18,7 @@ const options = z.object({
   to: z.string().optional().meta({ description: 'payee (with x402)', value: 'address' }),
   amount: z.string().optional().meta({ description: 'amount (with x402)', value: 'usd' }),
 })
-type Host = CommandContext<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
+type Context = CommandContext<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'wallet sign',
@@ -44,7 +44,7 @@ export const command = defineCommand({
   },
 })
 
-async function signMessage(context: Host, wallet: NamedWallet) {
+async function signMessage(context: Context, wallet: NamedWallet) {
   const { args, options: given, io } = context
   if (args.text === undefined || given.to !== undefined || given.amount !== undefined) {
     throw usage('Say what to sign: wallet sign message "TEXT".', { next: ['souk wallet sign --help'] })
@@ -55,7 +55,7 @@ async function signMessage(context: Host, wallet: NamedWallet) {
   return { wallet: wallet.address, message, signature: await account.signMessage({ message }) }
 }
 
-async function signPayment(context: Host, wallet: NamedWallet) {
+async function signPayment(context: Context, wallet: NamedWallet) {
   const { to, amount: text } = context.options
   const amount = text === undefined ? undefined : parseAmount(text)
   if (

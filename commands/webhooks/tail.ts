@@ -24,7 +24,7 @@ const options = z.object({
   failed: z.boolean().default(false).meta({ description: 'only failed tries' }),
   once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
 })
-type Host = CommandContext<unknown, z.output<typeof options>>
+type Context = CommandContext<unknown, z.output<typeof options>>
 
 type Try = {
   readonly at: string
@@ -55,7 +55,7 @@ export const command = defineCommand({
   },
 })
 
-async function* followed(context: Host): AsyncGenerator<Try> {
+async function* followed(context: Context): AsyncGenerator<Try> {
   const { options: wanted, signal, system } = context
   const look = lookerAt(context, await context.session())
   let seen: ReadonlyMap<string, number> | undefined
@@ -71,7 +71,7 @@ async function* followed(context: Host): AsyncGenerator<Try> {
 }
 
 /** Polls; reports and waits while the instance is unreachable. */
-function lookerAt({ io, options: wanted }: Host, session: Session) {
+function lookerAt({ io, options: wanted }: Context, session: Session) {
   let lost = 0
   return async (): Promise<readonly Delivery[] | undefined> => {
     try {

@@ -40,7 +40,7 @@ const options = z.object({
     value: 'duration',
   }),
 })
-type Host = CommandContext<unknown, z.output<typeof options>>
+type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'webhooks verify',
@@ -79,7 +79,7 @@ export const command = defineCommand({
 
 type Message = { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array }
 
-async function messageOf(context: Host): Promise<Message> {
+async function messageOf(context: Context): Promise<Message> {
   const { request, body, headers } = context.options
   const typed = Object.fromEntries(headers.map(headerOf))
   if (request === undefined) return { headers: typed, body: await bytesOf(context, body) }
@@ -103,7 +103,7 @@ function headerOf(line: string): [string, string] {
   return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()]
 }
 
-async function bytesOf({ io }: Host, file: string): Promise<Buffer> {
+async function bytesOf({ io }: Context, file: string): Promise<Buffer> {
   return file === '-' ? Buffer.from(await io.stdin()) : readFile(file)
 }
 
@@ -116,7 +116,7 @@ function readFile(file: string): Buffer {
 }
 
 /** Keeps whitespace, a common mistake to report. */
-async function secretsOf(context: Host): Promise<readonly string[]> {
+async function secretsOf(context: Context): Promise<readonly string[]> {
   const { secretFile } = context.options
   const text = secretFile === undefined ? context.system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')
   const secrets = text?.split('\n').filter((line) => line.trim() !== '') ?? (await keptSecrets(context))
@@ -130,7 +130,7 @@ async function secretsOf(context: Host): Promise<readonly string[]> {
 }
 
 /** Saved secrets: the account's, and the one of `listen`. */
-async function keptSecrets(context: Host): Promise<readonly string[]> {
+async function keptSecrets(context: Context): Promise<readonly string[]> {
   const listening = keptListenSecret(context.places)
   const wallet = currentWallet(context.places, context.globals.as)
   const own = wallet && webhookSecretOf(context.places, (await context.session()).target.instance, wallet.address)

@@ -17,10 +17,10 @@ export const STREAM_TIMEOUT_MS = 30_000
 /** Events before the cockpit was opened. */
 const EVENTS_BACK = 50
 
-type Host = CommandContext<unknown, unknown>
+type Context = CommandContext<unknown, unknown>
 
 /** The cockpit's connection. Each call finds the instance again, so restarts and port changes are transparent. */
-export function createLink(context: Host): Link {
+export function createLink(context: Context): Link {
   const { globals, places } = context
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
@@ -81,11 +81,11 @@ function isStarting({ details }: CliError): boolean {
   return isObject(details) && details.state === 'starting'
 }
 
-function anyOf(context: Host, signal: AbortSignal | undefined): AbortSignal {
+function anyOf(context: Context, signal: AbortSignal | undefined): AbortSignal {
   return signal === undefined ? context.signal : AbortSignal.any([context.signal, signal])
 }
 
-async function whereaboutsOf({ places }: Host, { target, adminHeaders }: Session): Promise<Whereabouts> {
+async function whereaboutsOf({ places }: Context, { target, adminHeaders }: Session): Promise<Whereabouts> {
   const admin = await outcome(adminHeaders)
   const started = target.name === LOCAL ? readRegistration(places)?.started_at : undefined
   const startedAt = started === undefined ? undefined : Date.parse(started)

@@ -31,10 +31,10 @@ export type Target = {
   readonly inTheClear?: InTheClear
 }
 
-type Host = { readonly globals: Globals; readonly places: Places; readonly system: System }
+type Context = { readonly globals: Globals; readonly places: Places; readonly system: System }
 
 /** Selects by `--base-url`, `--remote`, `remote use`, then the local daemon. */
-export async function resolveTarget(host: Host): Promise<Target> {
+export async function resolveTarget(host: Context): Promise<Target> {
   const { globals, places } = host
   if (globals.baseUrl !== undefined) {
     const url = originOf(globals.baseUrl)
@@ -50,7 +50,7 @@ export async function resolveTarget(host: Host): Promise<Target> {
   return { name, url, network, instance: url, ...protection, ...trusted, ...compact({ fingerprint }) }
 }
 
-async function localTarget({ places, system }: Host): Promise<Target> {
+async function localTarget({ places, system }: Context): Promise<Target> {
   const found = await findLiveDaemon(places)
   if (found.state !== 'running') throw noDaemon(found, places, system.now())
   const { url, data_dir, fingerprint, chain: network = 'sandbox' } = found.registration

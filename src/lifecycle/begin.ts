@@ -39,11 +39,14 @@ function lockedFile(path: string): DatabaseSync {
   }
 }
 
-type Host = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
+type Context = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
 type Begun = { readonly launch: Launch; readonly pid: number }
 
 /** Registration of a start before it has done anything. */
-export function firstRegistration({ places, system }: Omit<Host, 'signal'>, { launch, pid }: Begun): StartRegistration {
+export function firstRegistration(
+  { places, system }: Omit<Context, 'signal'>,
+  { launch, pid }: Begun,
+): StartRegistration {
   const now = system.now()
   return {
     state: 'starting',
@@ -61,7 +64,7 @@ export function firstRegistration({ places, system }: Omit<Host, 'signal'>, { la
  * Registers this start, unless `souk up` already did.
  * @throws CliError conflict while another daemon lives, terminated when cancelled
  */
-function enter(host: Host, launch: Launch): StartRegistration {
+function enter(host: Context, launch: Launch): StartRegistration {
   const { places, system } = host
   return whileLocked(places, () => {
     const found = registeredDaemon(places)
@@ -93,7 +96,7 @@ export type StartUnderWay = {
 }
 
 /** Begins a start, visible to every command. */
-export function beginStart(host: Host, launch: Launch): StartUnderWay {
+export function beginStart(host: Context, launch: Launch): StartUnderWay {
   const { places, system, signal } = host
   let own = enter(host, launch)
   const write = (change: Partial<StartRegistration>) => {

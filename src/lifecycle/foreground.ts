@@ -5,10 +5,10 @@ import type { Launch } from './launch.ts'
 import { readRecord, recordLine } from './log/log-record.ts'
 import { runDaemon } from './run.ts'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
 
 /** Runs the daemon in this process until ctrl-c, logging to the terminal. */
-export async function serveHere(host: Host, launch: Launch): Promise<DaemonRegistration> {
+export async function serveHere(host: Context, launch: Launch): Promise<DaemonRegistration> {
   const { io } = host
   const logTo = new Writable({
     decodeStrings: false,

@@ -6,7 +6,7 @@ import { findDaemon, isLive } from '../client/discover.ts'
 import type { Places } from '../client/paths.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 
 /** Contents of a restored store. */
 export type Restored = {
@@ -22,14 +22,14 @@ export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }):
 }
 
 /** @throws CliError usage for a remote instance */
-export function localOnly({ globals, places }: Host): void {
+export function localOnly({ globals, places }: Context): void {
   const meant = globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   if (meant === LOCAL) return
   throw usage(`This is about the local daemon, and ${meant} is meant.`, { next: ['… -r local'] })
 }
 
 /** @throws CliError conflict while the daemon runs, with the way out */
-export async function requireStopped(host: Host, again: string): Promise<void> {
+export async function requireStopped(host: Context, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)
   if (!isLive(found)) return
@@ -40,7 +40,7 @@ export async function requireStopped(host: Host, again: string): Promise<void> {
 }
 
 /** The demo history needs an empty marketplace. */
-export function demoRefused({ places }: Pick<Host, 'places'>): CliError {
+export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
   return new CliError('conflict', 'This marketplace already has data; demo data needs an empty one.', {
     facts: [`nothing was changed in ${places.data}`],
     next: ['souk up --instance demo --port 0 --seed demo'],
@@ -48,7 +48,7 @@ export function demoRefused({ places }: Pick<Host, 'places'>): CliError {
 }
 
 /** Restores a backup; see `replaceData`. */
-export async function restoreFrom({ places, io, system }: Host, file: string): Promise<Restored> {
+export async function restoreFrom({ places, io, system }: Context, file: string): Promise<Restored> {
   const replaced = hasStore({ places })
   const progress = io.progress(`checking ${io.path(file)} and putting it in place`)
   try {

@@ -28,7 +28,7 @@ export const STOP_MS = 20_000
 /** How long leftover handles may keep the process. */
 const LINGER_MS = 500
 
-type Host = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
+type Context = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
 type Hooks = {
   onReady(registration: DaemonRegistration, notes: readonly string[]): Promise<void> | void
   logTo?: Writable
@@ -38,7 +38,7 @@ type Hooks = {
  * Runs the daemon until a signal: registers, creates, reports ready, cleans up.
  * @throws creation errors; CliError failure when stopping exceeds `STOP_MS`
  */
-export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistration> {
+export async function runDaemon(host: Context, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
   const start = beginStart(host, host.options)
   try {
@@ -49,7 +49,7 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
   }
 }
 
-async function runBegun(host: Host, hooks: Hooks, start: StartUnderWay): Promise<DaemonRegistration> {
+async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Promise<DaemonRegistration> {
   const { options, places, system, signal } = host
   const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : makeFolder(places.data)
   const log = hooks.logTo ?? openBoundedLog(places.state)
@@ -85,7 +85,7 @@ async function runBegun(host: Host, hooks: Hooks, start: StartUnderWay): Promise
 }
 
 /** Creates the demo history before serving. */
-async function seeded(host: Host, dataDir: string, { report }: StartUnderWay): Promise<void> {
+async function seeded(host: Context, dataDir: string, { report }: StartUnderWay): Promise<void> {
   if (host.options.seed !== DEMO) return
   report('history')
   const { seedDemo } = await import('../market/seed.ts')
@@ -101,7 +101,7 @@ type Run = {
 }
 
 /** Registers a responding daemon; stops another. */
-async function announced(host: Host, hooks: Hooks, run: Run) {
+async function announced(host: Context, hooks: Hooks, run: Run) {
   try {
     const registration = registerRun(host, run)
     const notes = run.daemon.notes ?? []
@@ -114,7 +114,7 @@ async function announced(host: Host, hooks: Hooks, run: Run) {
   }
 }
 
-function fatal({ stderr, exit }: Host['system'], error: Error): never {
+function fatal({ stderr, exit }: Context['system'], error: Error): never {
   stderr.write(`the store stopped: ${error.stack ?? error.message}\n`)
   return exit(exits.failure)
 }
@@ -147,7 +147,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
   }
 }
 
-function registerRun({ options, places, system }: Host, run: Run): DaemonRegistration {
+function registerRun({ options, places, system }: Context, run: Run): DaemonRegistration {
   const { daemon, dataDir, certificate, start } = run
   const { url } = daemon
   const tls = certificate && { fingerprint: certificate.fingerprint, lan_url: lanUrl(url, certificate) }
@@ -183,7 +183,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-async function stopInTime({ system }: Host, daemon: RunningDaemon): Promise<void> {
+async function stopInTime({ system }: Context, daemon: RunningDaemon): Promise<void> {
   const inTime = new AbortController()
   const late = system.sleep(STOP_MS, inTime.signal).then(() => inTime.signal.aborted)
   const stopped = daemon.stop().then(() => true)

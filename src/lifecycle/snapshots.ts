@@ -6,7 +6,7 @@ import { makeFolder } from '../core/folder.ts'
 import { nearest } from '../text/text.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places'>
 export type Snapshot = {
   readonly name: string
   readonly saved_at: string
@@ -18,18 +18,18 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const ENDING = '.tar'
 
 /** Folder of snapshots: beside the log, so that clearing data keeps it. */
-export function snapshotFolder({ places }: Host): string {
+export function snapshotFolder({ places }: Context): string {
   return join(places.state, 'snapshots')
 }
 
 /** @throws CliError usage for an invalid name */
-export function snapshotFile(host: Host, name: string): string {
+export function snapshotFile(host: Context, name: string): string {
   if (!NAME.test(name)) throw usage(`NAME must be lower-case letters, digits, "-" or "_"; you gave "${name}".`)
   return join(snapshotFolder(host), name + ENDING)
 }
 
 /** Snapshots, newest first. */
-export function listSnapshots(host: Host): Snapshot[] {
+export function listSnapshots(host: Context): Snapshot[] {
   const folder = snapshotFolder(host)
   if (!existsSync(folder)) return []
   const files = readdirSync(folder).filter((file) => file.endsWith(ENDING))
@@ -42,7 +42,7 @@ export function listSnapshots(host: Host): Snapshot[] {
 }
 
 /** @throws CliError not_found with the nearest name */
-export function findSnapshot(host: Host, name: string): string {
+export function findSnapshot(host: Context, name: string): string {
   const file = snapshotFile(host, name)
   if (existsSync(file)) return file
   const near = nearest(

@@ -25,12 +25,12 @@ export type Stopped = {
   readonly port_free: boolean | null
 }
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'io'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'io'>
 const ABSENT = { state: 'absent' } as const
 type Choice = { graceMs: number; force: boolean }
 
 /** Stops a running or starting daemon: SIGTERM, then SIGKILL; fine if already down. */
-export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
+export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped> {
   const { places } = host
   // Waits for a concurrent registration.
   const found = existsSync(places.runtime) ? whileLocked(places, () => registeredDaemon(places)) : ABSENT
@@ -44,7 +44,7 @@ export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
 }
 
 /** Local instances beside this one, including it. */
-export function instancesBeside({ places, system }: Pick<Host, 'places' | 'system'>): Places[] {
+export function instancesBeside({ places, system }: Pick<Context, 'places' | 'system'>): Places[] {
   const { chosenData: dataDir } = places
   const names = namesIn(dataDir ?? dirname(places.state)).filter(isInstanceName)
   return names.map((instance) => placesOf(system.env, { instance, dataDir }))
@@ -59,7 +59,11 @@ function namesIn(folder: string): string[] {
   }
 }
 
-async function end(host: Host, registration: ProcessName, { graceMs, force }: Choice): Promise<'graceful' | 'killed'> {
+async function end(
+  host: Context,
+  registration: ProcessName,
+  { graceMs, force }: Choice,
+): Promise<'graceful' | 'killed'> {
   const progress = host.io.progress(`waiting for pid ${registration.pid} to end`)
   try {
     if (!force) {
@@ -87,7 +91,7 @@ function signal(registration: ProcessName, name: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-async function gone({ system }: Host, registration: ProcessName, withinMs: number): Promise<boolean> {
+async function gone({ system }: Context, registration: ProcessName, withinMs: number): Promise<boolean> {
   for (let waited = 0; waited < withinMs; waited += POLL_MS) {
     if (!isSameProcess(registration)) return true
     await system.sleep(POLL_MS)
@@ -96,7 +100,7 @@ async function gone({ system }: Host, registration: ProcessName, withinMs: numbe
 }
 
 /** A killed process may hold its sockets briefly. */
-async function portGetsFree({ system }: Host, url: string): Promise<boolean> {
+async function portGetsFree({ system }: Context, url: string): Promise<boolean> {
   for (let waited = 0; waited < PORT_WAIT_MS; waited += POLL_MS) {
     if (await portIsFree(url)) return true
     await system.sleep(POLL_MS)

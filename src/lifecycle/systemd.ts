@@ -6,11 +6,11 @@ import { STOP_MS } from './run.ts'
 /** systemd waits slightly longer than an orderly stop. */
 const STOP_MARGIN_S = 5
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
 export type Unit = { readonly unit: string; readonly name: string }
 
 /** User unit that runs this instance, and its name. */
-export function unitOf({ places, system }: Host, launch: Launch): Unit {
+export function unitOf({ places, system }: Context, launch: Launch): Unit {
   const { instance, chosenData } = places
   const words = [
     ...system.self,

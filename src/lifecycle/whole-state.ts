@@ -13,8 +13,8 @@ import type { Json } from '../core/json.ts'
 import { hasStore } from './restore.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
 
-type Host = CommandContext<unknown, unknown>
-type Door = Awaited<ReturnType<Host['system']['daemon']>>
+type Context = CommandContext<unknown, unknown>
+type Door = Awaited<ReturnType<Context['system']['daemon']>>
 type Wanted = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
@@ -58,7 +58,7 @@ export type WrittenLine =
     }
 
 /** Exports the marketplace to a file or stdout, running or stopped. */
-export async function exportWhole(context: Host, file: string): Promise<SavedState> {
+export async function exportWhole(context: Context, file: string): Promise<SavedState> {
   const { io } = context
   const progress = io.progress('reading the whole state')
   let lines = 0
@@ -79,7 +79,7 @@ type Sink = Wanted['lines']
 type Exported = Awaited<ReturnType<Door['exportData']>>
 type Write = (run: (sink: Sink) => Promise<Exported>) => Promise<Exported>
 
-function sinkOf({ io }: Host, file: string, watch: (text: string) => void): Write {
+function sinkOf({ io }: Context, file: string, watch: (text: string) => void): Write {
   if (file !== STDOUT) {
     const whole: Write = (run) =>
       writeWhole(
@@ -101,7 +101,7 @@ function sinkOf({ io }: Host, file: string, watch: (text: string) => void): Writ
     })
 }
 
-async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
+async function stateOf(context: Context, wanted: Wanted): Promise<Exported> {
   const { places, system } = context
   const door = await system.daemon()
   const isLocal = (context.globals.baseUrl ?? context.globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
@@ -111,7 +111,7 @@ async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
 }
 
 /** From a backup, which is one moment; retries while payments are in progress. */
-async function ofRunning(context: Host, door: Door, wanted: Wanted): Promise<Exported> {
+async function ofRunning(context: Context, door: Door, wanted: Wanted): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
     for (let tried = 1; ; tried += 1) {
@@ -142,7 +142,7 @@ export type LoadedState = {
 }
 
 /** Creates the local store from an export, verified before any change. */
-export async function importWhole(context: Host, file: string, keep: boolean): Promise<LoadedState> {
+export async function importWhole(context: Context, file: string, keep: boolean): Promise<LoadedState> {
   const { io, places, system } = context
   const replaced = hasStore(context)
   const progress = io.progress('reading the whole state')
@@ -156,6 +156,6 @@ export async function importWhole(context: Host, file: string, keep: boolean): P
   }
 }
 
-async function* bytesOf({ system }: Host): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ system }: Context): AsyncGenerator<Uint8Array> {
   for await (const chunk of system.stdin) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }

@@ -39,7 +39,7 @@ export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
   }
 }
 
-type Host = {
+type SeedContext = {
   readonly places: Pick<Places, 'config'>
   readonly system: Pick<System, 'daemon' | 'now'>
   /** Reports the day in progress. */
@@ -58,7 +58,7 @@ export const demoPeople: readonly DemoPerson[] = roleNames.map((wallet) => {
  * histories stay.
  * @throws StoreLocked while its daemon runs
  */
-export async function seedDemo({ places, system, onDay }: Host, dataDir: string): Promise<HistoryOutcome> {
+export async function seedDemo({ places, system, onDay }: SeedContext, dataDir: string): Promise<HistoryOutcome> {
   const until = system.now()
   let keys: Keys = new Map()
   const { writeHistory } = await system.daemon()
@@ -93,7 +93,7 @@ function counting(past: PastMarket, until: number, onDay: (day: number, of: numb
 }
 
 /** Existing wallets stay; the demo's gets another name. */
-export async function keepWallet(places: Host['places'], name: string, createdAt: string): Promise<void> {
+export async function keepWallet(places: SeedContext['places'], name: string, createdAt: string): Promise<void> {
   const names = walletNames(places)
   const isOwn = names.includes(name) && !getWallet(places, name).well_known
   const kept = isOwn ? OF_DEMO + name : name

@@ -9,10 +9,10 @@ import { joinCast, type Opened } from './cast.ts'
 import type { Stage } from './hand.ts'
 import { keepWallet } from './seed.ts'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
 /** The selected instance with test money. @throws CliError conflict for real money */
-export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): Promise<Stage> {
+export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session): Promise<Stage> {
   const { target } = session
   const { chain } = await session.call('getHealth', {})
   if (chain.mode !== 'sandbox') {
@@ -29,7 +29,7 @@ export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): 
 }
 
 /** The demo users there, with local wallets and keys. */
-export async function castAt(host: Host, session: Session): Promise<Opened & { readonly stage: Stage }> {
+export async function castAt(host: Context, session: Session): Promise<Opened & { readonly stage: Stage }> {
   const { places, io } = host
   const { target } = session
   const stage = await sandboxStage(host, session)

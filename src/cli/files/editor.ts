@@ -14,7 +14,7 @@ const ROUNDS_MAX = 20
 const DRAFT_BYTES_MAX = 1024 * 1024
 const FALLBACK = 'vi'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'system'>
+type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'system'>
 type Document = Readonly<Record<string, unknown>>
 
 type Drafting<T> = {
@@ -30,7 +30,7 @@ type Drafting<T> = {
  * Opens $VISUAL or $EDITOR. Faults are shown and the draft reopened; an abandoned draft is kept and its path shown.
  * @throws CliError usage without terminal or editor; cancelled when unchanged
  */
-export async function inEditor<T>(host: Host, { name, text, take }: Drafting<T>): Promise<T> {
+export async function inEditor<T>(host: Context, { name, text, take }: Drafting<T>): Promise<T> {
   const { io, system } = host
   if (!io.isTty || !io.canAsk) throw usage('An editor needs a terminal.', { next: ['… --help'] })
   const folder = mkdtempSync(join(system.tmpDir, 'souk-draft-'))
@@ -51,7 +51,7 @@ export async function inEditor<T>(host: Host, { name, text, take }: Drafting<T>)
 type Failed = { readonly error: unknown; readonly file: string; readonly round: number }
 
 /** Shows the fault and asks. @throws the failure with the draft's path when declined */
-async function openAgain({ io }: Host, { error, file, round }: Failed): Promise<void> {
+async function openAgain({ io }: Context, { error, file, round }: Failed): Promise<void> {
   if (!isCorrectable(error) || round >= ROUNDS_MAX) throw kept(error, file)
   for (const line of faultsOf(error)) io.warn(harmless(line))
   try {
@@ -62,7 +62,7 @@ async function openAgain({ io }: Host, { error, file, round }: Failed): Promise<
   }
 }
 
-async function openEditor(system: Host['system'], file: string): Promise<void> {
+async function openEditor(system: Context['system'], file: string): Promise<void> {
   const editor = system.env.VISUAL || system.env.EDITOR || FALLBACK
   const [program, ...words] = splitWords(editor)
   if (await system.foreground([program, ...words, file])) return

@@ -9,10 +9,10 @@ import { agreedTarget, tryFolder } from './transfer.ts'
 const home = mkdtempSync(join(tmpdir(), 'souk-places-'))
 afterAll(() => rmSync(home, { recursive: true }))
 
-type Host = Parameters<typeof agreedTarget>[0]
+type Context = Parameters<typeof agreedTarget>[0]
 // All that is asked of a host where nothing stands in the way.
-const host = { io: {}, globals: { dryRun: false } } as unknown as Host
-const dry: Host = { ...host, globals: { ...host.globals, dryRun: true } }
+const host = { io: {}, globals: { dryRun: false } } as unknown as Context
+const dry: Context = { ...host, globals: { ...host.globals, dryRun: true } }
 
 test('a folder that is not there is made, and nothing is left in it', async () => {
   expect(await agreedTarget(host, join(home, 'got/'), 'book.pdf')).toBe(join(home, 'got/book.pdf'))

@@ -9,10 +9,10 @@ import { usage } from '../exit.ts'
 import { machineTrouble } from '../machine-trouble.ts'
 import { type Session, wouldDo } from '../session.ts'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
+type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
 /** A file to upload with progress on stderr; `done` clears it. */
-export function sending({ io }: Host, path: string): { readonly file: SentFile; readonly done: () => void } {
+export function sending({ io }: Context, path: string): { readonly file: SentFile; readonly done: () => void } {
   const what = `uploading ${io.path(path)}`
   const progress = io.progress(what)
   return {
@@ -42,7 +42,7 @@ export type Download<K extends FileEndpoint> = {
 }
 
 /** Creates a folder and tests writing, before paying. @throws CliError usage */
-export function tryFolder({ globals }: Pick<Host, 'globals'>, folder: string): void {
+export function tryFolder({ globals }: Pick<Context, 'globals'>, folder: string): void {
   if (globals.dryRun) return
   try {
     makeFolder(folder)
@@ -56,7 +56,7 @@ export function tryFolder({ globals }: Pick<Host, 'globals'>, folder: string): v
 }
 
 /** Confirms a target path in advance and tests its folder. @throws CliError when it must not be replaced or written */
-export async function agreedTarget(host: Host, output: string, name: string): Promise<string> {
+export async function agreedTarget(host: Context, output: string, name: string): Promise<string> {
   if (output === '-') return output
   const { io } = host
   const { localName } = await import('../../client/download.ts')
@@ -71,7 +71,7 @@ export async function agreedTarget(host: Host, output: string, name: string): Pr
  * @throws AppError for a refusal or a damaged download; then nothing is kept
  */
 export async function download<K extends FileEndpoint>(
-  host: Host,
+  host: Context,
   session: Session,
   wanted: Download<K>,
 ): Promise<Downloaded> {

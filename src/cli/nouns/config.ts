@@ -9,7 +9,7 @@ import { checkDaemonSetting, daemonSettings } from '../public.ts'
 /** All savable options of command line and daemon. */
 const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
 type Origin = 'environment' | 'settings' | 'default'
 export type KeptSetting = {
   readonly key: string
@@ -28,7 +28,7 @@ export const columns: readonly Column<KeptSetting>[] = [
 /** Remote and wallet are set by their own commands. */
 const CHOSEN = ['remote', 'wallet'] as const
 
-export function allKept(host: Host): readonly KeptSetting[] {
+export function allKept(host: Context): readonly KeptSetting[] {
   const { remote = LOCAL, wallet, options = {} } = readSettings(host.places)
   const { SOUK_REMOTE, SOUK_AS } = host.system.env
   return [
@@ -59,7 +59,7 @@ export function choicesOf(key: string): readonly string[] {
   return option.choices ?? (takesValue(option) ? [] : ['true', 'false'])
 }
 
-export function oneKept(host: Host, key: string): KeptSetting {
+export function oneKept(host: Context, key: string): KeptSetting {
   return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
 }
 
@@ -79,7 +79,7 @@ function unknownKey(key: string): never {
   })
 }
 
-export function keep({ places }: Host, option: GlobalOption, value: string | undefined): void {
+export function keep({ places }: Context, option: GlobalOption, value: string | undefined): void {
   const { [option.key]: _before, ...others } = readSettings(places).options ?? {}
   changeSettings(places, { options: value === undefined ? others : { ...others, [option.key]: value } })
 }
@@ -98,7 +98,7 @@ export function typedAs(option: GlobalOption, value: string): RawGlobals {
 }
 
 /** All settings as a draft: saved ones, and others as comments. */
-export function draftOf(host: Host): string {
+export function draftOf(host: Context): string {
   const { options = {} } = readSettings(host.places)
   const lines = all.flatMap((option) => {
     const value = options[option.key]
@@ -117,7 +117,7 @@ type Changed = { readonly key: string; readonly value: string | null }
 
 /** Saves a whole draft or nothing. @throws CliError usage for an unknown or invalid setting */
 export async function changeKept(
-  host: Host,
+  host: Context,
   draft: Readonly<Record<string, unknown>>,
   check: (raw: RawGlobals) => Promise<unknown>,
 ): Promise<readonly Changed[]> {

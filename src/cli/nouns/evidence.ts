@@ -13,7 +13,7 @@ import { download } from '../files/transfer.ts'
 import { type Session, wouldDo } from '../session.ts'
 
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
-type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
+type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
 /** A saved evidence file. */
 export type SavedEvidence = {
@@ -28,7 +28,7 @@ export type SavedEvidence = {
  * @throws AppError internal on a hash mismatch
  */
 export async function saveEvidence(
-  host: Host,
+  host: Context,
   session: Session,
   { files, dir }: { readonly files: readonly Attached[]; readonly dir: string },
 ): Promise<SavedEvidence[]> {

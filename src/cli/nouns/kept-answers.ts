@@ -12,14 +12,14 @@ const ANSWERS_MAX = 100
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024
 const OK = 200
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
 /**
  * A recent cached answer for the same question, instance and caller; otherwise a new one. Only successful GETs are
  * cached, in a private file.
  */
 export async function keptFor(
-  { places, io }: Host,
+  { places, io }: Context,
   { maxAgeMs, file, ask }: { readonly maxAgeMs: number; readonly file: string; readonly ask: () => Promise<RawAnswer> },
 ): Promise<RawAnswer> {
   const folder = join(places.cache, 'answers')

@@ -13,11 +13,11 @@ import { inputChoices, inputNames } from './services/input.ts'
 
 /* Completion values without a schema: from this machine or the instance. */
 
-type Host = CommandContext<unknown, unknown>
-type Source = (host: Host, wanted: WantedValues) => readonly Candidate[] | Promise<readonly Candidate[]>
+type Context = CommandContext<unknown, unknown>
+type Source = (host: Context, wanted: WantedValues) => readonly Candidate[] | Promise<readonly Candidate[]>
 
 /** Values of a positional or option; requests may fail. */
-export async function offered(host: Host, wanted: WantedValues): Promise<readonly Candidate[]> {
+export async function offered(host: Context, wanted: WantedValues): Promise<readonly Candidate[]> {
   const name = wanted.command?.name ?? ''
   const [noun = ''] = name.split(' ')
   const word = wanted.isOption ? `--${wanted.member}` : wanted.member

@@ -8,13 +8,13 @@ import type { Session } from '../session.ts'
 /** Conversations remembered; older ones count as unread. */
 const KNOWN_MAX = 2_000
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places'>
+type Context = Pick<CommandContext<unknown, unknown>, 'places'>
 
-function fileOf({ places }: Host): string {
+function fileOf({ places }: Context): string {
   return join(places.state, 'threads-read.json')
 }
 
-function read(host: Host): Readonly<Record<string, number>> {
+function read(host: Context): Readonly<Record<string, number>> {
   try {
     const known = parseJson(readText(fileOf(host)) ?? '{}')
     const entries = isObject(known) ? Object.entries(known) : []
@@ -31,7 +31,7 @@ async function readerOf({ target, wallet }: Session): Promise<string> {
 }
 
 /** Marks a conversation as read. */
-export async function markRead(host: Host, session: Session, thread: Thread): Promise<void> {
+export async function markRead(host: Context, session: Session, thread: Thread): Promise<void> {
   const key = `${await readerOf(session)} ${thread.thread_id}`
   const { [key]: _before, ...others } = read(host)
   const kept = Object.entries(others).slice(1 - KNOWN_MAX)
@@ -43,7 +43,7 @@ export async function markRead(host: Host, session: Session, thread: Thread): Pr
 }
 
 /** Messages not shown here yet. */
-export async function newMessages(host: Host, session: Session): Promise<(thread: Thread) => number> {
+export async function newMessages(host: Context, session: Session): Promise<(thread: Thread) => number> {
   const [known, reader] = [read(host), await readerOf(session)]
   return ({ thread_id: id, message_count: count }) => Math.max(0, count - (known[`${reader} ${id}`] ?? 0))
 }

@@ -15,7 +15,7 @@ import { type Operator, operatorOf, type Person, type Purse, personOf, type Stag
 import { sandboxStage } from '../stage.ts'
 import { type Act, actNames, type SeedFile, type Someone } from './shape.ts'
 
-type Host = CommandContext<unknown, unknown>
+type Context = CommandContext<unknown, unknown>
 
 /** Completed steps in order. */
 export type Played = { readonly step: string; readonly did: string; readonly id: string | null }
@@ -24,7 +24,7 @@ type Cast = ReadonlyMap<string, Person>
 type Bought = Map<string, { readonly id: string; readonly buyer: Person; readonly seller: Person }>
 
 /** Applies a validated file; existing people and listings are reused. */
-export async function* play(host: Host, session: Session, file: SeedFile): AsyncGenerator<Played> {
+export async function* play(host: Context, session: Session, file: SeedFile): AsyncGenerator<Played> {
   const stage = await sandboxStage(host, session)
   const operator = operatorOf(stage)
   const cast = new Map<string, Person>()
@@ -64,7 +64,7 @@ function whoIs(cast: Cast, name: string): Person {
 
 type Joining = { readonly stage: Stage; readonly operator: Operator; readonly someone: Someone }
 
-async function joined(host: Host, session: Session, { stage, operator, someone }: Joining): Promise<Person> {
+async function joined(host: Context, session: Session, { stage, operator, someone }: Joining): Promise<Person> {
   const { places, io } = host
   const { name, title = name, type, funds, deposit } = someone
   if (!walletNames(places).includes(name)) {
@@ -90,7 +90,7 @@ async function joined(host: Host, session: Session, { stage, operator, someone }
 }
 
 /** Local wallets keep their spending policy; the user approved the file. */
-function gatedPurse(host: Host, session: Session, name: string): Purse {
+function gatedPurse(host: Context, session: Session, name: string): Purse {
   const spender = { ...host, budget: createBudget() }
   const spend = ({ price, payTo }: Chosen, call: Words) =>
     spendOf(spender, session, { price, payTo, call, limit: MAX_AMOUNT, wallet: getWallet(host.places, name) })
