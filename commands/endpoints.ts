@@ -65,12 +65,12 @@ export const endpointsList = defineCommand({
   },
 })
 
-type Wanted = { readonly there: string; readonly isWanted: (row: Pick<Difference, 'status'>) => boolean }
+type DifferenceQuery = { readonly there: string; readonly isWanted: (row: Pick<Difference, 'status'>) => boolean }
 
 async function differences(
   context: CommandContext<unknown, unknown>,
   here: readonly Row[],
-  { there, isWanted }: Wanted,
+  { there, isWanted }: DifferenceQuery,
 ) {
   const { baseUrl: _instead, ...globals } = context.globals
   const other = await openSession({ ...context, globals: { ...globals, remote: there } })

@@ -37,13 +37,13 @@ export async function readProduct(session: Session, id: string): Promise<Product
   return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })
 }
 
-type Wanted = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
+type DownloadParams = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
 
 /** Downloads a bought or own product and checks its hash. */
 export async function downloadProduct(
   host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
   session: Session,
-  { id, output, agreed }: Wanted,
+  { id, output, agreed }: DownloadParams,
 ): Promise<Downloaded> {
   return download(host, session, {
     endpoint: 'downloadProduct',

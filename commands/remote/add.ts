@@ -79,7 +79,7 @@ export const command = defineCommand({
   },
 })
 
-type Asked = {
+type RemoteParams = {
   readonly plainCredentials: boolean
   readonly keyStdin: boolean
   readonly adminKeyStdin: boolean
@@ -87,7 +87,7 @@ type Asked = {
 type Place = { readonly url: string; readonly isReadable: boolean }
 
 /** @throws CliError usage for contradicting options, before reading a key */
-function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: Asked, { url, isReadable }: Place): void {
+function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: RemoteParams, { url, isReadable }: Place): void {
   if (plainCredentials && !isReadable) {
     throw usage('--plain-credentials is about plain HTTP to another machine.', { facts: [url] })
   }
@@ -103,7 +103,7 @@ function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: Asked, { url, 
 type Keeping = { readonly io: Io; readonly places: Places; readonly as: string | undefined }
 
 /** Reads the key from stdin before adding the remote. @returns a function that saves it */
-async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin }: Asked) {
+async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin }: RemoteParams) {
   const holder = keyStdin ? await holderOf(places, as) : undefined
   const secret = adminKeyStdin || keyStdin ? (await io.stdin()).trim() : ''
   return async ({ name, url }: Remote): Promise<void> => {

@@ -38,10 +38,10 @@ export function openSignInKey(ctx: Context): void {
   usedNonces.open(ctx, new Map())
 }
 
-type Asked = Pick<Exchange, 'path'>
+type SignInRequest = Pick<Exchange, 'path'>
 
 /** A fresh sign-in challenge for this path, for `extensions` of a 402 or a 401. Nothing is stored. */
-export function signInExtensions(ctx: Context, asked: Asked): Record<string, unknown> {
+export function signInExtensions(ctx: Context, asked: SignInRequest): Record<string, unknown> {
   const salt = ctx.entropy(SALT_BYTES).toString('hex')
   const info = infoOf(ctx, asked, { salt, issuedMs: ctx.clock.wall() })
   return { [signInExtension]: signInChallenge(info, ctx.chain.network) }
@@ -49,7 +49,7 @@ export function signInExtensions(ctx: Context, asked: Asked): Record<string, unk
 
 type Issued = { readonly salt: string; readonly issuedMs: number }
 
-function infoOf(ctx: Context, { path }: Asked, { salt, issuedMs }: Issued): SignInInfo {
+function infoOf(ctx: Context, { path }: SignInRequest, { salt, issuedMs }: Issued): SignInInfo {
   const uri = `${ctx.baseUrl()}${path}`
   const domain = new URL(uri).host
   const issuedAt = new Date(issuedMs).toISOString()
@@ -91,7 +91,7 @@ export function signedInWallet(ctx: Context, exchange: Exchange): Wallet | undef
 
 type Found = { readonly wallet: Wallet } | { readonly fault: string }
 
-function walletOf(ctx: Context, asked: Asked, payload: SignInPayload): Found {
+function walletOf(ctx: Context, asked: SignInRequest, payload: SignInPayload): Found {
   const issuedMs = Date.parse(payload.issuedAt)
   const age = ctx.clock.wall() - issuedMs
   if (!isOfKind(payload, ctx.chain.network)) return { fault: 'it is for another chain or kind of wallet' }

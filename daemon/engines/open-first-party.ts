@@ -52,13 +52,13 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
   return Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
 }
 
-type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
+type WorkParams = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
 
 /** A job may be begun right after a start, before anybody looked at the engines. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,
-  { input, signal, order }: Asked,
+  { input, signal, order }: WorkParams,
 ) {
   const { needs } = service
   const { who } = order

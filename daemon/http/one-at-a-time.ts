@@ -21,10 +21,10 @@ export function begin(ctx: Context, id: string, { method = '', url = '/', header
   requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark), attempt })
 }
 
-type Answered = { readonly endpoint: string; readonly code?: string | null; readonly requestId?: string }
+type LoggedResponse = { readonly endpoint: string; readonly code?: string | null; readonly requestId?: string }
 
 /** Counts and logs a completed request. */
-export function count(ctx: Context, res: ServerResponse, answered: Answered): void {
+export function count(ctx: Context, res: ServerResponse, answered: LoggedResponse): void {
   const { endpoint, code = null, requestId = String(res.getHeader(REQUEST_ID)) } = answered
   const log = requestLog.of(ctx)
   const entry = log.find(requestId)

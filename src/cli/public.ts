@@ -127,10 +127,10 @@ function isBlock(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= BITS[family === 4 ? 4 : 6])
 }
 
-type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
+type SavedSettings = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
 /** The previous launch with new flags, else saved settings. */
-export function relaunched<L extends Public>(places: Places, last: L, said: Said): L {
+export function relaunched<L extends Public>(places: Places, last: L, said: SavedSettings): L {
   const { port, publicUrl, allowHost = [], trustProxy = [] } = said
   const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }
   const asked = withDaemonSettings(places, {

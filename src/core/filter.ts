@@ -23,7 +23,7 @@ export type RowFact = string | readonly string[] | bigint | number | boolean | n
 export type Facts<L extends ListFields = ListFields> = { readonly [name in keyof L]: RowFact }
 
 type Order = '=' | '<' | '<=' | '>' | '>='
-type Wanted = {
+type FilterParams = {
   readonly order: Order
   readonly value: string | bigint | number | boolean
   /** Exact match instead of substring. */
@@ -35,7 +35,7 @@ export type Term = {
   /** Undefined: any text field. */
   readonly field: string | undefined
   readonly not: boolean
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly FilterParams[]
 }
 
 /** All terms must match. */
@@ -95,7 +95,7 @@ function splitValues(text: string): readonly string[] {
 
 type Named = { readonly name: string; readonly field: ListField }
 
-function wantedOf(text: string, { name, field }: Named): Wanted {
+function wantedOf(text: string, { name, field }: Named): FilterParams {
   const [, sign = '', value = ''] = COMPARED.exec(text) ?? []
   const order = isKeyOf(signs, sign) ? signs[sign] : '='
   if (value === '') throw new Refused(`says no value of ${name}: ${exampleOf(name, field)}`)
@@ -121,7 +121,7 @@ export function exampleOf(name: string, field: ListField): string {
   }[field.kind]
 }
 
-function valueIn(text: string, field: ListField): Wanted['value'] | undefined {
+function valueIn(text: string, field: ListField): FilterParams['value'] | undefined {
   if (field.kind === 'choice') return field.choices.includes(text) ? text : undefined
   if (field.kind === 'text') return text.toLowerCase()
   if (field.kind === 'money') return parseAmount(text.replace(/^\$/, ''))
@@ -156,7 +156,7 @@ function textsOf(fact: RowFact): readonly string[] {
   return Array.isArray(fact) ? fact : []
 }
 
-function holds(fact: RowFact, { order, value, whole }: Wanted, now: number): boolean {
+function holds(fact: RowFact, { order, value, whole }: FilterParams, now: number): boolean {
   if (fact === null) return false
   if (typeof value === 'bigint')
     return typeof fact === 'bigint' && compares(fact < value ? -1 : Number(fact > value), order)

@@ -62,7 +62,7 @@ export const chainOptions = {
 const Chain = z.object(chainOptions)
 type Chain = z.output<typeof Chain>
 type Mode = NonNullable<Chain['chain']>
-type Asked = Chain & {
+type ChainParams = Chain & {
   readonly seed?: string | undefined
   readonly ephemeral: boolean
   readonly publicFaucet: boolean
@@ -84,7 +84,7 @@ const elsewhere = [
 ] as const
 const here = ['anvil', 'blockTime'] as const
 
-type Kept = Chain & Pick<Asked, 'sdnSource'>
+type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 
 /** The data's chain with its last options, unless changed. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
@@ -96,7 +96,7 @@ export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L 
 }
 
 /** @throws CliError usage for contradicting options, before starting */
-export function checkChain(asked: Asked): void {
+export function checkChain(asked: ChainParams): void {
   const said = (names: readonly (keyof Chain)[]) => names.find((name) => [asked[name] ?? []].flat().length > 0)
   const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })
   const { chain = 'sandbox' } = asked
@@ -125,7 +125,7 @@ export function checkChain(asked: Asked): void {
 }
 
 /** A public chain has no defaults: only named nodes are used. */
-function checkPublic(asked: Asked): void {
+function checkPublic(asked: ChainParams): void {
   const { chain = 'sandbox', rpcUrl } = asked
   const missing = (['rpcUrl', 'payToKeyFile', 'gasKeyFile'] as const).find(
     (name) => [asked[name] ?? []].flat().length === 0,

@@ -15,7 +15,7 @@ import { askBackup, saveBackup } from './save-backup.ts'
 
 type Context = CommandContext<unknown, unknown>
 type Door = Awaited<ReturnType<Context['system']['daemon']>>
-type Wanted = Parameters<Door['exportData']>[1]
+type ExportQuery = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
 /** Attempts to find a moment without payments in progress. */
@@ -75,7 +75,7 @@ export async function exportWhole(context: Context, file: string): Promise<Saved
   }
 }
 
-type Sink = Wanted['lines']
+type Sink = ExportQuery['lines']
 type Exported = Awaited<ReturnType<Door['exportData']>>
 type Write = (run: (sink: Sink) => Promise<Exported>) => Promise<Exported>
 
@@ -101,7 +101,7 @@ function sinkOf({ io }: Context, file: string, watch: (text: string) => void): W
     })
 }
 
-async function stateOf(context: Context, wanted: Wanted): Promise<Exported> {
+async function stateOf(context: Context, wanted: ExportQuery): Promise<Exported> {
   const { places, system } = context
   const door = await system.daemon()
   const isLocal = (context.globals.baseUrl ?? context.globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
@@ -111,7 +111,7 @@ async function stateOf(context: Context, wanted: Wanted): Promise<Exported> {
 }
 
 /** From a backup, which is one moment; retries while payments are in progress. */
-async function ofRunning(context: Context, door: Door, wanted: Wanted): Promise<Exported> {
+async function ofRunning(context: Context, door: Door, wanted: ExportQuery): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
     for (let tried = 1; ; tried += 1) {

@@ -152,12 +152,12 @@ export function showTraffic({ at, who, did, error }: TrafficItem, io: Io): void 
   io.line(`${dim(at.slice(11, 19))} ${who.padEnd(10)} ${did}${error === null ? '' : `   ${red(error)}`}`)
 }
 
-type Wanted = { readonly rate: number; readonly for?: string | undefined }
+type TrafficParams = { readonly rate: number; readonly for?: string | undefined }
 
 /** Runs demo trade at the selected instance until ctrl-c or a time. @throws CliError usage */
 export async function* runTraffic(
   context: CommandContext<unknown, unknown>,
-  wanted: Wanted,
+  wanted: TrafficParams,
 ): AsyncGenerator<TrafficItem> {
   const { io, system, signal } = context
   const forMs = wanted.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(wanted.for)

@@ -152,10 +152,10 @@ async function readNamed(served: Served, asking: Asking, uri: string) {
 }
 
 type Asking = { readonly server: Server; readonly ctx: ServerContext }
-type Wanted = { readonly name: string; readonly given: ToolArguments }
+type ToolCallParams = { readonly name: string; readonly given: ToolArguments }
 
 /** Runs a tool. Failures are results that the agent can read. */
-async function answered(served: Served, asking: Asking, wanted: Wanted) {
+async function answered(served: Served, asking: Asking, wanted: ToolCallParams) {
   const host = hostOf(served, asking)
   try {
     return toResult(await run(served, host, wanted))
@@ -172,7 +172,7 @@ function toResult(shown: ReturnType<typeof shownAnswer>): CallToolResult {
   return { ...shown }
 }
 
-async function run(served: Served, host: SessionHost, { name, given }: Wanted) {
+async function run(served: Served, host: SessionHost, { name, given }: ToolCallParams) {
   if (name === waitTool.name) return shownAnswer(await waitForEnd(host, given), null)
   const tool = served.tools.get(name)
   if (tool === undefined) throw unknownTool(served, name)

@@ -25,7 +25,7 @@ export class NoPractice extends Error {
   override readonly name = 'NoPractice'
 }
 
-type Wanted = {
+type SelfTestParams = {
   /** Money modes as the instance and this machine know them. */
   readonly modes: readonly string[]
   readonly service: string
@@ -38,7 +38,7 @@ type Wanted = {
  * Buys a service with a temporary wallet and faucet money.
  * @throws NoPractice without enough test money; AppError for refusals
  */
-export async function buyOnce(stage: Stage, { modes, service, price, input }: Wanted): Promise<Practice> {
+export async function buyOnce(stage: Stage, { modes, service, price, input }: SelfTestParams): Promise<Practice> {
   if (modes.some((mode) => !TEST_MONEY.includes(mode)))
     throw new NoPractice(
       `there is no test money (${modes.find((mode) => !TEST_MONEY.includes(mode))}), and real money is never practised with`,

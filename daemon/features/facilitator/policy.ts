@@ -38,7 +38,7 @@ export function sellerOf(caller: ParticipantRow | null): ServedSeller {
   return caller === null ? { id: LOCAL_SELLER, wallet: null } : { id: caller.id, wallet: caller.wallet }
 }
 
-type Wanted = {
+type SettlementParams = {
   readonly seller: ServedSeller
   readonly payer: Wallet
   readonly payTo: Wallet
@@ -49,7 +49,7 @@ type Wanted = {
  * Why this payee or amount is refused. Payments to the marketplace itself are settled only by it, so no authorization
  * is in both.
  */
-export function policyFault(ctx: Context, { seller, payer, payTo, value }: Wanted): PaymentFault | undefined {
+export function policyFault(ctx: Context, { seller, payer, payTo, value }: SettlementParams): PaymentFault | undefined {
   if (payer === payTo) return 'self_payment'
   if (payTo === ctx.chain.payTo) return 'payee_not_served'
   if (seller.wallet === null) return undefined

@@ -107,10 +107,10 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
   }
 }
 
-type Wanted = (job: JobRow) => boolean
+type JobFilter = (job: JobRow) => boolean
 
 /** Money held for jobs of a status, oldest first. */
-async function amountOf(t: ReadTx, status: string, wanted: Wanted): Promise<Usdc> {
+async function amountOf(t: ReadTx, status: string, wanted: JobFilter): Promise<Usdc> {
   const { rows } = await t.table(jobs).page('status', [status], { limit: MAX_LATE_ROWS, order: 'asc' })
   const held = rows.filter((job) => job.escrow_status === 'held' && wanted(job))
   return usdc(held.reduce((sum, { amount }) => sum + amount, 0n))

@@ -21,8 +21,8 @@ export type ActedAt<A> = {
   readonly show: (t: ReadTx, done: Done) => A | Promise<A>
 }
 
-type Asked<B> = { readonly params: { readonly id: string }; readonly body: B }
-type Paid<B> = Omit<Fulfilment<PaidEndpoint>, 'input'> & { readonly input: Asked<B> }
+type ActionRequest<B> = { readonly params: { readonly id: string }; readonly body: B }
+type Paid<B> = Omit<Fulfilment<PaidEndpoint>, 'input'> & { readonly input: ActionRequest<B> }
 
 /** A buyer's act with a fixed fee; charged in this one form everywhere. */
 async function feeFor<A>(
@@ -34,7 +34,7 @@ async function feeFor<A>(
 }
 
 export const verifying = <A>({ placeOf, show }: ActedAt<A>) => ({
-  async check({ params }: Asked<Opinion>, { ctx, payer, now }: PayCall) {
+  async check({ params }: ActionRequest<Opinion>, { ctx, payer, now }: PayCall) {
     await ctx.store.read((t) => checkVerify(t, { place: placeOf(params), buyer: payer, at: now }))
   },
 
@@ -46,10 +46,10 @@ export const verifying = <A>({ placeOf, show }: ActedAt<A>) => ({
 })
 
 export const disputing = <A>({ placeOf, show }: ActedAt<A>) => ({
-  notice: ({ params }: Pick<Asked<Complaint>, 'params'>, { ctx, now }: Pick<PayCall, 'ctx' | 'now'>) =>
+  notice: ({ params }: Pick<ActionRequest<Complaint>, 'params'>, { ctx, now }: Pick<PayCall, 'ctx' | 'now'>) =>
     ctx.store.read((t) => noticeOfDispute(t, { place: placeOf(params), at: now })),
 
-  async check({ params, body }: Asked<Complaint>, { ctx, payer, now }: PayCall) {
+  async check({ params, body }: ActionRequest<Complaint>, { ctx, payer, now }: PayCall) {
     if (body.category === 'not_delivered') await watchTime(ctx, { now })
     const by = { place: placeOf(params), buyer: payer, complaint: body, at: now }
     await ctx.store.read((t) => checkDispute(t, by))

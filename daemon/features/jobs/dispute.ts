@@ -26,7 +26,7 @@ export type Complaint = {
 }
 
 type Disputed = { readonly job: JobRow; readonly complaint: Complaint; readonly at: number }
-type Asked = {
+type DisputeParams = {
   readonly job: JobRow
   readonly complaint: Pick<Complaint, 'category' | 'must_hold'>
   readonly at: number
@@ -40,7 +40,7 @@ type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly
  * (decisions §8).
  * @throws AppError 409 when neither applies, or only recording is possible and not allowed.
  */
-export async function disputeEffect(t: ReadTx, { job, complaint, at }: Asked): Promise<Effect> {
+export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputeParams): Promise<Effect> {
   const since = lateSince(job, complaint)
   if (since !== null && at <= since + LATE_DISPUTE_MS && job.dispute === null) {
     if (complaint.must_hold !== true) return { kind: 'recorded' }
@@ -54,7 +54,7 @@ export async function disputeEffect(t: ReadTx, { job, complaint, at }: Asked): P
 }
 
 /** Since when a dispute can only be recorded; null if it still holds money. */
-function lateSince(job: JobRow, { category }: Asked['complaint']): number | null {
+function lateSince(job: JobRow, { category }: DisputeParams['complaint']): number | null {
   if (job.status === 'expired') return category === NOT_DELIVERED ? job.ended_at : null
   if (job.verification?.by === 'auto') return job.verification.at
   return isPrepaid(job) ? job.completed_at : null
@@ -68,7 +68,7 @@ function isPrepaid(job: JobRow): boolean {
 const undelivered: readonly JobRow['status'][] = ['dispatched', 'in_progress']
 
 /** @throws AppError 409 while the provider still has time */
-async function isDue(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise<boolean> {
+async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>): Promise<boolean> {
   if (!undelivered.includes(job.status)) return false
   if (await isOverdue(t, job, at)) return true
   const until = job.deadline_at === null ? 'later' : new Date(Math.max(job.deadline_at, at)).toISOString()
@@ -79,7 +79,10 @@ async function isDue(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise
 }
 
 /** The notice before paying for a dispute; undefined if it would hold the money. */
-export async function disputeNotice(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise<string | undefined> {
+export async function disputeNotice(
+  t: ReadTx,
+  { job, at }: Pick<DisputeParams, 'job' | 'at'>,
+): Promise<string | undefined> {
   const complaint = { category: job.status === 'expired' ? NOT_DELIVERED : 'other' } as const
   try {
     const { kind } = await disputeEffect(t, { job, complaint, at })
@@ -105,7 +108,7 @@ export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise
 }
 
 /** Default ruling, fixed at opening so that it matches what both parties are told. */
-async function defaultOf(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>) {
+async function defaultOf(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>) {
   if (undelivered.includes(job.status)) return { outcome: 'refund' as const, at: at + UNDELIVERED_REFUND_MS }
   const { disputes_default: set } = await readPlatform(t)
   return set && { outcome: set.outcome, at: at + set.days * DAY_MS }

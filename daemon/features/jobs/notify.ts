@@ -57,16 +57,16 @@ const unpaidSentences: Partial<typeof sentences> = {
   release: 'The job is done.',
 }
 
-type Told = { readonly job: JobRow; readonly arrow: JobTransition; readonly step: JobStep }
+type JobNotification = { readonly job: JobRow; readonly arrow: JobTransition; readonly step: JobStep }
 
 /** Announces a step in conversation, event log and webhooks, within its transaction. */
-export async function tellStep(t: Tx, draw: Draw, told: Told): Promise<void> {
+export async function tellStep(t: Tx, draw: Draw, told: JobNotification): Promise<void> {
   await moveThread(t, draw, told)
   await emitJob(t, draw, { job: told.job, at: told.step.at })
   if (told.arrow.effects.some((effect) => effect === 'tell_buyer')) await tellBuyer(t, draw, told)
 }
 
-async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void> {
+async function moveThread(t: Tx, draw: Draw, { job, step }: JobNotification): Promise<void> {
   const thread = await t.table(threads).getForUpdate(job.thread_id)
   if (!thread) throw new Error(`${job.id} has no thread`)
   const { event, by, detail, at } = step
@@ -128,7 +128,7 @@ async function partiesOf(t: ReadTx, job: JobRow): Promise<string[]> {
 }
 
 /** Tells the buyer's endpoint how the job ended: `job.completed` or `job.failed`. */
-async function tellBuyer(t: Tx, draw: Draw, { job, arrow, step }: Told): Promise<void> {
+async function tellBuyer(t: Tx, draw: Draw, { job, arrow, step }: JobNotification): Promise<void> {
   const buyer = await participantOfWallet(t, job.buyer_wallet)
   if (!buyer) return
   const { id: job_id, service_id, service_name, thread_id, notes } = job

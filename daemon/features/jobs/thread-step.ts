@@ -101,10 +101,10 @@ const eventTypeOf: Readonly<Record<NegotiationEvent, EventType>> = {
   decline: 'thread.cancelled',
 }
 
-type Told = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
+type ThreadNotification = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
 
 /** Emits negotiation events to both parties; later ones come from the job. */
-export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: Told): Promise<void> {
+export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: ThreadNotification): Promise<void> {
   const buyer = await participantOfWallet(t, thread.buyer_wallet)
   const { service_id, status, job_id, proposal } = thread
   const data: JsonObject = { service_id, status, job_id, ...(proposal ? { proposal: proposalFacts(proposal) } : {}) }

@@ -54,8 +54,8 @@ export function replacedBy(
   return windowAfter({ before: proposal, after, previous, wall })
 }
 
-type Wanted = { readonly at: number; readonly proposedAt: number | undefined }
-type Choosing = Wanted & { readonly wall: number; readonly tender: Tender }
+type ProposalParams = { readonly at: number; readonly proposedAt: number | undefined }
+type Choosing = ProposalParams & { readonly wall: number; readonly tender: Tender }
 
 /** The proposal that a payment buys: the named one, else by the rules of edited offers. @throws AppError 409 */
 export function chosenProposal(thread: ThreadRow, { at, wall, tender, proposedAt }: Choosing): Proposal {
@@ -74,7 +74,7 @@ function offerOf(proposal: Proposal | null | undefined, at: number) {
 }
 
 /** The proposal that can be accepted. @throws AppError 409 if there is none, or another one is wanted */
-export function acceptable(thread: ThreadRow, { at, proposedAt }: Wanted): Proposal {
+export function acceptable(thread: ThreadRow, { at, proposedAt }: ProposalParams): Proposal {
   transition(threadMachine, { event: 'accept', from: thread.status, by: 'buyer' })
   const before = thread.previous?.version
   const proposal = before !== undefined && before.proposed_at === proposedAt ? before : thread.proposal

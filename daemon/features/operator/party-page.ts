@@ -10,7 +10,7 @@ import type { Collection, Reader, ReadTx, Row, Store } from '../../store/port.ts
 import { isSearch, type SearchAsked, type SearchedPage, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
 import type { threadParties } from '../threads/rows.ts'
 
-type Asked = SearchAsked & {
+type PartyQuery = SearchAsked & {
   readonly participant?: string | undefined
   readonly role?: PartyRole | undefined
   readonly status?: string | undefined
@@ -38,7 +38,7 @@ type Of<R extends Row> = Pick<OfParties<R, ListFields>, 'rows' | 'parties'>
 export async function partyPage<R extends Row, L extends ListFields>(
   store: Pick<Store, 'read' | 'table'>,
   of: OfParties<R, L>,
-  asked: Asked,
+  asked: PartyQuery,
 ): Promise<SearchedPage<R>> {
   return isSearch(asked) ? searchParties(store, of, asked) : store.read((t) => partySlice(t, of, asked))
 }
@@ -47,7 +47,7 @@ export async function partyPage<R extends Row, L extends ListFields>(
  * A slice without a search, within one transaction.
  * @throws AppError invalid_request for a role without a participant
  */
-async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: Asked) {
+async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: PartyQuery) {
   const { participant, role, status, limit, offset } = asked
   if (participant !== undefined) {
     const wallet = await walletOf(t, participant)
@@ -66,7 +66,7 @@ async function walletOf(t: ReadTx, participant: string): Promise<string> {
 async function searchParties<R extends Row, L extends ListFields>(
   store: Pick<Store, 'table'>,
   of: OfParties<R, L>,
-  asked: Asked,
+  asked: PartyQuery,
 ): Promise<SearchedPage<R>> {
   const { participant, role, status, filter, sort } = asked
   const worst = sort === WORST ? of.worst : undefined
@@ -102,7 +102,7 @@ const WORST = 'worst'
 async function worstPage<R extends Row, L extends ListFields>(
   table: Reader<R>,
   of: OfParties<R, L> & { readonly worst: Worst<R> },
-  asked: Asked,
+  asked: PartyQuery,
 ): Promise<SearchedPage<R>> {
   const { worst, openIndex = 'newest' } = of
   const open = (await firstRows(worst.open(table), MAX_SEARCHED_ROWS)).toSorted(worst.compare)
@@ -157,7 +157,7 @@ function isOpenAsked(filter: Filter | undefined): boolean {
   return term?.wanted.every(({ value }) => value === true) ?? false
 }
 
-async function ofOne<R extends Row>(store: Pick<Store, 'table'>, of: Of<R>, asked: Asked) {
+async function ofOne<R extends Row>(store: Pick<Store, 'table'>, of: Of<R>, asked: PartyQuery) {
   const { participant = '', role, status } = asked
   const wallet = await walletOf(store, participant)
   const { total } = await ownIds(store, of.parties, { wallet, role, status, limit: 1, offset: 0 })

@@ -100,7 +100,7 @@ async function payerOf(t: Tx, payment: PaymentRow): Promise<Payer> {
   return { wallet: payment.payer, participant: participant ?? null }
 }
 
-type Answered = Ordered & {
+type SettlementResponse = Ordered & {
   /** Payment id. */
   readonly id: string
   readonly status: number
@@ -109,7 +109,7 @@ type Answered = Ordered & {
 }
 
 /** Stores a response without secrets. @returns its full text */
-async function storeAnswer(t: Tx, draw: Draw, answered: Answered): Promise<string> {
+async function storeAnswer(t: Tx, draw: Draw, answered: SettlementResponse): Promise<string> {
   const { id, status, at, wire, seller, sealKey } = answered
   const secrets = seller.endpoint.reply.secrets.filter((name) => typeof wire[name] === 'string')
   const whole = JSON.stringify(wire)

@@ -31,13 +31,13 @@ import {
 /** Quoted facts, fixed in the payment row. */
 const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.string() })
 
-type Asked = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
+type AwardParams = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
 
 /**
  * Quotes an award. Without a bid, the maximum budget: only the poster sees bids, and anyone may ask.
  * @throws AppError 404, 409, 503
  */
-export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): Promise<Quote> {
+export async function quoteAward(t: ReadTx, { postingId, bidId, now }: AwardParams): Promise<Quote> {
   const posting = await shownPosting(t, postingId)
   refuseEscrowPaused(await escrowPausedAt(t))
   if (bidId === undefined) return budgetQuote(posting, now)
@@ -81,7 +81,7 @@ async function awardable(t: ReadTx, { posting, bid, now }: Pair): Promise<Servic
 /** Refusals before any charge. @throws AppError 400, 403, 404, 409, 503 */
 export async function checkAward(
   t: ReadTx,
-  { postingId, bidId, payer, now }: Asked & { readonly payer: Payer },
+  { postingId, bidId, payer, now }: AwardParams & { readonly payer: Payer },
 ): Promise<void> {
   const posting = await postingById(t, postingId)
   if (!payer.participant) {

@@ -19,10 +19,10 @@ const NO_CATEGORY = 'other'
 /** Counter id of request numbers: without gaps, in commit order. */
 const POSTING_COUNTER = 'postings'
 
-type Wanted = { readonly body: NewPosting; readonly poster: ParticipantRow; readonly now: number }
+type CreateParams = { readonly body: NewPosting; readonly poster: ParticipantRow; readonly now: number }
 
 /** @throws AppError 400 that names the field */
-export function checkPosting({ body, now }: Pick<Wanted, 'body' | 'now'>): void {
+export function checkPosting({ body, now }: Pick<CreateParams, 'body' | 'now'>): void {
   const { budget_min_usd: min = ZERO, budget_max_usd: max, deadline, brief } = body
   if (max < MIN_PRICE || max > MAX_PRICE) {
     throw invalidField('budget_max_usd', `must be from ${formatPrice(MIN_PRICE)} to ${formatPrice(MAX_PRICE)}`)
@@ -35,7 +35,7 @@ export function checkPosting({ body, now }: Pick<Wanted, 'body' | 'now'>): void 
 }
 
 /** Writes a request and queues its notifications. @throws AppError 400, 409 */
-export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Wanted): Promise<PostingRow> {
+export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: CreateParams): Promise<PostingRow> {
   await refuseSuspendedNow(t, poster.id)
   if ((await t.table(postings).count('poster_open', [poster.id])) >= MAX_OPEN_POSTINGS) {
     throw new AppError('conflict', `You have ${MAX_OPEN_POSTINGS} open requests: award or cancel one first.`)

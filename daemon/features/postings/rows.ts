@@ -198,10 +198,10 @@ export const notices = defineCollection('posting_notices', {
 
 export const postingCollections: readonly AnyCollection[] = [postings, bids, optIns, fanouts, notices]
 
-type Told = { readonly posting: PostingRow; readonly type: EventType; readonly at: number }
+type PostingNotification = { readonly posting: PostingRow; readonly type: EventType; readonly at: number }
 
 /** Emits `posting.<event>` to the poster. */
-export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Told): Promise<void> {
+export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: PostingNotification): Promise<void> {
   const { id, poster_id, title, status, bid_count, job_id } = posting
   await emit(t, draw, {
     type,

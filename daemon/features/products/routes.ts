@@ -94,19 +94,19 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
   })
 }
 
-type Wanted = (row: ProductRow) => boolean
-type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: Wanted | undefined }
+type ProductFilter = (row: ProductRow) => boolean
+type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
 
 /** The index for most of a query, and the remaining filter. @throws AppError 401 for one's own without a key. */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  const hasWords: Wanted = (row) => {
+  const hasWords: ProductFilter = (row) => {
     const text = `${row.name}\n${row.description}\n${row.category}`.toLowerCase()
     return words.every((word) => text.includes(word))
   }
-  const isOf: Wanted = (row) =>
+  const isOf: ProductFilter = (row) =>
     (category === undefined || row.category === category) && (provider === undefined || row.provider_id === provider)
-  const both: Wanted = (row) => isOf(row) && hasWords(row)
+  const both: ProductFilter = (row) => isOf(row) && hasWords(row)
   const search = words.length > 0 ? hasWords : undefined
   if (mine) {
     if (!caller) throw new AppError('unauthorized', 'Your own products need your key: send X-API-Key.')
@@ -122,7 +122,7 @@ function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place 
 async function search(
   t: ReadTx,
   slice: OffsetSlice,
-  wanted: Wanted,
+  wanted: ProductFilter,
 ): Promise<{ rows: readonly ProductRow[]; total: number }> {
   const found: ProductRow[] = []
   let seen = 0

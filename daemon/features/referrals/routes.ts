@@ -125,11 +125,11 @@ const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = as
   )
 }
 
-type Asked = { readonly ctx: Context; readonly caller: ParticipantRow; readonly now: number }
+type ReferralQuery = { readonly ctx: Context; readonly caller: ParticipantRow; readonly now: number }
 
 const acts = { balance: toBalance, wallet: toWallet } as const
 
-async function toBalance(t: Tx, draw: Draw, { caller, now }: Asked) {
+async function toBalance(t: Tx, draw: Draw, { caller, now }: ReferralQuery) {
   const amount = withdrawable(await referralMoney(t, caller), 'withdraw', caller)
   const legs = legsOf.referralWithdrawal({ participantId: caller.id, amount })
   const subject = { kind: 'participant', id: caller.id }
@@ -147,7 +147,7 @@ async function toBalance(t: Tx, draw: Draw, { caller, now }: Asked) {
   }
 }
 
-async function toWallet(t: Tx, draw: Draw, { ctx, caller, now }: Asked) {
+async function toWallet(t: Tx, draw: Draw, { ctx, caller, now }: ReferralQuery) {
   const amount = withdrawable(await referralMoney(t, caller), 'pay_out', caller)
   const source = account.referral(caller.id)
   const { payout, transactionId } = await openWithdrawal(t, draw, {

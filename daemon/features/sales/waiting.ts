@@ -40,10 +40,10 @@ export async function screened(ctx: Context, { wallet }: ParticipantRow): Promis
     .catch(() => undefined) // no list: that is the answer, and the settlement waits for it, too
 }
 
-type Asked = { readonly ctx: Context; readonly caller: ParticipantRow; readonly sanctioned: boolean | undefined }
+type WaitingQuery = { readonly ctx: Context; readonly caller: ParticipantRow; readonly sanctioned: boolean | undefined }
 
 /** All held and pending money, each amount under one reason. */
-export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: Asked): Promise<Waits> {
+export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery): Promise<Waits> {
   const inEscrow = await heldGroups(t, caller)
   const due = await dueGroups(t, { ctx, caller, sanctioned })
   const groups = [...inEscrow, ...due].filter(({ amount }) => amount > ZERO)
@@ -56,7 +56,7 @@ export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: Asked): Pr
 }
 
 /** Earnings not yet in the wallet. */
-export async function pendingOf(t: ReadTx, asked: Asked): Promise<Usdc> {
+export async function pendingOf(t: ReadTx, asked: WaitingQuery): Promise<Usdc> {
   return sumOf(await dueGroups(t, asked))
 }
 
@@ -92,7 +92,7 @@ function heldBy(job: JobRow, isPaused: boolean): { readonly reason: Reason; read
   return isPaused ? { reason: 'escrow_paused', until: null } : { reason: 'release_due', until: next_event_at }
 }
 
-async function dueGroups(t: ReadTx, asked: Asked): Promise<readonly Group[]> {
+async function dueGroups(t: ReadTx, asked: WaitingQuery): Promise<readonly Group[]> {
   const { ctx, caller } = asked
   const source = account.provider(caller.id)
   const open = await openPayoutOf(t, caller.wallet)
@@ -109,7 +109,7 @@ async function dueGroups(t: ReadTx, asked: Asked): Promise<readonly Group[]> {
 }
 
 /** What delays the next settlement; the same checks in the same order. */
-async function reasonOf(t: ReadTx, { ctx, caller, sanctioned }: Asked, isCarried: boolean): Promise<Reason> {
+async function reasonOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery, isCarried: boolean): Promise<Reason> {
   if (ctx.switches.now().paused) return 'paused'
   if (((await t.table(crons).get(SETTLEMENT))?.paused_at ?? null) !== null) return 'settlement_paused'
   if (isSuspended(caller)) return 'suspended'

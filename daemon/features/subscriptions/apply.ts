@@ -22,9 +22,13 @@ import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 /** Event names of a subscription (decisions §10). */
 type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'paused' | 'resumed'
 
-type Told = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
+type SubscriptionNotification = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
 
-export async function tell(t: Tx, draw: Draw, { subscription: row, word, at }: Told): Promise<void> {
+export async function tell(
+  t: Tx,
+  draw: Draw,
+  { subscription: row, word, at }: SubscriptionNotification,
+): Promise<void> {
   const type = `subscription.${word}` as const
   const data = {
     subscription_id: row.id,

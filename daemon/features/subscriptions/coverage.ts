@@ -45,13 +45,13 @@ function keyOf(subscriptionId: string, serviceId: string): string {
   return `${subscriptionId}:${serviceId}`
 }
 
-type Asked = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
+type CoverageQuery = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
 
 /** The covering subscription, with the terms at its payment; undefined in old rows. */
 export type Cover = { readonly subscription: SubscriptionRow; readonly terms: SaleTerms | undefined }
 
 /** The subscription that covers a service for a buyer. */
-export async function coverOf(t: ReadTx, { wallet, serviceId, now }: Asked): Promise<Cover | undefined> {
+export async function coverOf(t: ReadTx, { wallet, serviceId, now }: CoverageQuery): Promise<Cover | undefined> {
   const { rows } = await t.table(coverage).page('own', [wallet, serviceId], { limit: MAX_COVERING })
   for (const { subscription_id: id, terms } of rows) {
     const subscription = await t.table(subscriptions).get(id)

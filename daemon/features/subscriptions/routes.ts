@@ -78,12 +78,12 @@ async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promi
   throw new AppError('conflict', `${why}: the subscription cannot go on.`)
 }
 
-type Asked = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }
+type SubscriptionParams = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }
 /** Undefined: already so. */
 type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
 /** An act of a subscriber. @throws AppError 404, 403 for others, 409 in a wrong state */
-async function change(ctx: Context, { id, caller, now }: Asked, act: Act) {
+async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act: Act) {
   const row = await commit(ctx, async (t, draw) => {
     const locked = await lockSubscription(t, id)
     if (!locked) throw notFound('The subscription')

@@ -57,19 +57,19 @@ const factsIn = (t: ReadTx) => async (row: DeliveryRow, uses: (field: keyof type
   age: row.created_at,
 })
 
-type Wanted = {
+type DeliveryQuery = {
   readonly status?: DeliveryState | undefined
   readonly participant?: string | undefined
   readonly limit?: number | undefined
   readonly offset?: number | undefined
 }
 
-async function listed(t: ReadTx, { limit = DEFAULT_PAGE, offset = 0, ...wanted }: Wanted) {
+async function listed(t: ReadTx, { limit = DEFAULT_PAGE, offset = 0, ...wanted }: DeliveryQuery) {
   const { rows, total } = await offsetPage(t.table(deliveries), { ...indexOf(wanted), limit, offset })
   return { deliveries: rows.map(deliveryView), total, limit, offset }
 }
 
-function indexOf({ status, participant }: Wanted): Pick<OffsetSlice, 'index' | 'prefix'> {
+function indexOf({ status, participant }: DeliveryQuery): Pick<OffsetSlice, 'index' | 'prefix'> {
   if (participant === undefined)
     return status === undefined ? { index: 'newest', prefix: [] } : { index: 'state', prefix: [status] }
   return status === undefined

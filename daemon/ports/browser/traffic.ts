@@ -204,9 +204,9 @@ async function decide(
 /** 204 keeps the current page, while a failure would show an error page. */
 const stay = { method: 'Fetch.fulfillRequest', params: { responseCode: 204 } }
 
-type Asked = z.output<typeof Paused> & { readonly isMain: boolean }
+type PausedRequest = z.output<typeof Paused> & { readonly isMain: boolean }
 
-async function mayGo(options: TrafficOptions, state: State, asked: Asked): Promise<boolean> {
+async function mayGo(options: TrafficOptions, state: State, asked: PausedRequest): Promise<boolean> {
   const { url, method } = asked.request
   state.asked += 1
   if (state.asked > MAX_REQUESTS || !readingMethods.has(method)) return false

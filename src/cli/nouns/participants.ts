@@ -27,9 +27,9 @@ type Change = Omit<Input<Api['setParticipant']>['body'], 'reason'>
 export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
 export const why = z.object({ reason: z.string().meta({ description: 'reason, for the log', value: 'text' }) })
 
-type Asked = { readonly id: string; readonly change: Change; readonly reason: string }
+type ChangeParams = { readonly id: string; readonly change: Change; readonly reason: string }
 
-export function setStanding(session: Session, { id, change, reason }: Asked): Promise<ParticipantStanding> {
+export function setStanding(session: Session, { id, change, reason }: ChangeParams): Promise<ParticipantStanding> {
   return session.call('setParticipant', { params: { id }, body: { ...change, reason } })
 }
 

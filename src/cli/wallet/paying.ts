@@ -304,10 +304,10 @@ function isPublic(network: Target['network']): network is Network {
   return network === 'base' || network === 'base-sepolia'
 }
 
-type Wanted = { readonly asset: Wallet; readonly maxPrice: Usdc }
+type OfferLimits = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
 /** Tokens that may be signed: of a remote, as fixed when added; locally, of the chain. */
-function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
+function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: OfferLimits): PayPolicy {
   const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === LOCAL)
     return isPublic(target.network) ? { maxPrice, network: target.network, allowedAssets: [] } : here

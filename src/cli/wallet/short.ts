@@ -65,10 +65,14 @@ export async function shortFor(
   return shortOfMoney({ ...short, who, costs, pay: globals.pay, hasWallet: wallet !== undefined })
 }
 
-type Asked = { readonly price: Usdc; readonly costs: string | undefined }
+type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
 
 /** For a key without wallet, only its balance can pay. */
-export async function shortBalance({ globals: { pay } }: SessionHost, session: Session, { price, costs }: Asked) {
+export async function shortBalance(
+  { globals: { pay } }: SessionHost,
+  session: Session,
+  { price, costs }: ShortfallParams,
+) {
   const key = await session.apiKey()
   if (key === undefined) return undefined
   const available = parseAmount((await session.call('getBalance', { headers: { 'x-api-key': key } })).available) ?? ZERO

@@ -86,8 +86,8 @@ export type FoundLog = {
   readonly data: Hex
 }
 
-type Answered = { readonly head: Head; readonly answer: RpcAnswer }
-type AnswerOf = (call: RpcCall) => Promise<Answered>
+type ReadResponse = { readonly head: Head; readonly answer: RpcAnswer }
+type AnswerOf = (call: RpcCall) => Promise<ReadResponse>
 
 /** Batched chain reads. All throw RpcUnavailableError when no node answers. */
 export type Reads = {

@@ -185,9 +185,9 @@ function refused(failure: SettleFailure): SettleRefusal {
   return { ok: false, failure, sent: false }
 }
 
-type Asked = Pick<Settlement, 'authorization' | 'signed' | 'at'>
+type SettleParams = Pick<Settlement, 'authorization' | 'signed' | 'at'>
 
-async function refusalOf(t: ReadTx, { authorization, signed, at }: Asked): Promise<SettleFailure | undefined> {
+async function refusalOf(t: ReadTx, { authorization, signed, at }: SettleParams): Promise<SettleFailure | undefined> {
   const { from, nonce, value, validAfter, validBefore } = authorization
   if ((await t.table(sandboxTransfers).get(authorizationId(from, nonce))) !== undefined) return 'authorization_used'
   if (!signed) return 'signature_invalid'

@@ -65,9 +65,9 @@ function tellOne(core: Core, { tx, receipt }: Found): void {
   for (const [place, work] of works) tellWork(core, { tx, receipt, place, work })
 }
 
-type Told = Found & { readonly place: number; readonly work: QueueWork }
+type InclusionNotification = Found & { readonly place: number; readonly work: QueueWork }
 
-function tellWork(core: Core, { tx, receipt, place, work }: Told): void {
+function tellWork(core: Core, { tx, receipt, place, work }: InclusionNotification): void {
   const { hash: transaction, logs } = receipt
   if (work.kind === 'call') {
     if (receipt.ok) called(core, work, { ok: true, transaction, already: false, logs })

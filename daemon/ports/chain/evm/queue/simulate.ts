@@ -67,7 +67,7 @@ type Trial = {
   readonly batched: readonly TransferWork[]
   readonly single: readonly TransferWork[]
 }
-type Said = {
+type SimulationResponse = {
   readonly head: Head
   /** Whether each payer has code. */
   readonly coded: readonly boolean[]
@@ -77,7 +77,7 @@ type Said = {
 }
 
 /** Checks code and batch in one request; undefined if the node refuses it or it is too long. */
-async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Said | undefined> {
+async function probed(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse | undefined> {
   const whole = batchTrial(core, batched)
   if (!whole) return undefined
   const accounts = keyed.map(({ authorization }) => authorization.from)
@@ -96,7 +96,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Sa
 }
 
 /** The same in separate requests. */
-async function asked(core: Core, { keyed, batched, single }: Trial): Promise<Said> {
+async function asked(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse> {
   const whole = batchTrial(core, batched)
   const { head, answers } = await core.options.rpc.read([
     ...keyed.map(({ authorization }) => call('eth_getCode', [authorization.from, 'latest'])),

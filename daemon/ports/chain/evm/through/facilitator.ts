@@ -48,7 +48,7 @@ const Verdict = z.object({ isValid: z.boolean(), invalidReason: z.string().nulli
 const Settlement = z.object({ success: z.boolean(), errorReason: z.string().nullish() })
 
 type Question = { readonly path: string; readonly body?: string; readonly timeoutMs: number }
-type Answered = { readonly value: unknown } | { readonly fault: string }
+type FacilitatorResponse = { readonly value: unknown } | { readonly fault: string }
 
 export function openForeignFacilitator(address: string, timings: ForeignTimings = foreignTimings): ForeignFacilitator {
   const { origin, pathname, host } = new URL(address)
@@ -94,7 +94,7 @@ export function openForeignFacilitator(address: string, timings: ForeignTimings 
 
 const headers = { 'content-type': 'application/json', accept: 'application/json' }
 
-async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promise<Answered> {
+async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promise<FacilitatorResponse> {
   const signal = AbortSignal.timeout(timeoutMs)
   const method = body === undefined ? 'GET' : 'POST'
   try {
