@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Child, startChild } from '../../fixtures/kit/child.ts'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { listing, openPayments, soundBooks } from '../../fixtures/kit/money.ts'
 import { devnetOfTests } from '../../fixtures/kit/test-chain.ts'
 import {
@@ -19,7 +20,7 @@ import { everyRow } from '../store/each-page.ts'
 // @deep a marketplace on a chain is killed between its books and its queue
 
 const BUYERS = 16
-const KILLS = 3
+const KILLS = runs(3, 1)
 /** Payments that get past the place before the first, second and third kill: none, four, eight. */
 const PAST = 4
 const FUNDS = 1_000_000n
@@ -94,7 +95,7 @@ async function expectNoGap(): Promise<void> {
 
 const places: readonly Place[] = ['before the queue', 'before it is settled', 'before its answer']
 
-test.each(places)('killed %s, 3 times with 16 buyers: each pays once and gets what it paid for', async (place) => {
+test.each(places)(`killed %s, ${KILLS} times with 16 buyers: each pays once and gets what it paid for`, async (place) => {
   const buyers = await Promise.all(Array.from({ length: BUYERS }, () => market.buyer('1.00')))
   await market.daemon.stop()
   const orders: Order[] = []

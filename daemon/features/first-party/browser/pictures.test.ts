@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
+import { sampled } from '../../../../fixtures/kit/depth.ts'
 import { type Foreign, load as outside } from '../../../../fixtures/outside/load.ts'
 import { chromium } from '../../../ports/browser/browser.testkit.ts'
 import { pageScreenshot } from './page-screenshot.ts'
@@ -132,13 +133,14 @@ describe.skipIf(chromium === undefined)('a printed page', () => {
   })
 
   // Points, 72 to an inch, as the standard sheets measure them.
-  it.each([
+  const sheets = [
     ['A3', false, [842, 1191]],
     ['A4', true, [842, 596]],
     ['A5', false, [420, 595]],
     ['A5', true, [595, 420]],
     ['Letter', false, [612, 792]],
-  ] as const)(
+  ] as const
+  it.each(sampled(sheets, sheets.length))(
     'on %s, landscape: %s, has the box of that sheet, and its words on it',
     async (format, landscape, size) => {
       const result = await run(pdfGeneration, { html: '<h1>Ducks</h1>', format, landscape })

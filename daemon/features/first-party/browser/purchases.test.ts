@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sampled } from '../../../../fixtures/kit/depth.ts'
 import { openFunctionWorld } from '../../../../fixtures/market/function-world.ts'
 import { type Marketplace, openMarketplace } from '../../../../fixtures/market/marketplace.ts'
 import { amountOf } from '../../../../src/core/money.ts'
@@ -64,7 +65,7 @@ async function buy(slug: string, path: string) {
 }
 
 describe.skipIf(chromium === undefined)('bought from a running daemon', () => {
-  it.each([...instant, ...automated])('%s is delivered as its listing says, and paid for', async (slug) => {
+  it.each(sampled([...instant, ...automated], 3))('%s is delivered as its listing says, and paid for', async (slug) => {
     const { status, body, job, paid, price, schema } = await buy(slug, '/page')
     expect(status).toBe(200)
     const made = body.result ?? job?.deliverables?.[0]
@@ -74,13 +75,13 @@ describe.skipIf(chromium === undefined)('bought from a running daemon', () => {
     expect(browsers.running()).toEqual([])
   })
 
-  it.each(instant)('%s of a page that is gone is not paid for', async (slug) => {
+  it.each(sampled(instant, 2))('%s of a page that is gone is not paid for', async (slug) => {
     const { status, body, paid } = await buy(slug, '/missing')
     expect([status, body.code, body.message]).toEqual([502, 'provider_failed', 'The page returned status 404.'])
     expect(await paid()).toBe(0n)
   })
 
-  it.each(automated)('%s of a page that is gone is given back', async (slug) => {
+  it.each(sampled(automated, 4))('%s of a page that is gone is given back', async (slug) => {
     const { job, paid } = await buy(slug, '/missing')
     expect([job?.status, job?.escrow_status, job?.notes]).toEqual([
       'failed',
@@ -90,7 +91,7 @@ describe.skipIf(chromium === undefined)('bought from a running daemon', () => {
     await expect.poll(paid, PATIENCE).toBe(0n)
   })
 
-  it.each([instant[0], automated[0]])(
+  it.each(sampled([instant[0], automated[0]], 2))(
     '%s whose browser is killed while it works costs nothing, and the next is served',
     async (slug) => {
       const buying = buy(slug, '/forever')
