@@ -52,6 +52,11 @@ const TYPED = /^(Usage: |\s+\$ )|https?:\/\/|^souk |^\s+--[\w-]+ <\S+>$/
 describe.each(WIDTHS)('at %i columns no page has a line that the terminal wraps again:', (width) => {
   const tooLong = (page: string) => page.split('\n').filter((line) => line.length > width && !TYPED.test(line))
 
+  test('a line that is too long is found, and a typed one is not', () => {
+    const long = 'word '.repeat(width)
+    expect(tooLong(`short\n${long}\n  $ souk ${long}`)).toEqual([long])
+  })
+
   test('the program, its topics and the list of all', async () => {
     expect(tooLong(rootHelp(width, Object.keys(topics)))).toEqual([])
     for (const topic of Object.keys(topics)) expect([topic, tooLong(await help(width, topic))]).toEqual([topic, []])
@@ -62,8 +67,11 @@ describe.each(WIDTHS)('at %i columns no page has a line that the terminal wraps 
     const pages = [...groups, ...entries.filter(({ aliasOf }) => aliasOf === undefined)]
     const found: string[] = []
     for (const { name } of pages) {
-      for (const line of tooLong(await help(width, ...name.split(' ')))) found.push(`${name}: ${line}`)
+      const page = await help(width, ...name.split(' '))
+      expect(page).toContain(`souk ${name}`)
+      for (const line of tooLong(page)) found.push(`${name}: ${line}`)
     }
     expect(found).toEqual([])
+    expect(pages.length).toBeGreaterThan(200)
   })
 })

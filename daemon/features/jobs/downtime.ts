@@ -6,7 +6,7 @@ import { defineResource } from '../../kernel/resource.ts'
 import { settings } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { extendedDeadline, type Missed, withMissed } from './machine-next.ts'
+import { extendedDeadline, type Missed, withMissed } from './job-deadlines.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 /** Settings key of the deadline watch. */

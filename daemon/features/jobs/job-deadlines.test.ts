@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
+import { extendedDeadline, HUMAN_REVIEW_MS, nextOf, reviewEnd, withMissed } from './job-deadlines.ts'
 import { isEnd } from './machine.ts'
-import { extendedDeadline, HUMAN_REVIEW_MS, nextOf, reviewEnd, withMissed } from './machine-next.ts'
 
 const AT = 1_000_000
 const job = (status: JobStatus, service_type: 'human_service' | 'data_api' = 'human_service') => ({
