@@ -37,7 +37,7 @@ const areas: readonly Area[] = [
   {
     id: 'base_url',
     text: 'Base address',
-    signs: /https:\/\/api\.|base (url|address)|https?:\/\/[^\s]{1,300}\/v\d/i,
+    signs: /https:\/\/api\.|base (url|address)|\bendpoints?\b[^\n]{0,80}https?:\/\/|https?:\/\/[^\s]{1,300}\/v\d/i,
     weight: 6,
     risk: 'The base URL of the API is unknown.',
   },
@@ -45,7 +45,7 @@ const areas: readonly Area[] = [
     id: 'auth',
     text: 'Authentication',
     signs:
-      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]{0,60}key|basic auth\w*|access token|authenticat\w+)\b|scheme["']?\s*:\s*["']?basic\b/i,
+      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]{0,60}key|basic auth\w*|access token|authenticat\w+)\b(?!["']?\s*:\s*null)|scheme["']?\s*:\s*["']?basic\b/i,
     weight: 15,
     risk: 'The authentication method is unknown.',
   },
@@ -83,7 +83,8 @@ const areas: readonly Area[] = [
   {
     id: 'versioning',
     text: 'Versions and deprecation',
-    signs: /\b(api[- ]version\w*|versioning|deprecat\w+|changelog|\/v\d+\/)/i,
+    signs:
+      /\b(api[- ]version\w*|versioning|changelog)|\/v\d+\/|\bdeprecat\w+\b[^.\n]{0,60}\b(api|endpoint|version|field|parameter|header|method)s?\b|\b(api|endpoint|version|field|parameter|header|method)s?\b[^.\n]{0,60}\bdeprecat\w+/i,
     weight: 5,
     risk: 'Changes may come without notice.',
   },
@@ -116,7 +117,8 @@ const areas: readonly Area[] = [
   {
     id: 'status',
     text: 'Status and service level',
-    signs: /\b(status page|uptime|service level|sla\b|incident)/i,
+    signs:
+      /\b(status page|service level|sla\b|incident)|\buptime\b[^\n]{0,40}(%|guarant|commit)|\d\s?%[^\n]{0,20}\buptime\b/i,
     weight: 3,
     neededBy: /\b(production|critical|customer|availability)\b/i,
     risk: 'Its reliability is unknown.',
@@ -124,7 +126,7 @@ const areas: readonly Area[] = [
   {
     id: 'terms',
     text: 'Terms of use',
-    signs: /\b(terms (of (use|service))?|acceptable use|licen[cs]e|pricing)\b/i,
+    signs: /\b((?:our|these|api) terms|terms (of (use|service)|and conditions|apply)|acceptable use|(api|data) licen[cs]e|pricing)\b/i,
     weight: 3,
     risk: 'Permitted use is unknown.',
   },

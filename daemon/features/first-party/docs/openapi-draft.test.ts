@@ -52,6 +52,35 @@ describe('the draft of an OpenAPI description', () => {
     expect(made).toMatchObject({ operations: 4, source: 'documentation', openapi: '3.1.0', format: 'json' })
   })
 
+  it.each([
+    [
+      'quoted addresses',
+      '    HTTP GET "/ducks/{id}"\n\n    HTTP PUT \'http://host:3000/ducks/{id}\'\n',
+      'GET /ducks/{id}|PUT /ducks/{id}',
+    ],
+    ['sentences', 'To free a duck, submit an HTTP DELETE request to `/ducks/{id}`.', 'DELETE /ducks/{id}'],
+    [
+      'two in a cell',
+      '| Call |\n|-|\n| `POST /ducks/{id}/start` and <br>`POST /ducks/{id}/stop` |',
+      'POST /ducks/{id}/start|POST /ducks/{id}/stop',
+    ],
+    [
+      'bare paths',
+      '## HTTP Endpoints\n\n    /api/duck/[:id]\n    /api/duck/4711\n\nPOST method:\n\n    /api/ducks\n',
+      'GET /api/duck/{id}|POST /api/ducks',
+    ],
+    ['ranges', '### GET /ducks/:from..:to', 'GET /ducks/{from}..{to}'],
+    [
+      'an example of a placeholder',
+      '    POST /ducks/{id}/feed\n\n    POST /ducks/my-duck-1/feed\n',
+      'POST /ducks/{id}/feed',
+    ],
+    ['paths of files', '## Install\n\n    /etc/ducks/config\n\n## API\n\n### GET /ducks\n', 'GET /ducks'],
+  ])('reads %s as public pages have them', (_, text, operations) => {
+    const found = operationsIn(markdownBlocks(text)).map(({ method, path }) => `${method} ${path}`)
+    expect(found.join('|')).toBe(operations)
+  })
+
   it('carries parameters, bodies, statuses and how callers authenticate', async () => {
     site.pages['/docs'] = { body: html }
     const document = parse((await draft({ target_format: 'yaml' })).document)

@@ -15,14 +15,22 @@ export type NamedOperation = {
 }
 
 /** Confidence by the way of naming. */
-const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
+const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6, bare: 0.5 } as const
 
 const METHODS = methods.join('|')
 /** A variable in place of scheme and host. */
 const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
 /** Excludes slashes between methods; badges touch their path. */
 const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
-const WITH_METHOD = new RegExp(`^\\W{0,3}(${METHODS})\\s*${ADDRESS}`)
+/** `GET /ducks`, `HTTP GET "/ducks"`. */
+const STATED = `(?:HTTP\\s+)?(${METHODS})\\s*["'\`]?${ADDRESS}`
+const WITH_METHOD = new RegExp(`^\\W{0,3}${STATED}`)
+const FURTHER = new RegExp(`(?:\\band|\\bor|[,;/])\\s*${STATED}`, 'g')
+/** Submit a PUT request to `/ducks/{id}`. */
+const IN_PROSE = new RegExp(
+  `\\b(${METHODS})\\s+(?:HTTP\\s+)?(?:requests?|calls?)\\s+(?:to|on|against)\\s+(?:the\\s+)?(?![.\\w]*\\.)["'\`_]?\\s?${ADDRESS}`,
+  'g',
+)
 const BEHIND = new RegExp(`[[(](${METHODS})\\s+${ADDRESS}[\\])]\\s*$`)
 
 const URL_TEXT = `(https?://[^\\s"'\`\\\\]+|${BASE}?/[^\\s"'\`\\\\]*)`
@@ -40,7 +48,7 @@ const FETCH = new RegExp(
 )
 /** Starts of commands and calls in a listing; each is its own operation. */
 const BEGINS = new RegExp(
-  `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:${METHODS})\\s+(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
+  `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:HTTP\\s+)?(?:${METHODS})\\s+["'\`]?(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
   'm',
 )
 const MAX_PIECES = 100
@@ -58,10 +66,24 @@ export function namesIn(block: Block): NamedOperation[] {
   if (block.kind === 'code') return namesInCode(block.text)
   const behind = block.kind === 'heading' ? BEHIND.exec(block.text) : null
   const match = behind ?? WITH_METHOD.exec(block.text)
-  if (!match) return []
+  if (!match) {
+    return [...block.text.matchAll(IN_PROSE)].map((one) => named(one, sureness.prose, block.text))
+  }
   // Headings and short lines are about the operation; a sentence may only mention it.
   const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
   return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
+}
+
+const BARE = /^\/[\w{}<>:[\]/.?&=-]*\w[\]}>/]?.*$/
+
+/** Lines that are nothing but paths, in a chapter of operations; words such as `POST method:` stand before. */
+export function bareIn(block: Block, before: string): NamedOperation[] {
+  if (block.kind !== 'code') return []
+  const lines = block.text.split('\n').map((line) => line.trim())
+  const paths = lines.filter((line) => line !== '')
+  if (paths.length === 0 || !paths.every((line) => BARE.test(line) && !/\s/.test(line))) return []
+  const [method = 'GET'] = new RegExp(`^(?:${METHODS})\\b`).exec(before) ?? []
+  return paths.map((url) => ({ method: methodOf(method), url, confidence: sureness.bare, evidence: url }))
 }
 
 /** Defaults to GET. */
@@ -77,8 +99,12 @@ function named(match: RegExpExecArray, confidence: number, evidence: string): Na
 
 function namesInRow(row: readonly string[]): NamedOperation[] {
   const text = row.join(' | ')
-  const whole = row.map((cell) => WITH_METHOD.exec(cell)).find(Boolean)
-  if (whole) return [named(whole, sureness.stated, text)]
+  const cells = row.map((cell) => ({ cell, first: WITH_METHOD.exec(cell) }))
+  const whole = cells.find(({ first }) => first !== null)
+  if (whole?.first) {
+    const further = whole.cell.slice(whole.first[0].length).matchAll(FURTHER)
+    return [whole.first, ...further].map((match) => named(match, sureness.stated, text))
+  }
   const words = row.map((cell) => cell.trim().toUpperCase())
   const method = methods.find((one) => words.includes(one))
   const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))

@@ -1,5 +1,5 @@
 import { type Block, textOfBlock } from './blocks.ts'
-import { type NamedOperation, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
+import { bareIn, type NamedOperation, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
 
 export type Parameter = {
   readonly name: string
@@ -48,8 +48,9 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
   let heading = { text: '', level: 0 }
   let last: { operation: Open; level: number } | undefined
+  const namesOf = namesInTurn()
   for (const block of blocks.flatMap(piecesOf)) {
-    const named = namesIn(block).flatMap((name) => note(found, name, heading.text) ?? [])
+    const named = namesOf(block).flatMap((name) => note(found, name, heading.text) ?? [])
     const operation = named.at(-1)
     if (block.kind === 'heading') {
       if (!operation && last && endsBy(block, last.level)) last = undefined
@@ -58,7 +59,44 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
     if (operation) last = { operation, level: heading.level }
     if (last && block.kind !== 'heading') describe(last.operation, block, heading.text)
   }
-  return [...found.values()]
+  return withoutExamples([...found.values()])
+}
+
+/** Names in blocks that come one after the other: in a chapter of operations, a path alone names one. */
+function namesInTurn(): (block: Block) => NamedOperation[] {
+  let chapter = ''
+  let before = ''
+  return (block) => {
+    if (block.kind === 'heading' && block.level <= CHAPTER_LEVEL) chapter = block.text
+    const names = namesIn(block)
+    const bare = names.length === 0 && OF_ADDRESSES.test(chapter) ? bareIn(block, before) : names
+    before = block.kind === 'text' ? block.text : ''
+    return bare
+  }
+}
+
+const CHAPTER_LEVEL = 2
+/** Headings of chapters in which a path alone is an operation. */
+const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
+
+/** `/ducks/raymarine-1` is an example of `/ducks/{id}`. */
+function withoutExamples(all: readonly Open[]): Open[] {
+  const split = all.map((operation) => ({ operation, parts: operation.path.split('/') }))
+  return split
+    .filter(
+      ({ operation, parts }) =>
+        !split.some((other) => other.operation.method === operation.method && isExample(parts, other.parts)),
+    )
+    .map(({ operation }) => operation)
+}
+
+function isExample(parts: readonly string[], template: readonly string[]): boolean {
+  if (parts.length !== template.length) return false
+  const varied = parts.filter((part, at) => part !== template[at])
+  return (
+    varied.length > 0 &&
+    parts.every((part, at) => part === template[at] || (/[\d-]/.test(part) && /^\{\w+\}$/.test(template[at] ?? '')))
+  )
 }
 
 /** Whether a heading ends an operation's section: same or higher level, and not the name of a part. */
@@ -69,7 +107,8 @@ function endsBy({ level, text }: { level: number; text: string }, above: number)
 function note(found: Map<string, Open>, name: NamedOperation, heading: string): Open | undefined {
   const { origin, path, query } = placeOf(name.url)
   if (path === undefined) return undefined
-  const key = `${name.method} ${path}`
+  // Parameters of other names make no other operation.
+  const key = `${name.method} ${path.replace(/\{\w+\}/g, '{}')}`
   const known = found.get(key)
   if (!known && found.size >= MAX_OPERATIONS) return undefined
   const open = known ?? begun(name, path, heading)
@@ -108,17 +147,18 @@ function addQuery(open: Open, name: string): void {
   open.parameters.push({ name, type: 'string', required: false, description: '', in: 'query' })
 }
 
-const VARYING = /^(\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
+const VARYING = /^(\d+|(?=\w*\d)[A-Za-z\d]{25,}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
 
-/** Placeholder forms: `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
+/** Placeholder forms: `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `[:id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
 const PLACEHOLDER =
-  /^(?::([\w-]+)[?*]?|\{{1,2}([\w-]+)(?::[^{}]{0,40})?\}{1,2}|<(?:\w+:)?([\w-]+)>|\[([\w-]+)\]|%([a-z]\w+)%|\$\{?(\w+)\}?|(?:YOUR|MY|THE)_([A-Z_]{2,40}))$/
+  /^(?::([\w-]+)[?*]?|\{{1,2}([\w-]+)(?::[^{}]{0,40})?\}{1,2}|<(?:\w+:)?([\w-]+)>|\[:?([\w-]+)\]|%([a-z]\w+)%|\$\{?(\w+)\}?|(?:YOUR|MY|THE)_([A-Z_]{2,40}))$/
 
 function placeOf(text: string): { origin: string | null; path: string | undefined; query: string[] } {
   const [, origin = null, rest = text] = /^(https?:\/\/[^/\s]+)(.*)$/i.exec(text) ?? []
-  const [rawPath = '', rawQuery = ''] = rest.split('?', 2)
+  const [rawPath = '', rawQuery = ''] = rest.replace('[?', '?').split('?', 2)
   const segments = rawPath
     .replace(/[.:,]+$/, '')
+    .replace(/(?<=[/.]):(\w+)(?=\.\.)|(?<=\.\.):(\w+)/g, (_, from, to) => `{${from ?? to}}`)
     .split('/')
     .filter(Boolean)
   const path = `/${segments.map(segmentOf).join('/')}`
@@ -130,6 +170,7 @@ function placeOf(text: string): { origin: string | null; path: string | undefine
 function segmentOf(segment: string, at: number, all: readonly string[]): string {
   const name = PLACEHOLDER.exec(segment)?.slice(1).find(Boolean)
   if (name !== undefined) return `{${name.replaceAll('-', '_')}}`
+  if (/^\{\w+\}\.\.\{\w+\}$/.test(segment)) return segment
   if (!VARYING.test(segment) || /^v\d+$/.test(segment)) return segment.replace(/[{}]/g, '')
   const before = all[at - 1]?.replace(/s$/, '').replace(/\W/g, '') ?? ''
   return before === '' || /^v\d+$/.test(before) ? '{id}' : `{${before}_id}`

@@ -88,6 +88,9 @@ function cardOf(card: Element): Card {
   return [
     ...(title ? [fact('title', textIn(title))] : []),
     ...classed,
+    ...inner
+      .filter((element) => element.name === 'li' && element !== card)
+      .map((line) => fact('features', textIn(line))),
     ...(link ? [fact('url', link.attribs['href'])] : []),
     ...(image ? [fact('image', image.attribs['src'])] : []),
     ...(time ? [fact('date', time.attribs['datetime'] ?? textIn(time))] : []),

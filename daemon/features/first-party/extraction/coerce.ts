@@ -1,3 +1,4 @@
+import { parse as parseName } from 'tldts'
 import type { AnyObject, Json } from '../../../../src/core/json.ts'
 import type { PlainValue } from './cards.ts'
 
@@ -89,8 +90,9 @@ function truthOf(value: PlainValue): boolean | undefined {
   const plain = lastSegment(String(value))
     .toLowerCase()
     .replace(/[\s_-]+/g, '')
-  if (yes.has(plain)) return true
-  return no.has(plain) ? false : undefined
+  // Availability is told with a number: `In stock (22 available)`.
+  if (yes.has(plain) || /^instock\b|^instock\(/.test(plain)) return true
+  return no.has(plain) || /^(outofstock|soldout)\(/.test(plain) ? false : undefined
 }
 
 function textOf(text: string, { format }: AnyObject, base: string): string | undefined {
@@ -98,7 +100,9 @@ function textOf(text: string, { format }: AnyObject, base: string): string | und
   switch (format) {
     case 'uri':
     case 'uri-reference': {
-      const url = /\s/.test(text) ? null : URL.parse(text, base)
+      // A name such as `bremen.de` is a site, and no page beside this one.
+      const isSite = /^[\w-]+(\.[\w-]+)+$/.test(text) && parseName(text).isIcann === true
+      const url = /\s/.test(text) ? null : URL.parse(isSite ? `https://${text}` : text, base)
       return url && /^https?:$/.test(url.protocol) ? url.href : undefined
     }
     case 'date':

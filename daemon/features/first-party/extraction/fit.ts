@@ -36,6 +36,7 @@ const synonyms: readonly (readonly string[])[] = [
     'publisheddate',
     'articlepublishedtime',
     'startdate',
+    'when',
   ],
   ['updated', 'datemodified', 'modified', 'updatedat', 'lastupdated', 'articlemodifiedtime'],
   ['rating', 'ratingvalue', 'stars', 'score', 'aggregaterating', 'reviewrating'],
@@ -48,7 +49,7 @@ const synonyms: readonly (readonly string[])[] = [
   ['url', 'link', 'canonical', 'ogurl'],
   ['category', 'genre', 'section', 'articlesection'],
   ['site', 'sitename', 'ogsitename', 'publisher'],
-  ['location', 'place', 'venue', 'address'],
+  ['location', 'place', 'venue', 'address', 'where'],
   ['color', 'colour'],
 ]
 
@@ -94,7 +95,7 @@ function fitObject(fitting: Fitting, { schema, path }: Member): Json | undefined
 }
 
 function fitScalar(fitting: Fitting, { schema, path }: Member): Json | undefined {
-  for (const { fact, confidence } of candidates(fitting.named, path)) {
+  for (const { fact, confidence } of likely(fitting.named, path)) {
     const value = coerced(fact.value, schema, fitting.base)
     if (value === undefined) continue
     fitting.fields.push({ path: path.join('.'), source: sourceOf(fact), confidence })
@@ -112,7 +113,23 @@ type Named = { readonly fact: Fact; readonly names: readonly string[] }
 type Candidate = { readonly fact: Fact; readonly confidence: number }
 
 function namedOf(facts: readonly Fact[]): Named[] {
-  return facts.map((fact) => ({ fact, names: fact.path.map(plainName) }))
+  // What stands in brackets behind a label says more of it: `Population (2022)`.
+  return facts.map((fact) => ({
+    fact,
+    names: fact.path.map((name) => plainName(name.replace(/(?<=\S)\s*\([^)]*\)/g, ''))),
+  }))
+}
+
+const UNIT = /^(.{2,})_(km2|m2|km|cm|mm|m|kg|g|lb|ft|mb|gb|tb|percent|pct|days|hours|minutes|seconds)$/i
+
+/** Facts of a name, or else of the name without its unit, where the value has that unit: `elevation_m`. */
+function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
+  const found = candidates(named, path)
+  const [, plain, unit = ''] = UNIT.exec(path.at(-1) ?? '') ?? []
+  if (found.length > 0 || plain === undefined) return found
+  const sign = unit.replace('2', '[2²]').replace(/percent|pct/i, '(?:%|percent)')
+  const measured = new RegExp(`\\d\\s*${sign}(?![\\p{L}\\d])`, 'iu')
+  return candidates(named, [...path.slice(0, -1), plain]).filter(({ fact }) => measured.test(String(fact.value)))
 }
 
 /** Matching facts, best first, then in page order. */
@@ -175,22 +192,34 @@ function fitArray(fitting: Fitting, member: Member): Json | undefined {
 }
 
 function listOfScalars(fitting: Fitting, items: AnyObject, path: readonly string[]): Json[] {
-  const named = candidates(fitting.named, singular(path))
+  const found = valuesOf(fitting.named, { items, path, base: fitting.base })
+  if (!found) return []
+  const { best, values } = found
+  fitting.fields.push({ path: path.join('.'), source: sourceOf(best.fact), confidence: best.confidence })
+  return values
+}
+
+type Wanted = { readonly items: AnyObject; readonly path: readonly string[]; readonly base: string }
+
+/** Distinct values of the best name; undefined if there are none. */
+function valuesOf(
+  named: readonly Named[],
+  { items, path, base }: Wanted,
+): { best: Candidate; values: Json[] } | undefined {
+  const one = candidates(named, singular(path))
   // A list under its own heading counts, such as `features`.
-  const found = named.length > 0 ? named : candidates(fitting.named, path)
+  const found = one.length > 0 ? one : candidates(named, path)
   const [best] = found
-  if (!best) return []
+  if (!best) return undefined
   const alike = found.filter(
     ({ fact }) => fact.source === best.fact.source && fact.path.join() === best.fact.path.join(),
   )
   const values = alike.flatMap(({ fact }) => {
     const parts = typeof fact.value === 'string' && alike.length === 1 ? fact.value.split(/\s*[,;]\s+/) : [fact.value]
-    return parts.flatMap((part) => coerced(part, items, fitting.base) ?? [])
+    return parts.flatMap((part) => coerced(part, items, base) ?? [])
   })
   const distinct = [...new Map(values.map(({ json }) => [JSON.stringify(json), json])).values()]
-  if (distinct.length > 0)
-    fitting.fields.push({ path: path.join('.'), source: sourceOf(best.fact), confidence: best.confidence })
-  return distinct
+  return distinct.length === 0 ? undefined : { best, values: distinct }
 }
 
 /** `images` also matches `image`. */
@@ -270,12 +299,20 @@ function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly stri
 function objectFrom(facts: readonly Fact[], properties: AnyObject, base: string): Json[] {
   const named = namedOf(facts)
   const cells = Object.entries(properties).map(([name, schema]) => {
-    const [best] = candidates(named, [name]).flatMap(({ fact }) =>
-      isObject(schema) ? (coerced(fact.value, schema, base) ?? []) : [],
-    )
+    if (!isObject(schema)) return [name, undefined] as const
+    if (typeOf(schema) === 'array')
+      return [name, scalarsOf(named, { items: schema['items'], path: [name], base })] as const
+    const [best] = likely(named, [name]).flatMap(({ fact }) => coerced(fact.value, schema, base) ?? [])
     return [name, best] as const
   })
   return objectOf(cells)
+}
+
+/** Values of one name within an item, such as its tags. */
+function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 'items'> & { items: unknown }) {
+  if (!isObject(items) || typeOf(items) === 'object' || typeOf(items) === 'array') return undefined
+  const found = valuesOf(named, { items, base, path })
+  return found && { json: found.values }
 }
 
 /** The card list that fills most wanted members, and at least half. */

@@ -44,7 +44,7 @@ export function factsOf(page: WebPage): FoundFacts {
   const blocks = root ? htmlBlocks(root) : markdownBlocks(source)
   const linked = linkedData(elements)
   const marked = [...microdata(elements), ...metaFacts(elements)]
-  const told = [...blocks.flatMap(factsOfBlock), ...listed(blocks)]
+  const told = [...blocks.flatMap(factsOfBlock), ...listed(blocks), ...picturesOf(elements)]
   const text = blocks.map((block) => ('rows' in block ? block.rows.map((row) => row.join(' ')).join('\n') : block.text))
   const whole = text.join('\n').slice(0, MAX_TEXT_CHARS)
   const facts = [...linked.facts, ...marked, ...told, ...(root ? classFacts(root) : []), ...patterns(whole)].slice(
@@ -149,6 +149,18 @@ function metaFacts(elements: readonly Element[]): Fact[] {
       put(facts, { path: [key], value: attribs['content'] ?? '', source: 'meta' })
     }
   }
+  return facts
+}
+
+/** The picture of the thing that the page is about: its words are the heading's. */
+function picturesOf(elements: readonly Element[]): Fact[] {
+  const heading = elements.find(({ name }) => name === 'h1')
+  const title = heading ? textIn(heading) : ''
+  const picture = elements.find(
+    ({ name, attribs }) => name === 'img' && title !== '' && attribs['alt']?.trim() === title,
+  )
+  const facts: Fact[] = []
+  if (picture) put(facts, { path: ['image'], value: picture.attribs['src'] ?? '', source: 'heading' })
   return facts
 }
 

@@ -204,13 +204,18 @@ function memberOf(found: Json | undefined, told: Json | undefined): Json {
   return merged(found, told)
 }
 
-/** Schema members without a value. */
+/** Schema members without a value; of a list, those that some of its items lack. */
 function missingIn(schema: AnyObject, data: unknown, path: readonly string[]): string[] {
-  const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  return Object.entries(properties).flatMap(([name, inner]) => {
+  const { properties, items } = schema
+  if (Array.isArray(data) && isObject(items)) {
+    const [last = '', ...above] = path.toReversed()
+    const own = [...above.toReversed(), `${last}[]`]
+    return [...new Set(data.flatMap((one) => (isObject(one) ? missingIn(items, one, own) : [])))]
+  }
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, inner]) => {
     const value = isObject(data) ? ownOf(data, name) : undefined
     const own = [...path, name]
     if (value === undefined) return [own.join('.')]
-    return isObject(inner) && isObject(value) ? missingIn(inner, value, own) : []
+    return isObject(inner) ? missingIn(inner, value, own) : []
   })
 }
