@@ -20,6 +20,9 @@ import { openSession, type ScreenSize } from './session.ts'
 export const screens = {
   desktop: { width: 1_366, height: 768, deviceScaleFactor: 1, mobile: false },
   mobile: { width: 390, height: 844, deviceScaleFactor: 3, mobile: true },
+  /** What Lighthouse measures speed on. */
+  labDesktop: { width: 1_350, height: 940, deviceScaleFactor: 1, mobile: false },
+  labMobile: { width: 412, height: 823, deviceScaleFactor: 1.75, mobile: true },
 } as const satisfies { readonly [name: string]: ScreenSize }
 export type ScreenName = keyof typeof screens
 
@@ -179,7 +182,7 @@ function open({ options, job, running, state }: Job, { signal, onFailure }: Boun
 /** User agent of the browser for a screen, plus our own. */
 function userAgent(version: string, screen: ScreenName): string {
   const major = /(\d+)\./.exec(version)?.[1] ?? '130'
-  const [platform, mobile] = screen === 'mobile' ? ['Linux; Android 10; K', ' Mobile'] : ['X11; Linux x86_64', '']
+  const [platform, mobile] = screens[screen].mobile ? ['Linux; Android 10; K', ' Mobile'] : ['X11; Linux x86_64', '']
   const engine = `AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0${mobile} Safari/537.36`
   return `Mozilla/5.0 (${platform}) ${engine} ${USER_AGENT}`
 }

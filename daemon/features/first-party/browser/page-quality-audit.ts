@@ -9,9 +9,9 @@ import { type Finding, judgeBy, type Rule, shownFindings } from '../service/find
 import { defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
-import { engineOf, inBrowser, loadedOk } from './opened.ts'
+import { engineOf } from './opened.ts'
 import { shownMetrics } from './performance-analysis.ts'
-import { measured, type PageSpeed, phone, speedScore } from './speed.ts'
+import { type Device, measure, type PageSpeed, speedScore } from './speed.ts'
 import { speedRules } from './speed-rules.ts'
 
 const MAX_MARKUP_CHARS = 1_000_000
@@ -42,12 +42,11 @@ export const pageQualityAudit = defineService({
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('url'),
   async read(input, ctx): Promise<Source> {
-    const screen = strategyOf(textOf(input, 'strategy'))
-    const seen = await inBrowser(ctx, { field: 'url', screen }, async (page) => {
-      if (screen === 'mobile') await page.throttle(phone)
-      const speed = await measured(page, await loadedOk(page, textOf(input, 'url').trim()))
-      return { ...speed, ...(await lookedAt(page)) }
-    })
+    const device = strategyOf(textOf(input, 'strategy'))
+    const seen = await measure(ctx, { input, field: 'url', device }, async (page, speed) => ({
+      ...speed,
+      ...(await lookedAt(page)),
+    }))
     const robots = await readFurther(ctx, `${new URL(seen.loaded.final_url).origin}/robots.txt`)
     return { ...seen, robots, at: ctx.now(), engine: engineOf(ctx) }
   },
@@ -87,7 +86,7 @@ export const pageQualityAudit = defineService({
 const badness = { fail: 0, warn: 1, pass: 2 } as const
 const impactOf = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
 
-function strategyOf(strategy: string): 'mobile' | 'desktop' {
+function strategyOf(strategy: string): Device {
   return strategy === 'desktop' ? 'desktop' : 'mobile'
 }
 

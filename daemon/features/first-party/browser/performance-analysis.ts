@@ -1,11 +1,10 @@
 import type { Json } from '../../../../src/core/json.ts'
-import type { ScreenName } from '../../../ports/browser/browser.ts'
 import { checkAddress } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
-import { defineService, type JsonInput, textOf } from '../service/service.ts'
-import { type BrowserCtx, engineOf, inBrowser, loadedOk } from './opened.ts'
-import { measured, type PageSpeed, phone, speedScore } from './speed.ts'
+import { defineService, textOf } from '../service/service.ts'
+import { engineOf } from './opened.ts'
+import { type Device, measure, type PageSpeed, speedScore } from './speed.ts'
 import { cacheSeconds, speedRules, thirdPartyBytes, weightOf } from './speed-rules.ts'
 
 type Source = {
@@ -26,8 +25,10 @@ export const performanceAnalysis = defineService({
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
   async read(input, ctx): Promise<Source> {
-    const desktop = await run(ctx, input, 'desktop')
-    const mobile = await run(ctx, input, 'mobile')
+    // Each in a new browser, so that no cache is shared.
+    const run = (device: Device) => measure(ctx, { input, field: 'site_url', device }, async (_, speed) => speed)
+    const desktop = await run('desktop')
+    const mobile = await run('mobile')
     return { desktop, mobile, at: ctx.now(), engine: engineOf(ctx) }
   },
   make(input, { desktop, mobile, at, engine }: Source): Json {
@@ -52,14 +53,6 @@ export const performanceAnalysis = defineService({
     }
   },
 })
-
-/** Each in a new browser, so that no cache is shared. */
-function run(ctx: BrowserCtx, input: JsonInput, screen: ScreenName): Promise<PageSpeed> {
-  return inBrowser(ctx, { field: 'site_url', screen }, async (page) => {
-    if (screen === 'mobile') await page.throttle(phone)
-    return measured(page, await loadedOk(page, textOf(input, 'site_url').trim()))
-  })
-}
 
 export function shownMetrics({ timings, resources, loaded, blocked }: PageSpeed) {
   const { blocking, images, long_tasks, ...times } = timings

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { ScreenName } from '../../../ports/browser/browser.ts'
-import type { BrowserPage, Loaded } from '../../../ports/browser/page.ts'
+import type { BrowserPage, Loaded, Throttling } from '../../../ports/browser/page.ts'
 import type { PageResource } from '../../../ports/browser/traffic.ts'
+import { type JsonInput, textOf } from '../service/service.ts'
+import { type BrowserCtx, inBrowser, loadedOk } from './opened.ts'
 
 const MAX_LISTED = 250
 const MAX_CHARS = 300
@@ -72,7 +73,7 @@ const TIMINGS = `(async () => {
     lcp_ms: lcp ? Math.round(lcp.startTime) : null,
     lcp_element: lcp ? named(lcp.element) : null,
     cls: Math.round(worst * 1000) / 1000,
-    tbt_ms: Math.round(late.reduce((sum, { duration }) => sum + Math.max(0, duration - 50), 0)),
+    tbt_ms: Math.round(late.reduce((sum, { startTime, duration }) => sum + Math.max(0, startTime + duration - Math.max(startTime, from) - 50), 0)),
     long_tasks: late.length,
     ttfb_ms: Math.round(navigation.responseStart), dom_ms: Math.round(navigation.domContentLoadedEventEnd), load_ms: Math.round(navigation.loadEventEnd),
     blocking: performance.getEntriesByType('resource').filter(({ renderBlockingStatus }) => renderBlockingStatus === 'blocking').map(({ name }) => name.slice(0, 2000)).slice(0, ${MAX_LISTED}),
@@ -85,20 +86,41 @@ const TIMINGS = `(async () => {
   }
 })()`
 
-const BITS = 8
-/** A mid-range phone on a slow network. */
-export const phone = { cpu: 4, latencyMs: 150, bytesPerSecond: (1.6 * 1_000 * 1_000) / BITS } as const
+/** Of network time, applied throttling takes this much of what a whole connection would (Lighthouse, throttling guide). */
+const LATENCY_FACTOR = 3.75
+const THROUGHPUT_FACTOR = 0.9
+const BITS_PER_BYTE = 8
 
-/** Measures a page that was just loaded. */
-export async function measured(page: BrowserPage, loaded: Loaded): Promise<PageSpeed> {
-  const timings = await page.evaluate(TIMINGS, Timings)
-  return { loaded, timings, resources: page.resources(), blocked: page.blocked() }
+function line(roundTripMs: number, kilobits: number, cpu: number): Throttling {
+  const bytesPerSecond = (kilobits * 1_000 * THROUGHPUT_FACTOR) / BITS_PER_BYTE
+  return { cpu, latencyMs: roundTripMs * LATENCY_FACTOR, bytesPerSecond }
+}
+
+/** As Lighthouse measures: a mid-range phone on slow 4G, and a desktop on a dense line. */
+const devices = {
+  mobile: { screen: 'labMobile', line: line(150, 1_638.4, 4) },
+  desktop: { screen: 'labDesktop', line: line(40, 10_240, 1) },
+} as const
+export type Device = keyof typeof devices
+
+type Measuring = { readonly input: JsonInput; readonly field: string; readonly device: Device }
+type Look<T> = (page: BrowserPage, speed: PageSpeed) => Promise<T>
+
+/** Loads the page of an input field as on a device, and measures it. @throws AppError or EngineGone as `inBrowser` */
+export function measure<T>(ctx: BrowserCtx, { input, field, device }: Measuring, look: Look<T>): Promise<T> {
+  const { screen, line } = devices[device]
+  return inBrowser(ctx, { field, screen }, async (page) => {
+    await page.throttle(line)
+    const loaded = await loadedOk(page, textOf(input, field).trim())
+    const timings = await page.evaluate(TIMINGS, Timings)
+    return look(page, { loaded, timings, resources: page.resources(), blocked: page.blocked() })
+  })
 }
 
 type Curve = readonly [p10: number, median: number, weight: number]
 type Metric = 'fcp_ms' | 'lcp_ms' | 'tbt_ms' | 'cls'
 /** Published control points: the value of the best 10 % and of the median. */
-const curves: Readonly<Record<ScreenName, Readonly<Record<Metric, Curve>>>> = {
+const curves: Readonly<Record<Device, Readonly<Record<Metric, Curve>>>> = {
   mobile: { fcp_ms: [1_800, 3_000, 10], lcp_ms: [2_500, 4_000, 25], tbt_ms: [200, 600, 30], cls: [0.1, 0.25, 25] },
   desktop: { fcp_ms: [934, 1_600, 10], lcp_ms: [1_200, 2_400, 25], tbt_ms: [150, 350, 30], cls: [0.1, 0.25, 25] },
 }
@@ -107,11 +129,11 @@ const TENTH = 1.2815515655446004
 const WHOLE = 100
 
 /** Score of the measured metrics; 0 for a page that painted nothing. */
-export function speedScore(timings: Pick<Timings, Metric>, screen: ScreenName): number {
+export function speedScore(timings: Pick<Timings, Metric>, device: Device): number {
   if (timings.fcp_ms === null) return 0
   let got = 0
   let whole = 0
-  for (const [name, [p10, median, weight]] of Object.entries(curves[screen]) as [Metric, Curve][]) {
+  for (const [name, [p10, median, weight]] of Object.entries(curves[device]) as [Metric, Curve][]) {
     const value = timings[name]
     if (value === null) continue
     got += weight * share(value, p10, median)
