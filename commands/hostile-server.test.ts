@@ -30,9 +30,10 @@ const APART = ['tui', 'daemon serve']
 const COLUMNS = 100
 /** Each command meets so many of the tricks; the others are the turn of the next commits. */
 const TRICKS_ONE_IN = 8
-/** How long a follower is watched, and the polls that it may make meanwhile. */
-const SPIN_MS = 2_500
-const MOST_POLLS = 12
+/** Requests of a follower that are waited for. */
+const POLLS = 4
+/** What lies between two of them at least, of the second that the commands leave. */
+const PAUSE_MS = 900
 const PATIENCE = ['--yes', '--timeout', '5s', '--wait=20ms']
 const commands = entries.filter(({ name, aliasOf }) => aliasOf === undefined && !APART.includes(name))
 const examples = (await Promise.all(commands.map(({ load }) => load()))).map(
@@ -299,14 +300,18 @@ describe('patience', () => {
     ['provide svc_0123456789abcdef --exec cat', 'empty pages', emptyAtOnce],
     ['provide svc_0123456789abcdef --exec cat', 'a cursor that is never known', unknownCursor],
   ])('souk %s is not made to spin by %s at once', async (words, _, trick) => {
-    hostile.play(trick)
-    const ctrlC = AbortSignal.timeout(SPIN_MS)
-    const { harm } = await victim.run(shellWords(words), { interrupt: ctrlC })
+    const times: number[] = []
+    const ctrlC = new AbortController()
+    hostile.play((scene) => {
+      if (events(scene.received.path)) times.push(performance.now())
+      if (times.length === POLLS) ctrlC.abort()
+      return trick(scene)
+    })
+    const { harm } = await victim.run(shellWords(words), { interrupt: ctrlC.signal })
     expect(harm).toEqual([])
-    const polls = hostile.received.filter(({ path }) => events(path)).length
-    // One a second; without a pause there are hundreds.
-    expect(polls).toBeGreaterThan(1)
-    expect(polls).toBeLessThan(MOST_POLLS)
+    // The first asks where the events end. A slow machine waits longer, never shorter.
+    const [, first = 0, ...later] = times.slice(0, POLLS)
+    expect((later.at(-1) ?? 0) - first).toBeGreaterThan(later.length * PAUSE_MS)
   })
 
   test('an answer without end is given up', async () => {

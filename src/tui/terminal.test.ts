@@ -201,7 +201,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     it('what needs a hand is mended from the first screen, and money moves', async () => {
       await disputed()
       await start()
-      await terminal.see(/^▌\? dispute +seller/m)
+      await terminal.see(/^▌\? dispute +buyer \/ seller/m)
       await terminal.press('Enter')
       const shown = (await terminal.see('DECIDE A DISPUTE')).join('\n')
       const id = /job_[0-9a-f]{16}/.exec(shown)?.[0]

@@ -17,6 +17,7 @@ export async function unserved(stage: DialogStage) {
   const bought = ['buy', 'qr_code', '-i', 'data=hello', '--as', subscriber.name, '--yes']
   for (let i = 0; i < 2; i += 1) await stage.json(...bought)
   stage.escrow.pass(9 * HOUR_MS)
+  await stage.json('crons', 'run', 'splitter-distribute')
   const host = await stage.host()
   const found = await fetchNeeds(host.link)(AbortSignal.timeout(5_000))
   const waiting = found.ok ? found.value.items : []
